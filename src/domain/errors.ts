@@ -1,0 +1,51 @@
+/**
+ * The one error class of the product and the one table of its codes. A layer below HTTP knows no status code;
+ * `http/problem.ts` maps a code to one. Every code has its heading in docs/api.md (a test insists).
+ */
+import type { Fault } from './types.ts';
+
+/** code -> title. Codes are part of the interface: add, never rename. */
+export const ERROR_TITLES = {
+  'malformed-body': 'The request body is not valid JSON',
+  'malformed-query': 'A query parameter is not valid',
+  'not-found': 'There is nothing at this address',
+  'unknown-job': 'No such job',
+  'unknown-batch': 'No such batch',
+  'unknown-runner': 'No such runner',
+  'result-not-ready': 'The job has no result yet',
+  'method-not-allowed': 'This address does not take this method',
+  'illegal-transition': 'The state does not allow this',
+  'stale-attempt': 'The report is of an attempt that is no longer current',
+  'runner-id-in-use': 'Another live runner uses this id',
+  'wrong-instance': 'The request comes from a runner process that is no longer the current one',
+  'body-too-large': 'The request body is too large',
+  'unsupported-media-type': 'The request body is not JSON',
+  'invalid-request': 'The request does not have the documented shape',
+  'idempotency-key-reused': 'The idempotency key was used with another request',
+  'foreign-origin': 'The request comes from a foreign origin',
+  unauthenticated: 'Credentials are missing or not valid',
+  forbidden: 'The credentials do not allow this',
+  'too-many-requests': 'Too many requests',
+  unavailable: 'The coordinator is stopping or cannot write',
+  internal: 'The coordinator met a fault of its own',
+  'request-timeout': 'The request did not arrive in time',
+  // Below HTTP: opening the store and configuring a program.
+  'store-locked': 'Another process uses this data directory',
+  'store-newer': 'The data directory was written by a newer version',
+  'store-unusable': 'The data directory cannot be used',
+  'invalid-configuration': 'The configuration is not valid',
+} as const;
+export type ErrorCode = keyof typeof ERROR_TITLES;
+
+/** An error with a stable code. `message` is one sentence a person can act on; `faults` lists every fault at once. */
+export class SimbatchError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: readonly Fault[] | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { faults?: readonly Fault[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SimbatchError';
+    this.code = code;
+    this.faults = options.faults;
+  }
+}
