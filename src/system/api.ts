@@ -1,0 +1,103 @@
+/**
+ * What the coordinator can be asked, as `http/` asks it. Every promise of a change resolves after the change is on disk;
+ * every promise of a reading resolves after what it shows is on disk. No behaviour here: `coordinator.ts` has it.
+ */
+import type {
+  Batch,
+  BatchStatus,
+  BatchStatusResponse,
+  BatchSubmission,
+  ClaimRequest,
+  ClaimResponse,
+  CompleteRequest,
+  FailRequest,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  Job,
+  JobHistory,
+  JobResult,
+  JobStatus,
+  RegisterRequest,
+  RegisterResponse,
+  ReportsRequest,
+  ReportsResponse,
+  Runner,
+  RunnerListResponse,
+  RunnerStatus,
+  SignOffRequest,
+  StartRequest,
+  SubmissionResponse,
+  Uuid,
+} from '../domain/types.ts';
+
+/** Which jobs: every member given must match; an empty list means no restriction. */
+export interface JobFilter {
+  batchIds?: readonly Uuid[];
+  statuses?: readonly JobStatus[];
+  runnerIds?: readonly string[];
+  runIds?: readonly number[];
+}
+
+export interface BatchFilter {
+  statuses?: readonly BatchStatus[];
+  names?: readonly string[];
+}
+
+export interface RunnerFilter {
+  statuses?: readonly RunnerStatus[];
+  tags?: readonly string[];
+}
+
+/** `after`: the position (as an earlier listing told it) behind which to go on. Without `limit` the listing is whole. */
+export interface PageRequest {
+  limit?: number;
+  after?: string;
+}
+
+/** A listing as of one instant. `chunks` must be iterated to its end or returned from, which frees the snapshot behind it. */
+export interface Listing<T> {
+  /** How many items match in all (not only on this page), where that is known without reading them. */
+  total: number | undefined;
+  chunks: AsyncIterable<readonly T[]>;
+  /** The position behind the last item, once `chunks` has been read and there is more; else undefined. */
+  next(): string | undefined;
+}
+
+export interface SubmitOptions {
+  /** The request's `Idempotency-Key`. */
+  idempotencyKey?: string;
+  /** A digest of the request's body, to tell a repeat from another request under the same key. Required with a key. */
+  bodyDigest?: string;
+}
+
+/** All errors are `SimbatchError`s; which codes, is said with each operation in docs/api.md. */
+export interface CoordinatorApi {
+  /** The submission has its documented shape and has passed `domain/submission.ts`. */
+  submit(submission: BatchSubmission, options?: SubmitOptions): Promise<SubmissionResponse>;
+  cancelBatch(batchId: Uuid, reason?: string): Promise<Batch>;
+  cancelJob(jobId: Uuid, reason?: string): Promise<Job>;
+
+  register(request: RegisterRequest): Promise<RegisterResponse>;
+  heartbeat(runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse>;
+  /** Waits up to `wait_seconds` for work; `abandoned` says the requester has gone, so nothing is claimed for it any more. */
+  claim(runnerId: string, request: ClaimRequest, abandoned?: AbortSignal): Promise<ClaimResponse>;
+  start(jobId: Uuid, request: StartRequest): Promise<Job>;
+  complete(jobId: Uuid, request: CompleteRequest): Promise<Job>;
+  fail(jobId: Uuid, request: FailRequest): Promise<Job>;
+  reports(runnerId: string, request: ReportsRequest): Promise<ReportsResponse>;
+  signOff(runnerId: string, request: SignOffRequest): Promise<Runner>;
+  drain(runnerId: string, reason?: string): Promise<Runner>;
+  resume(runnerId: string): Promise<Runner>;
+
+  job(jobId: Uuid): Promise<Job>;
+  jobResult(jobId: Uuid): Promise<JobResult>;
+  jobHistory(jobId: Uuid): Promise<JobHistory>;
+  jobs(filter: JobFilter, page?: PageRequest): Promise<Listing<Job>>;
+  batch(batchId: Uuid): Promise<BatchStatusResponse>;
+  /** The submission as stored, with the seed that is used. */
+  submission(batchId: Uuid): Promise<BatchSubmission>;
+  batches(filter: BatchFilter, page?: PageRequest): Promise<Listing<Batch>>;
+  batchResults(batchId: Uuid, page?: PageRequest): Promise<{ batch: Batch; results: Listing<JobResult> }>;
+  runner(runnerId: string): Promise<Runner>;
+  runners(filter: RunnerFilter): Promise<RunnerListResponse>;
+}
