@@ -54,7 +54,8 @@ export const WIRING: Wiring = {
   'batch.cancelling': [
     {
       *send({ batchId, reason, now }, registry) {
-        for (const jobId of registry.openJobsOf(batchId)) yield { to: `job/${jobId}`, event: { type: 'CANCEL', reason, now } };
+        for (const jobId of registry.openJobsOf(batchId))
+          yield { to: `job/${jobId}`, event: { type: 'CANCEL', reason, now } };
       },
     },
   ],
