@@ -98,7 +98,7 @@ const cleanUps: (() => void | Promise<unknown>)[] = [];
 
 /** To be called in `afterEach`: what a test began, ends. */
 export async function cleanUp(): Promise<void> {
-  for (const action of cleanUps.splice(0).reverse()) await action();
+  for (const action of cleanUps.splice(0).toReversed()) await action();
 }
 
 export function atEnd(action: () => void | Promise<unknown>): void {
