@@ -32,7 +32,8 @@ export const silentLog: Log = {
 };
 
 function readable(line: string): string {
-  const { level, time, msg, ...details } = JSON.parse(line) as Record<string, unknown>;
+  const record: Record<string, unknown> = JSON.parse(line);
+  const { level, time, msg, ...details } = record;
   const name = pino.levels.labels[Number(level)] ?? '';
   const shown = Object.entries(details).map(([key, value]) => `  ${key}=${format(value)}`);
   return `${String(time).slice(11, 19)} ${name.padEnd(5)} ${String(msg)}${shown.join('')}\n`;
