@@ -2,9 +2,10 @@
  * One exchange with the coordinator: address, credential, time limit, exact JSON, and every way it can go wrong as one of
  * two errors. Which operations there are is said in `../client.ts`; nothing here retries.
  */
-import { parse, stringify } from 'lossless-json';
 import { SimbatchError } from '../domain/errors.ts';
+import { stringifyExact } from '../domain/json.ts';
 import type { Fault, Problem } from '../domain/types.ts';
+import { parseExact } from '../exact-json.ts';
 
 /** The coordinator answered, and the answer is no. `code` is the problem's (docs/api.md lists them all). */
 export class ApiError extends Error {
@@ -113,7 +114,7 @@ export class Transport {
         // A redirect would carry the credential to wherever it points.
         redirect: 'error',
         signal,
-        ...(exchange.body === undefined ? {} : { body: writeExact(exchange.body) }),
+        ...(exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) }),
       });
       text = await response.text();
     } catch (error) {
@@ -157,7 +158,7 @@ export class Transport {
 
   #parsed(response: Response, text: string): unknown {
     try {
-      return readExact(text);
+      return parseExact(text);
     } catch {
       throw new ApiError(
         response.status,
@@ -216,19 +217,4 @@ function isProblem(value: unknown): value is Problem {
 /** Seconds only; a date in `Retry-After` would need two agreeing clocks. */
 function retryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
-}
-
-/** Integers above 2^53 pass as bigint, in both directions: a seed keeps its digits. */
-function writeExact(value: unknown): string {
-  return stringify(value) ?? 'null';
-}
-
-function readExact(text: string): unknown {
-  // Only a seed can be that long an integer, and JSON.parse is some ten times faster.
-  if (!/"seed":\s*\d{16}/.test(text)) return JSON.parse(text) as unknown;
-  return parse(text, undefined, (digits) => {
-    const number = Number(digits);
-    if (Number.isSafeInteger(number) || !/^-?\d+$/.test(digits)) return number;
-    return BigInt(digits);
-  });
 }

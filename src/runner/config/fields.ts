@@ -123,18 +123,18 @@ const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, fals
 
 /** Engines become parts of variable names and are matched against `simulation.name`; so they stay simple. */
 export const ENGINE_NAME = /^(?:\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
-const RUNNER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const RUNNER_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
 
 export function text(given: Given): string {
   if (typeof given.value !== 'string' || given.value.trim() === '') throw new Unfit('must be a text that is not empty');
-  if (given.value.length > 256) throw new Unfit('must have at most 256 characters');
+  if (given.value.length > 200) throw new Unfit('must have at most 200 characters');
   return given.value;
 }
 
 export function id(given: Given): string {
   const value = typeof given.value === 'number' ? String(given.value) : given.value;
   if (typeof value === 'string' && RUNNER_ID.test(value)) return value;
-  throw new Unfit('must be 1 to 128 letters, digits, ".", "_" or "-", the first a letter or a digit');
+  throw new Unfit('must be 1 to 128 letters, digits, ".", "_", ":", "@" or "-", the first a letter or a digit');
 }
 
 /** An absolute path. */
