@@ -24,26 +24,28 @@ export interface SpooledAttempt extends AttemptRef {
   outcome?: Outcome;
 }
 
-interface InstanceFile {
-  pid: number;
-  instance: string;
-  signed_off: boolean;
-}
+/** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
+const MOST_INSTANCES = 5;
 
 const FORMAT = 'simbatch-runner-1';
 
 export class Spool {
   readonly directory: string;
-  /** The instance of the process that was here before and did not sign off. */
-  readonly replaces: string | undefined;
+  /** Processes that were here before and did not sign off, the latest first. All of them are dead. */
+  readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
-  readonly #instance: InstanceFile;
+  readonly #own: { pid: number; instance: string };
 
-  private constructor(directory: string, level: Level<string, SpooledAttempt>, own: InstanceFile, replaces?: string) {
+  private constructor(
+    directory: string,
+    level: Level<string, SpooledAttempt>,
+    own: { pid: number; instance: string },
+    replaces: readonly string[],
+  ) {
     this.directory = directory;
     this.replaces = replaces;
     this.#level = level;
-    this.#instance = own;
+    this.#own = own;
   }
 
   /**
@@ -60,14 +62,9 @@ export class Spool {
     } catch (error) {
       throw unusable(error, directory, runnerId);
     }
-    const former = readInstance(directory);
-    const spool = new Spool(
-      directory,
-      level,
-      { ...own, signed_off: false },
-      former?.signed_off === false ? former.instance : undefined,
-    );
-    spool.#writeInstance();
+    const spool = new Spool(directory, level, own, readInstances(directory));
+    // Until the coordinator has answered, it may know this process or the one before.
+    spool.#writeInstances([own.instance, ...spool.replaces]);
     return spool;
   }
 
@@ -96,18 +93,23 @@ export class Spool {
     await this.#level.del(key(attempt));
   }
 
-  /** The coordinator knows that this process is gone; the next one has nobody to replace. */
+  /** The coordinator knows this process: the former ones are forgotten. */
+  registered(): void {
+    this.#writeInstances([this.#own.instance]);
+  }
+
+  /** The coordinator knows that this process is gone: the next one has nobody to replace. */
   signedOff(): void {
-    this.#instance.signed_off = true;
-    this.#writeInstance();
+    this.#writeInstances([]);
   }
 
   async close(): Promise<void> {
     await this.#level.close();
   }
 
-  #writeInstance(): void {
-    writeFileSync(join(this.directory, 'process.json'), `${JSON.stringify({ format: FORMAT, ...this.#instance })}\n`);
+  #writeInstances(instances: readonly string[]): void {
+    const content = { format: FORMAT, pid: this.#own.pid, instances: instances.slice(0, MOST_INSTANCES) };
+    writeFileSync(join(this.directory, 'process.json'), `${JSON.stringify(content)}\n`);
   }
 }
 
@@ -115,15 +117,15 @@ function key(attempt: AttemptRef): string {
   return `${attempt.job_id}/${String(attempt.attempt)}`;
 }
 
-function readInstance(directory: string): InstanceFile | undefined {
+function readInstances(directory: string): string[] {
   try {
     const read: unknown = JSON.parse(readFileSync(join(directory, 'process.json'), 'utf8'));
-    if (typeof read !== 'object' || read === null || !('instance' in read) || !('signed_off' in read)) return undefined;
-    const { instance, signed_off } = read;
-    return typeof instance === 'string' ? { pid: 0, instance, signed_off: signed_off === true } : undefined;
+    if (typeof read !== 'object' || read === null || !('instances' in read) || !Array.isArray(read.instances))
+      return [];
+    return read.instances.filter((it) => typeof it === 'string');
   } catch {
-    // None yet, or torn by a crash of the machine: then the former instance is left to its lease.
-    return undefined;
+    // None yet, or torn by a crash of the machine: then the former process is left to its lease.
+    return [];
   }
 }
 
