@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringifyExact } from "../../src/domain/json.ts";
+import { stringifyExact } from '../../src/domain/json.ts';
 import type { Report, ReportedResult } from '../../src/domain/types.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
