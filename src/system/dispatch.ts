@@ -1,0 +1,194 @@
+/**
+ * What there is to do, and who gets it. An index over the open batches, kept from their snapshots after every turn; planning
+ * reads it and changes nothing, so a plan that is not carried out leaves no trace.
+ *
+ * The rules: the batch with the fewest active jobs is served next, so no study starves; within a batch requeued runs come
+ * first, on another runner than the last if one is free, then untouched runs in order.
+ */
+import { activeRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
+import { jobId } from '../domain/ids.ts';
+import { PREFER_OTHER_RUNNER_MS } from '../domain/rules.ts';
+import { fits, less, supports, type Room } from '../domain/scheduling.ts';
+import type { RunnerCapabilities, Uuid } from '../domain/types.ts';
+import { Ranking } from './ranking.ts';
+
+/** A run that is Pending again. */
+export interface Requeued {
+  runId: number;
+  lastRunner: string;
+  sinceMs: number;
+}
+
+/** A runner that asks for work. */
+export interface Seeker {
+  runnerId: string;
+  capabilities: RunnerCapabilities;
+  room: Room;
+  /** At most this many. */
+  maxJobs: number;
+}
+
+export interface Pick {
+  runnerId: string;
+  jobId: Uuid;
+}
+
+export interface DispatchSources {
+  /** Has the job a record? Asked only about runs of batches of which some were cancelled one by one. */
+  isTouched(id: Uuid): boolean;
+  /** Is there a runner other than this one that could take a run of this simulation now? */
+  isOtherFree(simulationName: string, notThis: string): boolean;
+}
+
+/** How many requeued runs are looked at to find one that last ran elsewhere. */
+const REQUEUED_LOOKAHEAD = 32;
+
+/** An open batch, with the plan under way laid over it. */
+interface OpenBatch {
+  context: BatchContext;
+  requeued: Map<number, Requeued>;
+  /** As planned: */
+  active: number;
+  next: number;
+  untouched: number;
+  taken: Set<number>;
+  isPlanned: boolean;
+}
+
+export class Dispatch {
+  readonly #sources: DispatchSources;
+  readonly #batches = new Map<Uuid, OpenBatch>();
+  readonly #ranking = new Ranking<OpenBatch>();
+
+  constructor(sources: DispatchSources) {
+    this.#sources = sources;
+  }
+
+  /** True when some open batch has a run that may be handed out. */
+  get hasWork(): boolean {
+    return this.#ranking.size > 0;
+  }
+
+  /** An open batch as it is after a turn. */
+  update(context: BatchContext): void {
+    const known = this.#batches.get(context.batchId);
+    const batch = known ?? { context, requeued: new Map(), active: 0, next: 0, untouched: 0, taken: new Set(), isPlanned: false };
+    batch.context = context;
+    if (known === undefined) this.#batches.set(context.batchId, batch);
+    this.#reset(batch);
+  }
+
+  /** A batch that is over. */
+  remove(batchId: Uuid): void {
+    const batch = this.#batches.get(batchId);
+    if (batch === undefined) return;
+    this.#ranking.remove(batch);
+    this.#batches.delete(batchId);
+  }
+
+  requeue(batchId: Uuid, run: Requeued): void {
+    this.#batches.get(batchId)?.requeued.set(run.runId, run);
+  }
+
+  unqueue(batchId: Uuid, runId: number): void {
+    this.#batches.get(batchId)?.requeued.delete(runId);
+  }
+
+  requeuedOf(batchId: Uuid): ReadonlyMap<number, Requeued> {
+    return this.#batches.get(batchId)?.requeued ?? new Map();
+  }
+
+  openBatches(): Iterable<BatchContext> {
+    return [...this.#batches.values()].map((it) => it.context);
+  }
+
+  /** Who gets what, dealt one by one in turn so that a small study is spread over the seekers. */
+  plan(seekers: readonly Seeker[], now: number): Pick[] {
+    const picks: Pick[] = [];
+    const planned = new Set<OpenBatch>();
+    let hungry = seekers.map((it) => ({ ...it }));
+    while (hungry.length > 0 && this.#ranking.size > 0) {
+      hungry = hungry.filter((seeker) => {
+        if (seeker.maxJobs <= 0 || this.#ranking.size === 0) return false;
+        const pick = this.#pickFor(seeker, now, planned);
+        if (pick !== undefined) picks.push(pick);
+        return pick !== undefined;
+      });
+    }
+    for (const batch of planned) this.#reset(batch);
+    return picks;
+  }
+
+  #pickFor(seeker: Seeker, now: number, planned: Set<OpenBatch>): Pick | undefined {
+    if (seeker.room.slots <= 0) return undefined;
+    const types = seeker.capabilities.supported_simulation_types;
+    const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
+    for (const batch of candidates) {
+      if (!fits(batch.context, seeker.room)) continue;
+      const runId = this.#runFor(seeker, batch, now);
+      if (runId === undefined) continue;
+      batch.active += 1;
+      planned.add(batch);
+      this.#rank(batch);
+      seeker.room = less(seeker.room, batch.context);
+      seeker.maxJobs -= 1;
+      return { runnerId: seeker.runnerId, jobId: jobId(batch.context.batchId, runId) };
+    }
+    return undefined;
+  }
+
+  #runFor(seeker: Seeker, batch: OpenBatch, now: number): number | undefined {
+    let looked = 0;
+    for (const run of batch.requeued.values()) {
+      if (batch.taken.has(run.runId)) continue;
+      if (this.#mayTake(seeker, batch, run, now)) {
+        batch.taken.add(run.runId);
+        return run.runId;
+      }
+      if ((looked += 1) === REQUEUED_LOOKAHEAD) break;
+    }
+    return this.#nextUntouched(batch);
+  }
+
+  #mayTake(seeker: Seeker, batch: OpenBatch, run: Requeued, now: number): boolean {
+    return (
+      run.lastRunner !== seeker.runnerId ||
+      now >= run.sinceMs + PREFER_OTHER_RUNNER_MS ||
+      !this.#sources.isOtherFree(batch.context.simulationName, seeker.runnerId)
+    );
+  }
+
+  #nextUntouched(batch: OpenBatch): number | undefined {
+    if (batch.untouched === 0) return undefined;
+    let runId = batch.next;
+    if (batch.context.cancelledAhead > 0) {
+      while (this.#sources.isTouched(jobId(batch.context.batchId, runId))) runId += 1;
+    }
+    batch.next = runId + 1;
+    batch.untouched -= 1;
+    return runId;
+  }
+
+  /** Takes back what was planned. */
+  #reset(batch: OpenBatch): void {
+    batch.active = activeRuns(batch.context);
+    batch.next = batch.context.next;
+    batch.untouched = untouchedRuns(batch.context);
+    batch.taken.clear();
+    this.#rank(batch);
+  }
+
+  /** A batch is ranked while it has a run to hand out and is below its cap. */
+  #rank(batch: OpenBatch): void {
+    const { maxParallelJobs, cancelRequested, requeued, simulationName } = batch.context;
+    const pending = batch.untouched + requeued - batch.taken.size;
+    const isCapped = maxParallelJobs > 0 && batch.active >= maxParallelJobs;
+    if (pending > 0 && !isCapped && !cancelRequested) this.#ranking.put(batch, simulationName, batch.active);
+    else this.#ranking.remove(batch);
+  }
+}
+
+/** Whether a runner of these capabilities with this room could take a run of the simulation. */
+export function couldTake(capabilities: RunnerCapabilities, room: Room, simulationName: string): boolean {
+  return room.slots > 0 && supports(capabilities, simulationName);
+}
