@@ -5,7 +5,16 @@
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS, MAX_LOSSES } from '../src/domain/rules.ts';
 import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
-import type { Deadline, JobClaimed, JobEnded, JobEvent, JobFact, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
+import type {
+  Deadline,
+  JobClaimed,
+  JobEnded,
+  JobEvent,
+  JobFact,
+  JobRequeued,
+  JobStarted,
+  ReleaseCause,
+} from './protocol.ts';
 
 /** One attempt in the job's history; times in ms since the epoch. */
 export interface AttemptRecord {
@@ -92,7 +101,13 @@ function opened(c: JobContext, event: Of<'CLAIM'>): Change {
 }
 
 /** The history with its open (last) attempt ended. */
-function ended(c: JobContext, now: number, outcome: AttemptOutcome, reason?: string, message?: string): readonly AttemptRecord[] {
+function ended(
+  c: JobContext,
+  now: number,
+  outcome: AttemptOutcome,
+  reason?: string,
+  message?: string,
+): readonly AttemptRecord[] {
   const last = c.attempts.at(-1);
   if (last === undefined || last.outcome !== undefined) return c.attempts;
   const record: AttemptRecord = { ...last, ended: now, outcome };
@@ -134,7 +149,13 @@ const tellRequeued = (
   why: ReleaseCause | FailReason,
 ): JobRequeued => ({ type: 'job.requeued', ...about(c, now), runnerId: c.runnerId ?? '', from, outcome, why });
 
-const tellEnded = (c: JobContext, now: number, from: JobEnded['from'], to: JobEnded['to'], error?: string): JobEnded => ({
+const tellEnded = (
+  c: JobContext,
+  now: number,
+  from: JobEnded['from'],
+  to: JobEnded['to'],
+  error?: string,
+): JobEnded => ({
   type: 'job.ended',
   ...about(c, now),
   from,
@@ -150,7 +171,8 @@ function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {
 }
 
 const timeoutMessage = (c: JobContext): string => `the run exceeded its time limit of ${c.timeLimitMs / 1000} s`;
-const cancelMessage = (reason: string | undefined): string => (reason === undefined ? 'cancelled' : `cancelled: ${reason}`);
+const cancelMessage = (reason: string | undefined): string =>
+  reason === undefined ? 'cancelled' : `cancelled: ${reason}`;
 
 // Facts are emitted before the context changes, so that they can tell what was: actions run in order, and an emitted fact
 // is made of the context at its place.
@@ -167,7 +189,10 @@ export const jobMachine = setup({
       'attempt' in event && event.attempt === context.attempt && event.runnerId === context.runnerId,
     isTimeout: ({ context, event }) => isCurrent(context, event) && event.type === 'FAIL' && event.reason === 'timeout',
     canRetry: ({ context, event }) =>
-      isCurrent(context, event) && event.type === 'FAIL' && RETRIED[event.reason] && context.retries < context.maxRetries,
+      isCurrent(context, event) &&
+      event.type === 'FAIL' &&
+      RETRIED[event.reason] &&
+      context.retries < context.maxRetries,
     canLose: ({ context, event }) => isCurrent(context, event) && context.losses + 1 < MAX_LOSSES,
     due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
   },
@@ -196,7 +221,9 @@ export const jobMachine = setup({
         CANCEL: {
           target: 'Cancelled',
           actions: [
-            emit(({ context: c, event }) => tellEnded(c, event.now, 'Pending', 'Cancelled', cancelMessage(event.reason))),
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Pending', 'Cancelled', cancelMessage(event.reason)),
+            ),
             assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
           ],
         },
@@ -229,7 +256,9 @@ export const jobMachine = setup({
           guard: 'current',
           actions: [
             emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'runner-lost')),
-            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'runner-lost', `runner ${event.cause}`)),
+            assign(({ context: c, event }) =>
+              requeued(c, event.now, 'released', 'runner-lost', `runner ${event.cause}`),
+            ),
           ],
         },
         CLAIM_EXPIRED: {
@@ -243,7 +272,9 @@ export const jobMachine = setup({
         CANCEL: {
           target: 'Cancelled',
           actions: [
-            emit(({ context: c, event }) => tellEnded(c, event.now, 'Claimed', 'Cancelled', cancelMessage(event.reason))),
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Claimed', 'Cancelled', cancelMessage(event.reason)),
+            ),
             assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
           ],
         },
@@ -331,7 +362,9 @@ export const jobMachine = setup({
         CANCEL: {
           target: 'Cancelled',
           actions: [
-            emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Cancelled', cancelMessage(event.reason))),
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Running', 'Cancelled', cancelMessage(event.reason)),
+            ),
             assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
           ],
         },

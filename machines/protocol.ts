@@ -2,7 +2,14 @@
  * What the actors hear (events, verbs in capitals) and what they tell (facts, past and dotted). Which fact becomes which
  * event of whom is in `src/system/wiring.ts`. Times are milliseconds since the epoch, and always come in with the event.
  */
-import type { AttemptOutcome, AttemptRef, FailReason, JobStatus, RunnerCapabilities, Uuid } from '../src/domain/types.ts';
+import type {
+  AttemptOutcome,
+  AttemptRef,
+  FailReason,
+  JobStatus,
+  RunnerCapabilities,
+  Uuid,
+} from '../src/domain/types.ts';
 
 /** `batch/<id>`, `job/<id>`, `runner/<id>` or `supervisor`. */
 export type Address = `batch/${string}` | `job/${string}` | `runner/${string}` | 'supervisor';

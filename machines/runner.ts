@@ -152,7 +152,9 @@ export const runnerMachine = setup({
       heardAtMs: event.now,
       held: compared(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
     })),
-    apply: assign(({ context, event }) => (event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context)),
+    apply: assign(({ context, event }) =>
+      event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context,
+    ),
     drain: assign(({ event }) => ({ drained: true, drainReason: event.type === 'DRAIN' ? event.reason : undefined })),
     resume: assign({ drained: false, drainReason: undefined }),
     tellMissing: emit(({ context: c, event }): RunnerLost => ({
@@ -237,7 +239,10 @@ export const runnerMachine = setup({
     Busy: {
       on: {
         HEARTBEAT: { guard: 'sameInstance', actions: 'hear' },
-        JOBS_CHANGED: [{ guard: 'willHold', actions: 'apply' }, { target: 'Idle', actions: 'apply' }],
+        JOBS_CHANGED: [
+          { guard: 'willHold', actions: 'apply' },
+          { target: 'Idle', actions: 'apply' },
+        ],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'tellDrained'] },
         RESUME: {},
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },

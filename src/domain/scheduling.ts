@@ -39,5 +39,9 @@ export function fits(demand: Demand, room: Room): boolean {
 
 /** The room left after one more job. */
 export function less(room: Room, demand: Demand): Room {
-  return { slots: room.slots - 1, cpuMilli: room.cpuMilli - demand.cpuMilli, memoryBytes: room.memoryBytes - demand.memoryBytes };
+  return {
+    slots: room.slots - 1,
+    cpuMilli: room.cpuMilli - demand.cpuMilli,
+    memoryBytes: room.memoryBytes - demand.memoryBytes,
+  };
 }

@@ -119,7 +119,11 @@ export class Commits {
 
   #fail(cause: unknown, group: Group): void {
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = new SimbatchError('unavailable', `the coordinator cannot write its data directory and stops: ${why}`, { cause });
+    this.#failure = new SimbatchError(
+      'unavailable',
+      `the coordinator cannot write its data directory and stops: ${why}`,
+      { cause },
+    );
     this.#listener.failed(this.#failure);
     group.settle.reject(this.#failure);
     this.#open.settle.reject(this.#failure);

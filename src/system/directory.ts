@@ -53,7 +53,11 @@ export class Directory {
   }
 
   #live<K extends Kind>(kind: K): Map<string, Activation<K>> {
-    const maps: { [P in Kind]: Map<string, Activation<P>> } = { job: this.jobs, batch: this.batches, runner: this.runners };
+    const maps: { [P in Kind]: Map<string, Activation<P>> } = {
+      job: this.jobs,
+      batch: this.batches,
+      runner: this.runners,
+    };
     return maps[kind];
   }
 
@@ -110,13 +114,23 @@ export class Directory {
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     const { machine } = RECORDS[kind];
     const snapshot = (machine as typeof RECORDS.job.machine).resolveState(state as JobState);
-    const activation: Activation<K> = { kind, id, actor: this.#start(kind, { snapshot }), before: undefined, isNew: false };
+    const activation: Activation<K> = {
+      kind,
+      id,
+      actor: this.#start(kind, { snapshot }),
+      before: undefined,
+      isNew: false,
+    };
     this.#live(kind).set(id, activation);
     return activation;
   }
 
   /** Brings an actor to life that never was. */
-  create<K extends 'batch' | 'runner'>(kind: K, id: string, input: K extends 'batch' ? BatchInput : { runnerId: string; now: number }): Activation<K> {
+  create<K extends 'batch' | 'runner'>(
+    kind: K,
+    id: string,
+    input: K extends 'batch' ? BatchInput : { runnerId: string; now: number },
+  ): Activation<K> {
     const activation: Activation<K> = { kind, id, actor: this.#start(kind, { input }), before: undefined, isNew: true };
     this.#live(kind).set(id, activation);
     return activation;
@@ -154,7 +168,7 @@ export class Directory {
 
 /** Which state, and the data beside it. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
-  return activation.actor.getSnapshot() as unknown as StateOf[K];
+  return activation.actor.getSnapshot();
 }
 
 /** Would the actor take the event now? */

@@ -19,7 +19,7 @@ export interface Requeued {
   sinceMs: number;
 }
 
-/** A runner that asks for work. */
+/** A runner that asks for work. Room and number shrink as the plan is made. */
 export interface Seeker {
   runnerId: string;
   capabilities: RunnerCapabilities;
@@ -72,7 +72,15 @@ export class Dispatch {
   /** An open batch as it is after a turn. */
   update(context: BatchContext): void {
     const known = this.#batches.get(context.batchId);
-    const batch = known ?? { context, requeued: new Map(), active: 0, next: 0, untouched: 0, taken: new Set(), isPlanned: false };
+    const batch = known ?? {
+      context,
+      requeued: new Map(),
+      active: 0,
+      next: 0,
+      untouched: 0,
+      taken: new Set(),
+      isPlanned: false,
+    };
     batch.context = context;
     if (known === undefined) this.#batches.set(context.batchId, batch);
     this.#reset(batch);
@@ -94,8 +102,9 @@ export class Dispatch {
     this.#batches.get(batchId)?.requeued.delete(runId);
   }
 
-  requeuedOf(batchId: Uuid): ReadonlyMap<number, Requeued> {
-    return this.#batches.get(batchId)?.requeued ?? new Map();
+  /** The jobs of a batch that are Pending again. */
+  requeuedJobs(batchId: Uuid): Uuid[] {
+    return [...(this.#batches.get(batchId)?.requeued.keys() ?? [])].map((runId) => jobId(batchId, runId));
   }
 
   openBatches(): Iterable<BatchContext> {
@@ -103,17 +112,21 @@ export class Dispatch {
   }
 
   /** Who gets what, dealt one by one in turn so that a small study is spread over the seekers. */
-  plan(seekers: readonly Seeker[], now: number): Pick[] {
+  plan(seekers: Iterable<Seeker>, now: number): Pick[] {
     const picks: Pick[] = [];
     const planned = new Set<OpenBatch>();
-    let hungry = seekers.map((it) => ({ ...it }));
-    while (hungry.length > 0 && this.#ranking.size > 0) {
-      hungry = hungry.filter((seeker) => {
-        if (seeker.maxJobs <= 0 || this.#ranking.size === 0) return false;
-        const pick = this.#pickFor(seeker, now, planned);
-        if (pick !== undefined) picks.push(pick);
-        return pick !== undefined;
-      });
+    // No more seekers are looked at than there is work for.
+    for (let hungry = seekers; this.#ranking.size > 0;) {
+      const served: Seeker[] = [];
+      for (const seeker of hungry) {
+        const pick = seeker.maxJobs > 0 ? this.#pickFor(seeker, now, planned) : undefined;
+        if (pick === undefined) continue;
+        picks.push(pick);
+        served.push(seeker);
+        if (this.#ranking.size === 0) break;
+      }
+      if (served.length === 0) break;
+      hungry = served;
     }
     for (const batch of planned) this.#reset(batch);
     return picks;

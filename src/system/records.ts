@@ -3,7 +3,15 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
-import { jobDeadline, jobMachine, UNTOUCHED, type JobContext, type JobHistoryState, type JobInput, type JobSnapshot } from '../../machines/job.ts';
+import {
+  jobDeadline,
+  jobMachine,
+  UNTOUCHED,
+  type JobContext,
+  type JobHistoryState,
+  type JobInput,
+  type JobSnapshot,
+} from '../../machines/job.ts';
 import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
@@ -56,8 +64,32 @@ export function derivedJob(jobId: Uuid, batch: BatchState): JobState {
 
 /** The record of a job without what its batch says of it. */
 export function encodeJob({ value, context: c }: JobState): string {
-  const { attempt, retries, losses, runnerId, claimedAtMs, startedAtMs, completedAtMs, dueAtMs, error, attempts, attemptsOmitted } = c;
-  const state = { attempt, retries, losses, runnerId, claimedAtMs, startedAtMs, completedAtMs, dueAtMs, error, attempts, attemptsOmitted };
+  const {
+    attempt,
+    retries,
+    losses,
+    runnerId,
+    claimedAtMs,
+    startedAtMs,
+    completedAtMs,
+    dueAtMs,
+    error,
+    attempts,
+    attemptsOmitted,
+  } = c;
+  const state = {
+    attempt,
+    retries,
+    losses,
+    runnerId,
+    claimedAtMs,
+    startedAtMs,
+    completedAtMs,
+    dueAtMs,
+    error,
+    attempts,
+    attemptsOmitted,
+  };
   return JSON.stringify({ value, ...state });
 }
 
@@ -66,7 +98,8 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
   return { value, context: { ...jobInput(jobId, batch), ...UNTOUCHED, ...state } };
 }
 
-const encode = ({ value, context }: { value: string; context: object }): string => JSON.stringify({ value, ...context });
+const encode = ({ value, context }: { value: string; context: object }): string =>
+  JSON.stringify({ value, ...context });
 
 export function decodeBatch(record: string): BatchState {
   const { value, ...context } = JSON.parse(record) as { value: BatchStatus } & BatchContext;

@@ -72,17 +72,31 @@ async function openLevel(directory: string): Promise<Level<string, string>> {
 function refusal(directory: string, error: unknown): SimbatchError {
   const cause = (error as { cause?: { code?: string; message?: string } }).cause;
   if (cause?.code === 'LEVEL_LOCKED') {
-    return new SimbatchError('store-locked', `another process uses the data directory ${directory}; stop it or choose another one`, { cause: error });
+    return new SimbatchError(
+      'store-locked',
+      `another process uses the data directory ${directory}; stop it or choose another one`,
+      { cause: error },
+    );
   }
   const why = cause?.message ?? (error instanceof Error ? error.message : String(error));
-  return new SimbatchError('store-unusable', `the data directory ${directory} cannot be used: ${why}`, { cause: error });
+  return new SimbatchError('store-unusable', `the data directory ${directory} cannot be used: ${why}`, {
+    cause: error,
+  });
 }
 
-async function migrate(store: Store, directory: string, format: number, migrations: ReadonlyMap<number, Migration>): Promise<void> {
+async function migrate(
+  store: Store,
+  directory: string,
+  format: number,
+  migrations: ReadonlyMap<number, Migration>,
+): Promise<void> {
   const stored = store.get(keys.meta('format'));
   let version = stored === undefined ? format : Number(stored);
   if (!Number.isInteger(version) || version < 1) {
-    throw new SimbatchError('store-unusable', `the data directory ${directory} holds something else: its format is "${stored}"`);
+    throw new SimbatchError(
+      'store-unusable',
+      `the data directory ${directory} holds something else: its format is "${stored}"`,
+    );
   }
   if (version > format) {
     throw new SimbatchError(
@@ -94,7 +108,10 @@ async function migrate(store: Store, directory: string, format: number, migratio
   for (; version < format; version += 1) {
     const migration = migrations.get(version);
     if (migration === undefined) {
-      throw new SimbatchError('store-unusable', `the data directory ${directory} has format ${version}, from which there is no way to ${format}`);
+      throw new SimbatchError(
+        'store-unusable',
+        `the data directory ${directory} has format ${version}, from which there is no way to ${format}`,
+      );
     }
     // The version is part of the same write: a crash leaves the old version whole or the new one.
     await store.write(new Map([...(await migration(store)), [keys.meta('format'), String(version + 1)]]));
@@ -132,7 +149,7 @@ class LevelStore implements Store {
           for (;;) {
             const chunk = await iterator.nextv(chunkSize);
             if (chunk.length === 0) return;
-            yield chunk as Entry[];
+            yield chunk;
           }
         } finally {
           await iterator.close();

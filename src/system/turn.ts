@@ -29,8 +29,8 @@ export interface Turn {
   settle(): void;
   /** A record to be written (null: deleted) together with the actors. */
   put(key: string, value: string | null): void;
-  /** A fact of the system itself. */
-  tell(fact: Fact): void;
+  /** Is there such a record to be written already? */
+  isPut(key: string): boolean;
 }
 
 /** Who wants to know what a turn did, before the next one begins. */
@@ -53,7 +53,13 @@ export class Turns {
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
 
-  constructor(parts: { directory: Directory; commits: Commits; world: World; registry: Registry; listener: TurnListener }) {
+  constructor(parts: {
+    directory: Directory;
+    commits: Commits;
+    world: World;
+    registry: Registry;
+    listener: TurnListener;
+  }) {
     this.#directory = parts.directory;
     this.#commits = parts.commits;
     this.#world = parts.world;
@@ -96,7 +102,9 @@ export class Turns {
       for (const activation of running.touched) this.#directory.rollBack(activation);
       if (error instanceof SimbatchError && error.code !== 'internal') throw error;
       this.#listener.faulted(operation, error);
-      throw new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', { cause: error });
+      throw new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
+        cause: error,
+      });
     } finally {
       this.#facts.length = 0;
     }
@@ -161,17 +169,17 @@ class RunningTurn implements Turn {
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
-    const activation = this.#directory.create(kind, id, input as never);
-    this.touched.add(activation as Activation);
-    return stateOf(activation) as StateOf[K];
+    const activation: Activation<K> = this.#directory.create(kind, id, input as never);
+    this.touched.add(activation);
+    return stateOf(activation);
   }
 
   put(key: string, value: string | null): void {
     this.puts.set(key, value);
   }
 
-  tell(fact: Fact): void {
-    this.#heard.push(fact);
+  isPut(key: string): boolean {
+    return this.puts.has(key);
   }
 
   settle(): void {

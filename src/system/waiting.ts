@@ -33,15 +33,16 @@ export class Waiting<T> {
     return this.#places.values();
   }
 
-  get(runnerId: string): Waiter<T> | undefined {
-    return this.#places.get(runnerId);
-  }
-
   /**
    * Waits until `answer` is called for this runner, or else for `waitMs`, until the runner asks again, or until the asker
    * has gone: then the answer is `nothing`.
    */
-  wait(question: Omit<Waiter<T>, 'answer'>, waitMs: number, nothing: T, abandoned: AbortSignal | undefined): Promise<T> {
+  wait(
+    question: Omit<Waiter<T>, 'answer'>,
+    waitMs: number,
+    nothing: T,
+    abandoned: AbortSignal | undefined,
+  ): Promise<T> {
     this.dismiss(question.runnerId, nothing);
     if (abandoned?.aborted === true) return Promise.resolve(nothing);
     return new Promise((resolve) => {
@@ -61,11 +62,21 @@ export class Waiting<T> {
     });
   }
 
+  /** Takes the waiter out of the queue: work was found, and `answer` will be called when it is on disk. */
+  take(runnerId: string): Waiter<T> | undefined {
+    const place = this.#places.get(runnerId);
+    if (place === undefined) return undefined;
+    this.#places.delete(runnerId);
+    place.cancelTimer();
+    return place;
+  }
+
   dismiss(runnerId: string, nothing: T): void {
     this.#places.get(runnerId)?.answer(nothing);
   }
 
   dismissAll(nothing: T): void {
-    for (const place of [...this.#places.values()]) place.answer(nothing);
+    // A Map may lose the entry that is being visited.
+    for (const place of this.#places.values()) place.answer(nothing);
   }
 }
