@@ -58,13 +58,18 @@ function hint(fault: Fault, study: StudyText): string {
     return ` (YAML 1.2 reads ${written} as text: write ${meant})`;
   }
   if (/must be a string/.test(fault.detail)) return ` (put it in quotes: "${written}")`;
-  if (/must be (an integer|a finite number)/.test(fault.detail) && /^[-+]?[\d_.,]+$/.test(written) && /[_,]/.test(written)) {
+  if (
+    /must be (an integer|a finite number)/.test(fault.detail) &&
+    /^[-+]?[\d_.,]+$/.test(written) &&
+    /[_,]/.test(written)
+  ) {
     return ' (digits only: no separators)';
   }
   return '';
 }
 
-const faultText = (fault: FileFault): string => (fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`);
+const faultText = (fault: FileFault): string =>
+  fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`;
 
 async function readText(file: string): Promise<string> {
   const bytes = file === '-' ? await readStdin() : await readBounded(file);
@@ -93,4 +98,5 @@ async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-const tooLarge = (file: string): Failure => new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+const tooLarge = (file: string): Failure =>
+  new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);

@@ -11,8 +11,21 @@ export interface Column {
 type Cell = string | number;
 
 const NO_BORDERS = {
-  top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '',
-  left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ',
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
 };
 
 /** The longest cell shown; what is longer ends in an ellipsis. */
@@ -36,7 +49,11 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** Writes rows as they come; `rowsBeforeWidths` of them are held back to learn the widths. */
-export async function writeTable(columns: readonly Column[], rows: AsyncIterable<readonly Cell[]>, rowsBeforeWidths = 500): Promise<number> {
+export async function writeTable(
+  columns: readonly Column[],
+  rows: AsyncIterable<readonly Cell[]>,
+  rowsBeforeWidths = 500,
+): Promise<number> {
   let widths: number[] | undefined;
   let held: (readonly Cell[])[] = [];
   let count = 0;
