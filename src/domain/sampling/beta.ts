@@ -65,10 +65,10 @@ class LowerHalf {
     out.density = Math.exp(this.#logFactor - a * ofX - b * ofY);
     if (x * (n + 2) <= a + 1) {
       out.p = out.density * betaFraction(a, b, x, y, -excess);
-      out.q = 1 - out.p;
+      out.q = Math.max(1 - out.p, 0);
     } else {
       out.q = out.density * betaFraction(b, a, y, x, excess);
-      out.p = 1 - out.q;
+      out.p = Math.max(1 - out.q, 0);
     }
   }
 
@@ -112,7 +112,8 @@ function betaFraction(a: number, b: number, x: number, y: number, lead: number):
     c = denominator + numerator / c;
     const factor = c * d;
     value *= factor;
-    if (Math.abs(factor - 1) < 2.3e-16) break;
+    // Written so that NaN (parameters near the greatest double) ends it too.
+    if (!(Math.abs(factor - 1) >= 2.3e-16)) break;
   }
   return value;
 }

@@ -31,10 +31,10 @@ export function gammaQuantile(shape: number): (u: number) => number {
       let rest: number;
       if (x < shape + 1 && !(shape < 1 && x > 0.7)) {
         p = d * lowerSeries(shape, x);
-        rest = 1 - p;
+        rest = Math.max(1 - p, 0);
       } else {
         rest = d * upperFraction(shape, x);
-        p = 1 - rest;
+        p = Math.max(1 - rest, 0);
       }
       at.value = lower ? Math.log(p / u) : Math.log(q / rest);
       at.slope = lower ? d / p : d / rest;
@@ -78,7 +78,8 @@ function upperFraction(a: number, x: number): number {
     c = b + numerator / c;
     const factor = c * d;
     value *= factor;
-    if (Math.abs(factor - 1) < 1.2e-16) break;
+    // Written so that NaN ends it too.
+    if (!(Math.abs(factor - 1) >= 1.2e-16)) break;
   }
   return value;
 }
