@@ -4,12 +4,7 @@ import type { Command } from 'commander';
 import { SimbatchError } from '../domain/errors.ts';
 import { stringifyExact } from '../domain/json.ts';
 import type { JobRunConfig } from '../domain/types.ts';
-import { resolveConfig } from '../runner/config.ts';
 import type { FieldName } from '../runner/config/fields.ts';
-import { chooseEngine, findPython } from '../runner/engine.ts';
-import { inheritedEnvironment } from '../runner/execute.ts';
-import { createLog } from '../runner/log.ts';
-import { freeDirectory, LiveTelemetry, runLocally } from '../runner/run-one.ts';
 import type { StudyPart } from '../runner/run-one.ts';
 import { realWorld } from '../runner/world.ts';
 import { configOptions, configSources } from './runner.ts';
@@ -37,6 +32,12 @@ export async function executeLocally(
   study: StudyPart | undefined,
   options: LocalOptions,
 ): Promise<void> {
+  // Loaded here, because the other commands must not wait for them.
+  const { resolveConfig } = await import('../runner/config.ts');
+  const { chooseEngine, findPython } = await import('../runner/engine.ts');
+  const { inheritedEnvironment } = await import('../runner/execute.ts');
+  const { createLog } = await import('../runner/log.ts');
+  const { freeDirectory, LiveTelemetry, runLocally } = await import('../runner/run-one.ts');
   const config = resolveConfig(configSources(options));
   const name = runConfig.metadata.simulation_name;
   const engine = chooseEngine(config.engines, name);
