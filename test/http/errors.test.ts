@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SimbatchError } from '../../src/domain/errors.ts';
-import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../support/http.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };

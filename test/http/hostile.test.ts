@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { connect } from 'node:net';
-import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../support/http.ts';
 
 const complete = (metadata: string, files = '[]') =>

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeCursor, readCursor } from '../../src/http/cursor.ts';
-import { BATCH_ID, FakeListing, batch, fakeCoordinator, job, result } from '../support/fake-coordinator.ts';
+import { BATCH_ID, FakeListing, batch, fakeCoordinator, job, result } from '../support/fake-api.ts';
 import { listen, rawRequest, type TestServer } from '../support/http.ts';
 
 const TOTAL = 100_000;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { submissionFaults } from '../../src/domain/submission.ts';
 import type { Fault } from '../../src/domain/types.ts';
 import { studyFaults } from '../../src/http/validate.ts';
-import { fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
 const FREE = 'dispersions';

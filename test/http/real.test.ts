@@ -7,7 +7,7 @@ import { schemaFaults } from '../../src/http/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
 import { openStore } from '../../src/system/store.ts';
 import { realWorld } from '../../src/system/world.ts';
-import { capabilities, submission } from '../support/fake-coordinator.ts';
+import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
 async function sendWithKey(url: string, name: string): Promise<any> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { get } from 'node:http';
 import type { ClaimResponse } from '../../src/domain/types.ts';
-import { JOB_ID, fakeCoordinator, job } from '../support/fake-coordinator.ts';
+import { JOB_ID, fakeCoordinator, job } from '../support/fake-api.ts';
 import { listen, post } from '../support/http.ts';
 
 /** A coordinator without work: claims wait until they are abandoned, and `waiting` says when one does. */

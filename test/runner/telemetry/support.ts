@@ -1,9 +1,10 @@
 // What the telemetry tests share: a real gRPC client made from clients/telemetry.proto, temporary directories, and
 // reading Parquet back with a second and a third implementation.
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -40,12 +41,14 @@ export interface TelemetryClient {
 }
 
 export function connect(url: string): TelemetryClient {
-  const options = { keepCase: true, longs: Number, defaults: true };
-  const definition = loadSync(join(packageRoot, 'clients', 'telemetry.proto'), options);
-  const { svc } = loadPackageDefinition(definition) as any;
-  return new svc.telemetry.v1.Telemetry(url, credentials.createInsecure(), {
-    'grpc.max_send_message_length': -1,
-  }) as TelemetryClient;
+  const definition = loadSync(join(packageRoot, 'clients', 'telemetry.proto'), {
+    keepCase: true,
+    longs: Number,
+    defaults: true,
+  });
+  const service: any = loadPackageDefinition(definition).svc;
+  const options = { 'grpc.max_send_message_length': -1 };
+  return new service.telemetry.v1.Telemetry(url, credentials.createInsecure(), options);
 }
 
 /** Sends all messages, waiting whenever the stream asks to, and resolves to the answer. */
@@ -129,6 +132,34 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
   return { telemetry, client, directory, hits };
 }
 
+export interface OtherRunner {
+  url: string;
+  child: ChildProcess;
+  exited: Promise<unknown>;
+  /** Sends a message and resolves to the next one that comes back. */
+  ask: (message: string) => Promise<unknown>;
+}
+
+/** Telemetry of a made-up job in a process of its own: see crash-runner.ts. */
+export async function startElsewhere(directory: string, size: 'small' | 'usual'): Promise<OtherRunner> {
+  const script = fileURLToPath(new URL('./crash-runner.js', import.meta.url));
+  const child = fork(script, [directory, size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const next = () => new Promise<unknown>((resolve) => child.once('message', resolve));
+  atEnd(() => {
+    child.kill('SIGKILL');
+    return exited;
+  });
+  const url = await next();
+  if (typeof url !== 'string') throw new Error('no address came');
+  const ask = (message: string) => {
+    const answer = next();
+    child.send(message);
+    return answer;
+  };
+  return { url, child, exited, ask };
+}
+
 export type Table = Record<string, unknown>[];
 
 /** Rows as objects; nulls where a row has no value. */
@@ -145,12 +176,12 @@ export function readMetadata(path: string) {
 
 /** Runs a Python script that needs pyarrow; undefined when the machine has none, unless everything is required. */
 export function python(script: string, ...args: string[]): unknown {
-  const probe = spawnSync('python3', ['-c', 'import pyarrow.parquet'], { encoding: 'utf8' });
-  if (probe.status !== 0) {
-    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error(`pyarrow is required: ${probe.stderr}`);
+  const guarded = `import sys\ntry:\n import pyarrow.parquet\nexcept ImportError:\n sys.exit(77)\n${script}`;
+  const done = spawnSync('python3', ['-c', guarded, ...args], { encoding: 'utf8' });
+  if (done.error !== undefined || done.status === 77) {
+    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error('python3 with pyarrow is required');
     return undefined;
   }
-  const done = spawnSync('python3', ['-c', script, ...args], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout);
 }
