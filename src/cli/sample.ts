@@ -72,7 +72,7 @@ async function print(sampler: Sampler, runs: number, submission: BatchSubmission
 function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
   const named = sampler.names.map((name): Column => {
     const units = submission.config.dispersions[name]?.units ?? '';
-    return { name: printable(units === '' ? name : `${name} [${units}]`), align: 'right' };
+    return { name: printable(units === '' ? name : `${name} [${units}]`), verbatim: true, align: 'right' };
   });
   return [{ name: 'run', align: 'right' }, ...named];
 }
