@@ -32,8 +32,8 @@ export interface AgentOptions {
 const CLAIM_WAIT_SECS = 25;
 /** A claim answered emptier and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
-/** How long the last outcomes may take to be delivered when leaving. */
-const FLUSH_MS = 10_000;
+/** The last outcomes are delivered within the grace time, and have at least this long. */
+const SHORTEST_FLUSH_MS = 2000;
 
 export class Agent {
   readonly #options: AgentOptions;
@@ -195,15 +195,17 @@ export class Agent {
 
   /** The grace time, the handing back, the sign-off. */
   async #finish(): Promise<void> {
-    const { config, client, instance, log, spool } = this.#options;
+    const { config, client, instance, world, log, spool } = this.#options;
     if (this.#over.signal.aborted) return;
     const { running } = this.#holdings;
     log.info(`leaving: ${String(running)} runs under way, ${String(config.graceSecs)} s of grace`);
+    const graceEndMs = world.monotonicMs() + config.graceSecs * 1000;
     await this.#until(() => this.#holdings.running === 0, config.graceSecs * 1000);
     this.#holdings.dropAll('handed back, the grace time is over');
     // Killing takes as long as it takes; delivering does not.
     await this.#until(() => this.#holdings.running === 0, Infinity);
-    await this.#until(() => this.#holdings.size === 0, FLUSH_MS);
+    const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - world.monotonicMs());
+    await this.#until(() => this.#holdings.size === 0, flushMs);
     if (this.#over.signal.aborted) return;
     const left = await spool.leftovers();
     if (left.length > 0) {

@@ -10,6 +10,17 @@ import { lives, Site } from '../support/runner-process.ts';
 
 type Failure = Extract<Report, { type: 'fail' }>;
 
+function resultOf(job: FakeJob): ReportedResult {
+  const last = job.accepted.at(-1);
+  if (last === undefined || last.type === 'start' || last.result === undefined) throw new Error('no result');
+  return last.result;
+}
+function failureOf(job: FakeJob): Failure {
+  const last = job.accepted.at(-1);
+  if (last?.type !== 'fail') throw new Error(`it did not fail: ${JSON.stringify(last)}`);
+  return last;
+}
+
 describe('runner: one job', () => {
   let fake: FakeCoordinator;
   let site: Site;
@@ -36,17 +47,6 @@ describe('runner: one job', () => {
     const run = String(job.job.run_config.run_id).padStart(8, '0');
     return join(site.folder, 'out', job.job.batch_id, run, 'attempt-1');
   }
-  function resultOf(job: FakeJob): ReportedResult {
-    const last = job.accepted.at(-1);
-    if (last === undefined || last.type === 'start' || last.result === undefined) throw new Error('no result');
-    return last.result;
-  }
-  function failureOf(job: FakeJob): Failure {
-    const last = job.accepted.at(-1);
-    if (last?.type !== 'fail') throw new Error(`it did not fail: ${JSON.stringify(last)}`);
-    return last;
-  }
-
   it('is started, executed under the run contract and completed with its files and metadata', async () => {
     const job = await behave('succeed', { parameters: { mass: 2.25 }, seed: 9223372036854775807n });
     expect(job.accepted.map((it) => it.type)).to.deep.equal(['start', 'complete']);
@@ -169,11 +169,10 @@ describe('runner: one job', () => {
   });
 
   it('runs nothing that was given away between the claim and the start', async () => {
-    const stale = (path: string) => path.endsWith('/reports');
     let gave = false;
     const given: FakeJob[] = [];
     fake.fault = (path) => {
-      if (stale(path) && !gave) {
+      if (path.endsWith('/reports') && !gave) {
         gave = true;
         for (const job of given) fake.giveAway(job);
       }

@@ -54,7 +54,6 @@ export class FakeCoordinator {
   /** Asked for each request. */
   fault: (path: string) => Fault = () => undefined;
   readonly #server: Server;
-  readonly #batchId = randomUUID();
   #instance: string | undefined;
   #id = '';
   #waiters: (() => void)[] = [];
@@ -98,7 +97,8 @@ export class FakeCoordinator {
         earlyTermination: spec.earlyTermination ?? { enabled: false, check_frequency_hz: 10, conditions: [] },
         job: {
           id: randomUUID(),
-          batch_id: this.#batchId,
+          // A batch of its own, because each has an environment of its own.
+          batch_id: randomUUID(),
           status: 'Pending',
           run_config: {
             run_id: runId,

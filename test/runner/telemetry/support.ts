@@ -1,9 +1,10 @@
 // What the telemetry tests share: a real gRPC client made from clients/telemetry.proto, temporary directories, and
 // reading Parquet back with a second and a third implementation.
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -129,6 +130,34 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
   const client = connect(telemetry.url);
   atEnd(() => client.close());
   return { telemetry, client, directory, hits };
+}
+
+export interface OtherRunner {
+  url: string;
+  child: ChildProcess;
+  exited: Promise<unknown>;
+  /** Sends a message and resolves to the next one that comes back. */
+  ask: (message: string) => Promise<unknown>;
+}
+
+/** Telemetry of a made-up job in a process of its own: see crash-runner.ts. */
+export async function startElsewhere(directory: string, size: 'small' | 'usual'): Promise<OtherRunner> {
+  const script = fileURLToPath(new URL('./crash-runner.js', import.meta.url));
+  const child = fork(script, [directory, size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const next = () => new Promise<unknown>((resolve) => child.once('message', resolve));
+  atEnd(() => {
+    child.kill('SIGKILL');
+    return exited;
+  });
+  const url = await next();
+  if (typeof url !== 'string') throw new Error('no address came');
+  const ask = (message: string) => {
+    const answer = next();
+    child.send(message);
+    return answer;
+  };
+  return { url, child, exited, ask };
 }
 
 export type Table = Record<string, unknown>[];

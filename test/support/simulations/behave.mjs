@@ -17,7 +17,7 @@ const behaviours = {
     writeFileSync(join(out, 'run_config.txt'), runConfig);
   },
   fail() {
-    console.error('first line\nthe reason is here');
+    process.stderr.write('first line\nthe reason is here\n');
     process.exitCode = 3;
   },
   crash() {
