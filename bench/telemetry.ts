@@ -162,7 +162,7 @@ async function throughput(samples: number, perMessage: number, job: Partial<Job>
     const { call, answered } = runner.open(perMessage === 1 ? 'Stream' : 'StreamBatch');
     const startedMs = performance.now();
     for (let i = 0; i < samples / perMessage; i += 1) {
-      if (!call.write(messages[i % messages.length])) await new Promise((resolve) => call.once('drain', resolve));
+      if (!call.write(messages[i % messages.length] as Buffer)) await new Promise((resolve) => call.once('drain', resolve));
     }
     call.end();
     await answered;

@@ -92,7 +92,7 @@ function refusingForeigners(rules: OriginRules): Middleware {
         method: method ?? 'GET',
         host: headers.host,
         origin: headers.origin,
-        fetchSite: headers['sec-fetch-site'] as string | undefined,
+        fetchSite: headers['sec-fetch-site'],
       },
       rules,
     );
