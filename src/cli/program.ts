@@ -30,6 +30,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./runner.ts')).runnerCommand(),
   },
   {
+    name: 'run-one',
+    group: SERVE,
+    summary: 'execute one run configuration here, without a coordinator',
+    load: async () => (await import('./run-one.ts')).runOneCommand(),
+  },
+  {
     name: 'submit',
     group: STUDY,
     summary: 'check and submit a study',
