@@ -8,6 +8,7 @@ import {
   atEnd,
   cleanUp,
   conditions,
+  expectSoon,
   python,
   readMetadata,
   readTable,
@@ -241,8 +242,3 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     expect((await telemetry.close()).rows).to.equal(400_000);
   });
 });
-
-async function expectSoon(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(condition()).to.equal(true);
-}
