@@ -122,7 +122,7 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         const study = core.studies.of(batch.context);
         for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
-          yield states.map((it) => presentJob(it, batch, study));
+          yield states.map((it) => presentJob(it, study));
         }
       }
     }
@@ -160,7 +160,7 @@ async function* jobsOf(
   function* untouchedBefore(end: number): Iterable<JobState[]> {
     for (; withUntouched && next < end; next += size) {
       const count = Math.min(size, end - next);
-      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), batch));
+      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), next + at, batch));
     }
     next = end;
   }
@@ -187,7 +187,7 @@ function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly 
   return wanted.map((runId) => {
     const id = jobId(batchId, runId);
     const record = snapshot.get(keys.job(id));
-    return record === undefined ? derivedJob(id, batch) : decodeJob(id, record, batch.context);
+    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
   });
 }
 
