@@ -36,6 +36,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./run-one.ts')).runOneCommand(),
   },
   {
+    name: 'replay',
+    group: SERVE,
+    summary: 'execute a run of a batch again, here',
+    load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
     name: 'submit',
     group: STUDY,
     summary: 'check and submit a study',

@@ -103,7 +103,9 @@ class RunningCoordinator implements Coordinator {
       listener: {
         concluded: (touched, facts, turn) => {
           follow({ dispatch, deadlines: this.#deadlines }, touched, facts, turn);
-          this.#serveSoon();
+          // A turn that changed nothing brings nobody work. Serving is such a turn when no waiting runner may take what
+          // there is; without this it would follow upon itself for ever and no request would be heard.
+          if (touched.size > 0) this.#serveSoon();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
