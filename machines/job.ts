@@ -397,6 +397,7 @@ export function jobDeadline(value: string, context: JobContext): Deadline | unde
  */
 export function reviveJob(value: string, state: JobHistoryState, now: number): JobHistoryState {
   if (state.dueAtMs === undefined) return state;
-  const earliestMs = now + (value === 'Claimed' ? CLAIM_MS : LEASE_MS);
-  return state.dueAtMs >= earliestMs ? state : { ...state, dueAtMs: earliestMs };
+  // Set and not only raised: a clock that was set back meanwhile must not stretch the claim.
+  if (value === 'Claimed') return { ...state, dueAtMs: now + CLAIM_MS };
+  return { ...state, dueAtMs: Math.max(state.dueAtMs, now + LEASE_MS) };
 }

@@ -12,7 +12,9 @@ export function cancelCommand(): Command {
       const client = await connect(flags);
       const target = await resolveEither(client, reference);
       const cancelled =
-        'jobId' in target ? await client.cancelJob(target.jobId, flags.reason) : await client.cancelBatch(target.batchId, flags.reason);
+        'jobId' in target
+          ? await client.cancelJob(target.jobId, flags.reason)
+          : await client.cancelBatch(target.batchId, flags.reason);
       if (flags.output === 'json') return writeJson(cancelled);
       const what = 'jobId' in target ? 'job' : 'batch';
       await writeLine(`${what} ${cancelled.id} is ${cancelled.status}`);

@@ -28,6 +28,8 @@ export async function loadStudy(file: string, runsOverride?: number): Promise<Ch
     throw new Failure(EXIT.invalid, `${source} has ${plural(lines.length, 'fault')}`, lines);
   }
   const where = (pointer: string): string => {
+    // What an option added is nowhere in the file.
+    if (pointer === '/runs_override' && runsOverride !== undefined) return source;
     const { line, column } = study.text.place(pointer);
     return `${source}:${line}:${column}`;
   };
@@ -58,13 +60,18 @@ function hint(fault: Fault, study: StudyText): string {
     return ` (YAML 1.2 reads ${written} as text: write ${meant})`;
   }
   if (/must be a string/.test(fault.detail)) return ` (put it in quotes: "${written}")`;
-  if (/must be (an integer|a finite number)/.test(fault.detail) && /^[-+]?[\d_.,]+$/.test(written) && /[_,]/.test(written)) {
+  if (
+    /must be (an integer|a finite number)/.test(fault.detail) &&
+    /^[-+]?[\d_.,]+$/.test(written) &&
+    /[_,]/.test(written)
+  ) {
     return ' (digits only: no separators)';
   }
   return '';
 }
 
-const faultText = (fault: FileFault): string => (fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`);
+const faultText = (fault: FileFault): string =>
+  fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`;
 
 async function readText(file: string): Promise<string> {
   const bytes = file === '-' ? await readStdin() : await readBounded(file);
@@ -77,9 +84,15 @@ async function readText(file: string): Promise<string> {
 }
 
 async function readBounded(file: string): Promise<Uint8Array> {
-  const { size } = await stat(file);
+  const { size, isDirectory } = await statOf(file);
+  if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a study file`);
   if (size > MAX_BYTES) throw tooLarge(file);
   return readFile(file);
+}
+
+async function statOf(file: string): Promise<{ size: number; isDirectory: boolean }> {
+  const found = await stat(file);
+  return { size: found.size, isDirectory: found.isDirectory() };
 }
 
 async function readStdin(): Promise<Uint8Array> {
@@ -93,4 +106,5 @@ async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-const tooLarge = (file: string): Failure => new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+const tooLarge = (file: string): Failure =>
+  new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);

@@ -14,7 +14,11 @@ export function jobCommand(): Command {
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
       const jobId = await resolveJob(client, reference);
-      const [job, history, result] = await Promise.all([client.job(jobId), client.jobHistory(jobId), resultOf(client, jobId)]);
+      const [job, history, result] = await Promise.all([
+        client.job(jobId),
+        client.jobHistory(jobId),
+        resultOf(client, jobId),
+      ]);
       if (flags.output === 'json') return writeJson({ job, history, result });
       await writeLine(renderPairs(jobPairs(job)));
       await section('parameters', parameterLines(job));
@@ -44,7 +48,10 @@ function jobPairs(job: Job): [string, string | number | undefined][] {
     ['run', run.run_id],
     ['status', job.status],
     ['simulation', `${run.metadata.simulation_name} ${run.metadata.simulation_version}`],
-    ['sampling', `${run.metadata.sampling_method}${run.metadata.seed === undefined ? '' : `, seed ${run.metadata.seed}`}`],
+    [
+      'sampling',
+      `${run.metadata.sampling_method}${run.metadata.seed === undefined ? '' : `, seed ${run.metadata.seed}`}`,
+    ],
     ['retries', `${job.retries} of ${job.max_retries}`],
     ['time limit', job.timeout_secs === 0 ? 'none' : formatDuration(job.timeout_secs)],
     ['runner', job.assigned_runner],
@@ -58,13 +65,18 @@ function jobPairs(job: Job): [string, string | number | undefined][] {
 
 // Parameters in full: they are what somebody copies to repeat the run by hand.
 const parameterLines = (job: Job): string =>
-  renderPairs(Object.entries(job.run_config.parameters).map(([name, value]) => [printable(name), String(value)] as const));
+  renderPairs(
+    Object.entries(job.run_config.parameters).map(([name, value]) => [printable(name), String(value)] as const),
+  );
 
 function attemptLines(history: JobHistory): string {
-  const row = ({ attempt, runner_id, claimed_at, outcome = 'open', message = '', ...rest }: Attempt): (string | number)[] => {
+  const row = ({ attempt, runner_id, claimed_at, outcome, message = '', ...rest }: Attempt): (string | number)[] => {
     const { started_at, ended_at } = rest;
-    const took = started_at === undefined || ended_at === undefined ? undefined : (Date.parse(ended_at) - Date.parse(started_at)) / 1000;
-    return [attempt, runner_id, formatTimestamp(claimed_at), formatDuration(took), outcome, message];
+    const took =
+      started_at === undefined || ended_at === undefined
+        ? undefined
+        : (Date.parse(ended_at) - Date.parse(started_at)) / 1000;
+    return [attempt, runner_id, formatTimestamp(claimed_at), formatDuration(took), outcome ?? 'open', message];
   };
   if (history.attempts.length === 0) return 'none yet';
   const columns = ['attempt', 'runner', 'claimed (UTC)', 'ran', 'outcome', 'message'].map((name) => ({ name }));

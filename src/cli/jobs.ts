@@ -32,7 +32,10 @@ export function jobsCommand(): Command {
     .option('-b, --batch <batch>', `of this batch: ${BATCH_ARGUMENT}`)
     .option('--status <statuses>', `only these: ${JOB_STATUSES.join(', ')}`, anyOf(JOB_STATUSES))
     .option('--runner <ids>', 'only those of these runners', texts)
-    .option('--run <numbers>', 'only these runs', (text: string, before: number[] = []) => [...before, ...text.split(',').map(runId)])
+    .option('--run <numbers>', 'only these runs', (text: string, before: number[] = []) => [
+      ...before,
+      ...text.split(',').map(runId),
+    ])
     .option('--limit <n>', 'at most so many', integerBetween(1, MAX_INT32))
     .action(async (flags: JobsFlags) => {
       const client = await connect(flags);

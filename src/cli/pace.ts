@@ -16,14 +16,16 @@ export class Pace {
   see(nowMs: number, done: number): void {
     this.#sightings.push({ atMs: nowMs, done });
     // One sighting from before the window is kept, so that a slow study has a rate as well.
-    while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs < nowMs - WINDOW_MS) this.#sightings.shift();
+    while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs < nowMs - WINDOW_MS)
+      this.#sightings.shift();
   }
 
   /** Runs finished per second; undefined before two sightings or while nothing finishes. */
   get perSecond(): number | undefined {
     const first = this.#sightings[0];
     const last = this.#sightings.at(-1);
-    if (first === undefined || last === undefined || last.atMs <= first.atMs || last.done <= first.done) return undefined;
+    if (first === undefined || last === undefined || last.atMs <= first.atMs || last.done <= first.done)
+      return undefined;
     return ((last.done - first.done) * 1000) / (last.atMs - first.atMs);
   }
 

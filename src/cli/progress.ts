@@ -19,7 +19,8 @@ const LINE_MS = 60_000;
 const TERMINAL: readonly JobStatus[] = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
 
 /** Runs that have ended, however they ended. */
-export const doneOf = (counts: Record<JobStatus, number>): number => TERMINAL.reduce((sum, status) => sum + counts[status], 0);
+export const doneOf = (counts: Record<JobStatus, number>): number =>
+  TERMINAL.reduce((sum, status) => sum + counts[status], 0);
 
 /** `312 Completed, 4 Failed, 2 Running`: the statuses that occur, the ended ones first. */
 export function formatCounts(counts: Record<JobStatus, number>): string {
@@ -41,7 +42,8 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
   let unreachableSinceMs: number | undefined;
   try {
     for (;;) {
-      if (signal.aborted) throw new Failure(EXIT.interrupted, `stopped watching; the study goes on: simbatch watch ${batchId}`);
+      if (signal.aborted)
+        throw new Failure(EXIT.interrupted, `stopped watching; the study goes on: simbatch watch ${batchId}`);
       try {
         const status = await client.batch(batchId);
         unreachableSinceMs = undefined;
@@ -50,7 +52,8 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
         if (status.batch.status !== 'Pending' && status.batch.status !== 'Running') return status;
       } catch (error) {
         if (!(error instanceof UnreachableError)) throw error;
-        if (unreachableSinceMs === undefined) display.say(`the coordinator does not answer; trying again for ${formatDuration(PATIENCE_MS / 1000)}`);
+        if (unreachableSinceMs === undefined)
+          display.say(`the coordinator does not answer; trying again for ${formatDuration(PATIENCE_MS / 1000)}`);
         unreachableSinceMs ??= nowMs();
         if (nowMs() - unreachableSinceMs > PATIENCE_MS) throw error;
       }
@@ -116,7 +119,9 @@ class LineDisplay implements Display {
     this.#lastStatus = batch.status;
     const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
     const left = formatDuration(pace.secondsLeft(batch.total_jobs));
-    note(`${batch.status} ${done}/${batch.total_jobs} (${percent}%)  ${formatRate(pace.perSecond)}  ETA ${left}  ${formatCounts(counts)}`);
+    note(
+      `${batch.status} ${done}/${batch.total_jobs} (${percent}%)  ${formatRate(pace.perSecond)}  ETA ${left}  ${formatCounts(counts)}`,
+    );
   }
 
   say(line: string): void {

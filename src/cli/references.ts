@@ -15,7 +15,8 @@ const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 export async function resolveBatch(client: Client, reference: string): Promise<Uuid> {
   const wanted = reference.toLowerCase();
   if (isBatchId(wanted)) return wanted;
-  if (isJobId(wanted)) throw new Failure(EXIT.usage, `${reference} is the id of a job; its batch is ${wanted.slice(0, 28)}00000000`);
+  if (isJobId(wanted))
+    throw new Failure(EXIT.usage, `${reference} is the id of a job; its batch is ${wanted.slice(0, 28)}00000000`);
   if (wanted !== 'latest' && !HEX_PREFIX.test(wanted)) {
     throw new Failure(EXIT.usage, `"${reference}" names no batch: give its id, the beginning of its id, or latest`);
   }
@@ -27,9 +28,15 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
   }
   const found = wanted === 'latest' ? latest : matches[0];
   if (found === undefined) {
-    throw new Failure(EXIT.missing, wanted === 'latest' ? 'there is no batch yet: submit a study first' : `there is no batch whose id begins with ${wanted}`);
+    throw new Failure(
+      EXIT.missing,
+      wanted === 'latest'
+        ? 'there is no batch yet: submit a study first'
+        : `there is no batch whose id begins with ${wanted}`,
+    );
   }
-  if (matches.length > 1) throw new Failure(EXIT.usage, `more than one batch id begins with ${wanted}: give more of it`);
+  if (matches.length > 1)
+    throw new Failure(EXIT.usage, `more than one batch id begins with ${wanted}: give more of it`);
   return found.id;
 }
 
@@ -37,7 +44,8 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
 export async function resolveJob(client: Client, reference: string): Promise<Uuid> {
   const wanted = reference.toLowerCase();
   if (isJobId(wanted)) return wanted;
-  if (isBatchId(wanted)) throw new Failure(EXIT.usage, `${reference} is the id of a batch; for one of its jobs write ${reference}/RUN`);
+  if (isBatchId(wanted))
+    throw new Failure(EXIT.usage, `${reference} is the id of a batch; for one of its jobs write ${reference}/RUN`);
   const [, batch, run] = /^(.+)\/(\d{1,10})$/.exec(wanted) ?? [];
   if (batch === undefined || run === undefined) {
     throw new Failure(EXIT.usage, `"${reference}" names no job: give its id, or BATCH/RUN such as latest/17`);
@@ -47,6 +55,7 @@ export async function resolveJob(client: Client, reference: string): Promise<Uui
 
 /** What `cancel` was given: a batch, or a job of one. */
 export async function resolveEither(client: Client, reference: string): Promise<{ batchId: Uuid } | { jobId: Uuid }> {
-  if (isJobId(reference.toLowerCase()) || reference.includes('/')) return { jobId: await resolveJob(client, reference) };
+  if (isJobId(reference.toLowerCase()) || reference.includes('/'))
+    return { jobId: await resolveJob(client, reference) };
   return { batchId: await resolveBatch(client, reference) };
 }

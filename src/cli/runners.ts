@@ -36,8 +36,15 @@ export function runnersCommand(): Command {
       if (flags.output === 'json') return writeJson(pool);
       if (pool.runners.length === 0) return note('no runner matches; start one with `simbatch runner`');
       const now = nowMs();
-      await writeLine(renderTable(COLUMNS, pool.runners.map((runner) => row(runner, now))));
-      await writeLine(`${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`);
+      await writeLine(
+        renderTable(
+          COLUMNS,
+          pool.runners.map((runner) => row(runner, now)),
+        ),
+      );
+      await writeLine(
+        `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`,
+      );
     });
 }
 
@@ -82,5 +89,7 @@ export function resumeCommand(): Command {
 async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
   if (flags.output === 'json') return writeJson(runner);
   const held = runner.current_jobs.length;
-  await writeLine(`${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'job')} still running`}`);
+  await writeLine(
+    `${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'job')} still running`}`,
+  );
 }

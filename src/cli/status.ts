@@ -32,7 +32,12 @@ async function showBatch(client: Client, reference: string, flags: ClientFlags):
 }
 
 function batchPairs(status: BatchStatusResponse): [string, string | number | undefined][] {
-  const { batch, jobs_by_status: counts, throughput_jobs_per_minute: rate, estimated_completion_time_mins: eta } = status;
+  const {
+    batch,
+    jobs_by_status: counts,
+    throughput_jobs_per_minute: rate,
+    estimated_completion_time_mins: eta,
+  } = status;
   const done = doneOf(counts);
   const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
   return [
@@ -66,10 +71,15 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;
     await writeLine();
-    await writeLine(renderPairs([[batch.id, `${batch.name}: ${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`]]));
+    await writeLine(
+      renderPairs([[batch.id, `${batch.name}: ${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`]]),
+    );
     for (const line of lines) await writeLine(`  ${line}`);
   }
-  if (open.length > explained.length) await writeLine(`\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch batches --status Pending,Running`);
+  if (open.length > explained.length)
+    await writeLine(
+      `\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch batches --status Pending,Running`,
+    );
 }
 
 function poolLine(pool: RunnerListResponse): string {

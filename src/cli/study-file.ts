@@ -28,7 +28,7 @@ export interface StudyText {
 /** Deeper than any study; the composer is recursive and dies without an exception beyond some thousand levels. */
 const MAX_DEPTH = 64;
 /** Aliases counted as often as they are used: what an "alias bomb" makes large. */
-const MAX_VALUES = 2_000_000;
+const MAX_VALUES = 500_000;
 const MAX_FAULTS = 100;
 const SEED = '/config/monte_carlo/seed';
 const CORE_TAG = /^tag:yaml\.org,2002:(null|bool|int|float|str|map|seq)$/;
@@ -47,16 +47,19 @@ export function readStudyText(text: string): StudyText {
 
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const deepOffset = tooDeep(tokens);
-  if (deepOffset !== undefined) return refuse([{ ...at(deepOffset), detail: `is nested deeper than ${MAX_DEPTH} levels` }]);
+  if (deepOffset !== undefined)
+    return refuse([{ ...at(deepOffset), detail: `is nested deeper than ${MAX_DEPTH} levels` }]);
   // Unique names are checked below: the composer compares each name with each.
   const composer = new Composer({ version: '1.2', schema: 'core', intAsBigInt: true, uniqueKeys: false, merge: false });
   const documents = [...composer.compose(tokens, true, text.length)];
-  const document = documents[0] as Document.Parsed | undefined;
+  const document = documents[0];
   if (documents.length > 1) {
     return refuse([{ ...at(documents[1]?.range?.[0] ?? 0), detail: 'starts a second document; a study is one' }]);
   }
-  if (document?.contents === null || document?.contents === undefined) return refuse([{ line: 1, column: 1, detail: 'the file is empty' }]);
-  if (document.errors.length > 0) return refuse(document.errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
+  if (document?.contents === null || document?.contents === undefined)
+    return refuse([{ line: 1, column: 1, detail: 'the file is empty' }]);
+  if (document.errors.length > 0)
+    return refuse(document.errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
 
   const conversion = new Conversion(document, at);
   const value = conversion.run();
@@ -110,20 +113,26 @@ class Conversion {
 
   #fault(node: unknown, detail: string, pointer?: string): undefined {
     const offset = (node as ParsedNode | null)?.range?.[0] ?? 0;
-    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...this.#at(offset), ...(pointer === undefined ? {} : { pointer }), detail });
+    if (this.faults.length < MAX_FAULTS)
+      this.faults.push({ ...this.#at(offset), ...(pointer === undefined ? {} : { pointer }), detail });
     return undefined;
   }
 
   #value(node: unknown, pointer: string, depth: number): unknown {
     if (++this.#values > MAX_VALUES) {
-      return this.#values === MAX_VALUES + 1 ? this.#fault(node, `holds more than ${MAX_VALUES} values once its aliases are followed`) : undefined;
+      return this.#values === MAX_VALUES + 1
+        ? this.#fault(node, `holds more than ${MAX_VALUES} values once its aliases are followed`)
+        : undefined;
     }
-    if (depth > MAX_DEPTH) return this.#fault(node, `is nested deeper than ${MAX_DEPTH} levels once its aliases are followed`);
+    if (depth > MAX_DEPTH)
+      return this.#fault(node, `is nested deeper than ${MAX_DEPTH} levels once its aliases are followed`);
     const tag = (node as ParsedNode | null)?.tag;
-    if (tag !== undefined && !CORE_TAG.test(tag)) return this.#fault(node, `has the tag ${tag}, which means nothing here`, pointer);
+    if (tag !== undefined && !CORE_TAG.test(tag))
+      return this.#fault(node, `has the tag ${tag}, which means nothing here`, pointer);
     if (isAlias(node)) {
       const target = node.resolve(this.#document);
-      if (target === undefined) return this.#fault(node, `refers to *${node.source}, but there is no &${node.source} before it`, pointer);
+      if (target === undefined)
+        return this.#fault(node, `refers to *${node.source}, but there is no &${node.source} before it`, pointer);
       return this.#value(target, pointer, depth + 1);
     }
     if (isMap(node)) return this.#object(node, pointer, depth);
@@ -140,7 +149,8 @@ class Conversion {
         continue;
       }
       const path = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      if (name === '<<') this.#fault(key, 'is a merge key of YAML 1.1; write the members out, or use an alias for a whole value', path);
+      if (name === '<<')
+        this.#fault(key, 'is a merge key of YAML 1.1; write the members out, or use an alias for a whole value', path);
       else if (members.has(name)) this.#fault(key, `repeats the member ${JSON.stringify(name)}`, path);
       else members.set(name, this.#value(value, path, depth + 1));
     }

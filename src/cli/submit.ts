@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ApiError } from '../client.ts';
 import { samplingWarnings } from '../domain/sampling/dispersions.ts';
 import type { SubmissionWarning } from '../domain/types.ts';
-import { loadStudy, type CheckedStudy } from './check-study.ts';
+import type { CheckedStudy } from './check-study.ts';
 import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { plural, printable } from './format.ts';
@@ -29,7 +29,9 @@ export function submitCommand(): Command {
     .option('--check', 'only check the file, without a coordinator')
     .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
     .action(async (file: string, flags: SubmitFlags) => {
-      if (flags.strict === true && flags.watch !== true) throw new Failure(EXIT.usage, '--strict says what --watch exits with: give both');
+      if (flags.strict === true && flags.watch !== true)
+        throw new Failure(EXIT.usage, '--strict says what --watch exits with: give both');
+      const { loadStudy } = await import('./check-study.ts');
       const study = await loadStudy(file, flags.runsOverride);
       if (flags.check === true) return reportChecked(file, study, flags);
       return submit(study, flags);
@@ -43,7 +45,9 @@ async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFla
   if (flags.output === 'json') return writeJson({ valid: true, runs, warnings });
   warn(warnings, study);
   const dispersions = Object.keys(submission.config.dispersions).length;
-  return writeLine(`${file === '-' ? '<stdin>' : file}: valid - ${plural(runs, 'run')} of "${printable(submission.name)}", ${plural(dispersions, 'dispersion')}`);
+  return writeLine(
+    `${file === '-' ? '<stdin>' : file}: valid - ${plural(runs, 'run')} of "${printable(submission.name)}", ${plural(dispersions, 'dispersion')}`,
+  );
 }
 
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
@@ -72,5 +76,6 @@ function withPlaces(error: unknown, study: CheckedStudy): unknown {
 }
 
 function warn(warnings: readonly SubmissionWarning[], study: CheckedStudy): void {
-  for (const { pointer, detail } of warnings) note(`warning: ${study.where(pointer)}: ${printable(pointer)} ${printable(detail)}`);
+  for (const { pointer, detail } of warnings)
+    note(`warning: ${study.where(pointer)}: ${printable(pointer)} ${printable(detail)}`);
 }

@@ -5,14 +5,29 @@ import { write } from './output.ts';
 
 export interface Column {
   name: string;
+  /** The name is somebody's own and shown as it is; other headings are in capitals. */
+  verbatim?: boolean;
   align?: 'left' | 'right';
 }
 
 type Cell = string | number;
 
 const NO_BORDERS = {
-  top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '',
-  left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ',
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
 };
 
 /** The longest cell shown; what is longer ends in an ellipsis. */
@@ -22,7 +37,9 @@ const MAX_CELL = 72;
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], widths?: number[]): string {
   const texts = rows.map((row) => row.map((cell) => printable(String(cell), MAX_CELL)));
   const table = new Table({
-    ...(widths === undefined ? { head: columns.map((column) => column.name.toUpperCase()) } : { colWidths: widths }),
+    ...(widths === undefined
+      ? { head: columns.map(({ name, verbatim }) => (verbatim === true ? name : name.toUpperCase())) }
+      : { colWidths: widths }),
     colAligns: columns.map((column) => column.align ?? 'left'),
     chars: NO_BORDERS,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
@@ -36,7 +53,11 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** Writes rows as they come; `rowsBeforeWidths` of them are held back to learn the widths. */
-export async function writeTable(columns: readonly Column[], rows: AsyncIterable<readonly Cell[]>, rowsBeforeWidths = 500): Promise<number> {
+export async function writeTable(
+  columns: readonly Column[],
+  rows: AsyncIterable<readonly Cell[]>,
+  rowsBeforeWidths = 500,
+): Promise<number> {
   let widths: number[] | undefined;
   let held: (readonly Cell[])[] = [];
   let count = 0;

@@ -5,7 +5,11 @@ import { parseCpu, parseMemory } from '../domain/quantity.ts';
 import type { BatchStatusResponse, Runner } from '../domain/types.ts';
 
 /** Why the batch is not running, or not faster. Nothing is asked for a batch that has ended. */
-export async function findReasons(client: Client, status: BatchStatusResponse, runners: readonly Runner[]): Promise<Finding[]> {
+export async function findReasons(
+  client: Client,
+  status: BatchStatusResponse,
+  runners: readonly Runner[],
+): Promise<Finding[]> {
   const { batch, jobs_by_status } = status;
   if (batch.status !== 'Pending' && batch.status !== 'Running') return [];
   const { config } = await client.submission(batch.id);

@@ -40,10 +40,17 @@ function waitingRuns(situation: Situation): Finding | undefined {
   const { jobsByStatus, maxParallelJobs, runners } = situation;
   const active = jobsByStatus.Claimed + jobsByStatus.Running;
   if (jobsByStatus.Pending === 0) {
-    return active === 0 ? undefined : { code: 'last-runs', severity: 'fine', reason: `no run waits: the last ${active} are with runners` };
+    return active === 0
+      ? undefined
+      : { code: 'last-runs', severity: 'fine', reason: `no run waits: the last ${active} are with runners` };
   }
   if (runners.length === 0) {
-    return { code: 'no-runner', severity: 'blocked', reason: 'no runner has registered', remedy: 'start one with `simbatch runner`' };
+    return {
+      code: 'no-runner',
+      severity: 'blocked',
+      reason: 'no runner has registered',
+      remedy: 'start one with `simbatch runner`',
+    };
   }
   return noRunnerMay(situation) ?? capReached(active, maxParallelJobs) ?? poolBusy(situation, active);
 }
@@ -63,7 +70,10 @@ function noRunnerMay(situation: Situation): Finding | undefined {
   }
   const connected = supporting.filter((runner) => runner.status !== 'Offline');
   if (connected.length === 0) {
-    const last = supporting.map((runner) => runner.last_heartbeat).sort().at(-1);
+    const last = supporting
+      .map((runner) => runner.last_heartbeat)
+      .sort()
+      .at(-1);
     return {
       code: 'all-offline',
       severity: 'blocked',
@@ -81,7 +91,8 @@ function noRunnerMay(situation: Situation): Finding | undefined {
       remedy: `resume one: simbatch resume ${connected[0]?.id ?? ''}`,
     };
   }
-  if (!accepting.some((runner) => fits(demand, roomOf(runner.capabilities, [])))) return tooLarge(accepting, simulation, demand);
+  if (!accepting.some((runner) => fits(demand, roomOf(runner.capabilities, []))))
+    return tooLarge(accepting, simulation, demand);
   return undefined;
 }
 
@@ -125,9 +136,21 @@ function poolBusy(situation: Situation, active: number): Finding {
       fits(demand, roomOf(runner.capabilities, [])),
   );
   // What a runner holds of other studies is not told; each of its jobs is taken to be as large as one of this study.
-  const free = able.filter((runner) => fits(demand, roomOf(runner.capabilities, runner.current_jobs.map(() => demand))));
+  const free = able.filter((runner) =>
+    fits(
+      demand,
+      roomOf(
+        runner.capabilities,
+        runner.current_jobs.map(() => demand),
+      ),
+    ),
+  );
   if (free.length > 0) {
-    return { code: 'starting', severity: active > 0 ? 'fine' : 'waiting', reason: `${some(free.length)} ${are(free.length)} free: waiting runs are claimed within seconds` };
+    return {
+      code: 'starting',
+      severity: active > 0 ? 'fine' : 'waiting',
+      reason: `${some(free.length)} ${are(free.length)} free: waiting runs are claimed within seconds`,
+    };
   }
   const held = able.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
   const others = held - active;

@@ -94,7 +94,7 @@ export class Directory {
     const batch = this.state('batch', batchIdOf(id));
     if (batch === undefined || runIdOf(id) >= batch.context.totalJobs) return undefined;
     const record = this.#source.read(keys.job(id));
-    return record === undefined ? derivedJob(id, batch) : decodeJob(id, record, batch.context);
+    return record === undefined ? derivedJob(id, runIdOf(id), batch) : decodeJob(id, record, batch.context);
   }
 
   /** Has anything ever happened to this job? */

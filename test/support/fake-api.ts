@@ -151,8 +151,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     start: async () => ({ ...job(0), status: 'Running' }),
     complete: async () => ({ ...job(0), status: 'Completed' }),
     fail: async () => ({ ...job(0), status: 'Failed', error_message: 'exit code 1' }),
-    reports: async (_id, request) =>
-      request.reports.map(({ job_id: jobId }) => ({ job_id: jobId, status: 'Running' as const })),
+    reports: async (_id, request) => request.reports.map(({ job_id }) => ({ job_id, status: 'Running' as const })),
     signOff: async () => ({ ...runner, status: 'Offline' }),
     drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
     resume: async () => runner,

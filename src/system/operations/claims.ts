@@ -95,7 +95,7 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
     const job = jobOrThrow(turn, jobId);
     const batch = batchOrThrow(turn, batchIdOf(jobId));
     const study = core.studies.of(batch.context);
-    assignments.push({ job: presentJob(job, batch, study), attempt: job.context.attempt });
+    assignments.push({ job: presentJob(job, study), attempt: job.context.attempt });
     batches[job.context.batchId] ??= { config: study.submission.config };
   }
   return { assignments, batches };

@@ -49,14 +49,17 @@ function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: 
   }
   const stored = records.get(keys.job(jobId));
   return {
-    state: stored === undefined ? derivedJob(jobId, batchState) : decodeJob(jobId, stored, batchState.context),
+    state:
+      stored === undefined
+        ? derivedJob(jobId, runIdOf(jobId), batchState)
+        : decodeJob(jobId, stored, batchState.context),
     batchState,
   };
 }
 
 export function job(core: Core, jobId: Uuid): Job {
   const { state, batchState } = readJob(core.store, jobId);
-  return presentJob(state, batchState, core.studies.of(batchState.context));
+  return presentJob(state, core.studies.of(batchState.context));
 }
 
 export function jobHistory(core: Core, jobId: Uuid): JobHistory {

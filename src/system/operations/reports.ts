@@ -39,7 +39,7 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   return core.turns.run(report.type, (turn) => {
     const job = judge(core, turn, runnerId, report);
     const batch = batchOrThrow(turn, batchIdOf(report.job_id));
-    return presentJob(job, batch, core.studies.of(batch.context));
+    return presentJob(job, core.studies.of(batch.context));
   });
 }
 
