@@ -112,6 +112,10 @@ function success(route: Route): Json {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
   }
+  if (route.types !== undefined) {
+    const content = Object.values(route.types).map((type) => [type.split(';')[0], { schema: text }]);
+    return { description: 'The text, as it is made.', headers, content: Object.fromEntries(content) };
+  }
   const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {
     description: route.response?.['description' as never] ?? 'The description.',

@@ -7,8 +7,8 @@ import type { NamedSchema } from './schemas/build.ts';
 /** What a credential must allow. `open` needs none, ever. */
 export type Scope = 'open' | 'read' | 'submit' | 'operate' | 'runner';
 
-/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `plain` neither. */
-export type Answer = 'single' | 'list' | 'plain';
+/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `text` in a format of its own, `plain` as it is. */
+export type Answer = 'single' | 'list' | 'text' | 'plain';
 
 export interface Route {
   method: 'GET' | 'POST';
@@ -21,6 +21,8 @@ export interface Route {
   scope: Scope;
   handler: HandlerName;
   answer: Answer;
+  /** The media types of a `text` answer. */
+  types?: Readonly<Record<string, string>>;
   /** Undefined: any JSON object. */
   response?: NamedSchema;
   /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */

@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { ListAnswer } from './handlers.ts';
+import type { ListAnswer, TextAnswer } from './handlers.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** What stands around the items: `[...]`, or the object's other members and then `"results":[...]}`. */
@@ -50,6 +50,12 @@ async function* pieces(
     separator = ',';
   }
   yield pending + tail;
+}
+
+/** Sends a text while it is being made, no faster than the client reads. */
+export function sendText(ctx: Context, answer: TextAnswer): void {
+  ctx.type = answer.type;
+  ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : answer.pieces, { objectMode: false, highWaterMark: 65_536 });
 }
 
 /** Sends one page. `nextAddress` makes the address of the page after the position given. */

@@ -269,6 +269,7 @@ class RunningCoordinator implements Coordinator {
   jobs: CoordinatorApi['jobs'] = (...args) => jobs(this.core, ...args);
   batch: CoordinatorApi['batch'] = async (batchId) => readings.batch(this.core, batchId);
   submission: CoordinatorApi['submission'] = async (batchId) => readings.submission(this.core, batchId);
+  samples: CoordinatorApi['samples'] = async (batchId) => readings.samples(this.core, batchId);
   batches: CoordinatorApi['batches'] = (...args) => batches(this.core, ...args);
   batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
