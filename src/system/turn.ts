@@ -35,8 +35,10 @@ export interface Turn {
 
 /** Who wants to know what a turn did, before the next one begins. */
 export interface TurnListener {
-  /** The turn has ended well; these actors were touched, these facts told. */
-  concluded(touched: ReadonlySet<Activation>, facts: readonly Fact[], turn: Turn): void;
+  /** The turn is ending: the records that go with its facts may be added. What this throws rolls the turn back. */
+  ending(facts: readonly Fact[], turn: Turn): void;
+  /** The turn has ended well; these actors were changed, these facts told. Must not throw: there is no way back. */
+  concluded(changed: ReadonlySet<Activation>, facts: readonly Fact[]): void;
   /** The turn threw something that was not a refusal; everything it touched is as before. */
   faulted(operation: string, error: unknown): void;
 }
@@ -92,22 +94,36 @@ export class Turns {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
     const running = new RunningTurn(this.#directory, this.#registry, this.#world.now(), this.#facts);
+    let value: T;
     try {
-      const value = body(running);
+      value = body(running);
       running.settle();
-      const changed = this.#changedBy(running);
-      this.#listener.concluded(changed, running.told, running);
-      return { value, written: this.#commits.add(changed, running.puts, running.told) };
+      this.#listener.ending(running.told, running);
     } catch (error) {
-      for (const activation of running.touched) this.#directory.rollBack(activation);
-      if (error instanceof SimbatchError && error.code !== 'internal') throw error;
-      this.#listener.faulted(operation, error);
-      throw new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
-        cause: error,
-      });
+      throw this.#takenBack(operation, running, error);
     } finally {
       this.#facts.length = 0;
     }
+    const changed = this.#changedBy(running);
+    try {
+      this.#listener.concluded(changed, running.told);
+    } catch (error) {
+      throw this.#commits.giveUp('has lost track of its state', error);
+    }
+    return { value, written: this.#commits.add(changed, running.puts, running.told) };
+  }
+
+  /** Puts everything the turn touched back as it was. Returns what the caller is told. */
+  #takenBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
+    for (const activation of touched) {
+      this.#directory.rollBack(activation);
+      this.#letRest(activation);
+    }
+    if (error instanceof SimbatchError && error.code !== 'internal') return error;
+    this.#listener.faulted(operation, error);
+    return new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
+      cause: error,
+    });
   }
 
   /** The actors that the turn changed; those it only woke to ask may rest again. */
@@ -118,9 +134,14 @@ export class Turns {
       activation.before = undefined;
       activation.isNew = false;
       if (isChanged) changed.add(activation);
-      else if (!this.#commits.holds(activation)) this.#directory.letRest(activation);
+      else this.#letRest(activation);
     }
     return changed;
+  }
+
+  /** An actor that was only woken to be asked must not stay awake: anybody may ask about any run. */
+  #letRest(activation: Activation): void {
+    if (!this.#commits.holds(activation)) this.#directory.letRest(activation);
   }
 }
 
@@ -163,14 +184,14 @@ class RunningTurn implements Turn {
       throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
     }
     activation.actor.send(event);
-    const after = activation.actor.getSnapshot() as { status: string; error?: unknown };
-    if (after.status === 'error') throw new Error(`the ${kind} ${id} broke on ${event.type}`, { cause: after.error });
+    soundOrThrow(activation, event.type);
     return stateOf(activation);
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.add(activation);
+    soundOrThrow(activation, 'its beginning');
     return stateOf(activation);
   }
 
@@ -231,4 +252,10 @@ class RunningTurn implements Turn {
     activation.before = activation.actor.getSnapshot() as SnapshotOf[Kind];
     this.touched.add(activation);
   }
+}
+
+/** XState keeps what a machine throws in its snapshot. */
+function soundOrThrow({ kind, id, actor }: Activation, when: string): void {
+  const { status, error } = actor.getSnapshot() as { status: string; error?: unknown };
+  if (status === 'error') throw new Error(`the ${kind} ${id} broke on ${when}`, { cause: error });
 }
