@@ -162,9 +162,7 @@ describe('the program', function () {
       expect(told.map(({ run_id, parameters }) => `${run_id},${parameters.mass}`)).to.deep.equal(rows.slice(1, 3));
       expect((await simbatch(['sample', 'small.yaml', '--format', 'parquet', '-o', 'x.parquet'])).code).to.equal(0);
       const bytes = readFileSync(file('x.parquet'));
-      const metadata = parquetMetadata(
-        bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
-      );
+      const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
       expect([Number(metadata.num_rows), metadata.schema.map(({ name }) => name)]).to.deep.equal([
         4,
         ['root', 'run_id', 'mass'],
@@ -271,8 +269,6 @@ describe('the program', function () {
 
   it('every command is in docs/cli.md', () => {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
-    expect(
-      COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}`) && !page.includes(`, ${name}\n`)),
-    ).to.deep.equal([]);
+    expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}`))).to.deep.equal([]);
   });
 });
