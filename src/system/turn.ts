@@ -5,7 +5,7 @@
 import type { Address, AnyEvent, Fact, JobChange } from '../../machines/protocol.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { Commits } from './commits.ts';
-import { accepts, stateOf, type Activation, type Directory } from './directory.ts';
+import { accepts, stateOf, type Activation, type Directory, type RecordSource } from './directory.ts';
 import type { Kind, SnapshotOf, StateOf } from './records.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { World } from './world.ts';
@@ -29,6 +29,8 @@ export interface Turn {
   settle(): void;
   /** A record to be written (null: deleted) together with the actors. */
   put(key: string, value: string | null): void;
+  /** What the key holds, counting what this turn and those before it are about to write. */
+  read(key: string): string | undefined;
   /** Is there such a record to be written already? */
   isPut(key: string): boolean;
 }
@@ -93,7 +95,7 @@ export class Turns {
   runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
-    const running = new RunningTurn(this.#directory, this.#registry, this.#world.now(), this.#facts);
+    const running = new RunningTurn(this.#directory, this.#registry, this.#commits, this.#world.now(), this.#facts);
     let value: T;
     try {
       value = body(running);
@@ -153,10 +155,12 @@ class RunningTurn implements Turn {
   readonly told: Fact[] = [];
   readonly #directory: Directory;
   readonly #registry: Registry;
+  readonly #source: RecordSource;
   /** Facts heard and not yet told on; filled by the actors while they take an event. */
   readonly #heard: Fact[];
 
-  constructor(directory: Directory, registry: Registry, now: number, heard: Fact[]) {
+  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, heard: Fact[]) {
+    this.#source = source;
     this.#directory = directory;
     this.#registry = registry;
     this.now = now;
@@ -197,6 +201,10 @@ class RunningTurn implements Turn {
 
   put(key: string, value: string | null): void {
     this.puts.set(key, value);
+  }
+
+  read(key: string): string | undefined {
+    return this.puts.has(key) ? (this.puts.get(key) ?? undefined) : this.#source.read(key);
   }
 
   isPut(key: string): boolean {
