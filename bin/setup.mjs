@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'node_modules', '.simbatch-setup');
-const lockHash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+const lockHash = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
 
 /** Runs npm quietly; what it printed is shown only when it failed. */
 function npm(...args) {
@@ -20,7 +22,9 @@ function npm(...args) {
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
   console.error('simbatch: installing packages ...');
-  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  // Not `npm ci`: it refuses a lock file that does not list the binaries of every platform, and ours lists what it was made
+  // with. `--no-save` keeps what is pinned and leaves the lock file as it is.
+  npm('install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error');
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, lockHash);
 }

@@ -2,6 +2,7 @@
  * What the coordinator can be asked, as `http/` asks it. Every promise of a change resolves after the change is on disk;
  * every promise of a reading resolves after what it shows is on disk. No behaviour here: `coordinator.ts` has it.
  */
+import type { SimbatchError } from '../domain/errors.ts';
 import type {
   Batch,
   BatchStatus,
@@ -20,7 +21,6 @@ import type {
   RegisterRequest,
   RegisterResponse,
   ReportsRequest,
-  ReportsResponse,
   Runner,
   RunnerListResponse,
   RunnerStatus,
@@ -70,6 +70,9 @@ export interface SubmitOptions {
   bodyDigest?: string;
 }
 
+/** What became of one report among many: the job's status, or why it was not taken. */
+export type ReportJudgement = { job_id: Uuid; status: JobStatus } | { job_id: Uuid; refusal: SimbatchError };
+
 /** All errors are `SimbatchError`s; which codes, is said with each operation in docs/api.md. */
 export interface CoordinatorApi {
   /** The submission has its documented shape and has passed `domain/submission.ts`. */
@@ -84,7 +87,8 @@ export interface CoordinatorApi {
   start(jobId: Uuid, request: StartRequest): Promise<Job>;
   complete(jobId: Uuid, request: CompleteRequest): Promise<Job>;
   fail(jobId: Uuid, request: FailRequest): Promise<Job>;
-  reports(runnerId: string, request: ReportsRequest): Promise<ReportsResponse>;
+  /** One judgement per report, in their order. */
+  reports(runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]>;
   signOff(runnerId: string, request: SignOffRequest): Promise<Runner>;
   drain(runnerId: string, reason?: string): Promise<Runner>;
   resume(runnerId: string): Promise<Runner>;

@@ -1,0 +1,228 @@
+/**
+ * The job: one run of a study, from Pending to one of four ends. Pure: assigns and emits, knows no clock and no other
+ * actor. Which event comes when is decided by those who send them; whether it is legal is decided here alone.
+ */
+import { assign, emit, setup, type SnapshotFrom } from 'xstate';
+import { MAX_LOSSES } from '../src/domain/rules.ts';
+import {
+  about,
+  cancelMessage,
+  closed,
+  isCurrent,
+  lossMessage,
+  opened,
+  requeued,
+  RETRIED,
+  tellEnded,
+  tellRequeued,
+  timeoutMessage,
+  UNTOUCHED,
+  type AttemptRecord,
+  type JobContext,
+  type JobInput,
+} from './job-context.ts';
+import type { JobClaimed, JobEvent, JobFact, JobStarted } from './protocol.ts';
+
+// Facts are emitted before the context changes, so that they can tell what was: actions run in order, and an emitted fact
+// is made of the context at its place.
+export const jobMachine = setup({
+  types: {
+    context: {} as JobContext,
+    events: {} as JobEvent,
+    emitted: {} as JobFact,
+    input: {} as JobInput,
+  },
+  guards: {
+    /** The report is of the current attempt, by the runner that has it. */
+    current: ({ context, event }) => isCurrent(context, event),
+    isTimeout: ({ context, event }) => isCurrent(context, event) && event.type === 'FAIL' && event.reason === 'timeout',
+    canRetry: ({ context, event }) =>
+      isCurrent(context, event) &&
+      event.type === 'FAIL' &&
+      RETRIED[event.reason] &&
+      context.retries < context.maxRetries,
+    canLose: ({ context, event }) => isCurrent(context, event) && context.losses + 1 < MAX_LOSSES,
+    due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
+  },
+}).createMachine({
+  id: 'job',
+  initial: 'Pending',
+  context: ({ input }) => ({ ...input, ...UNTOUCHED }),
+  states: {
+    Pending: {
+      on: {
+        CLAIM: {
+          target: 'Claimed',
+          actions: [
+            emit(({ context: c, event }): JobClaimed => ({
+              type: 'job.claimed',
+              ...about(c, event.now),
+              runnerId: event.runnerId,
+              attempt: c.attempt + 1,
+              requeued: c.attempt > 0,
+              cpuMilli: c.cpuMilli,
+              memoryBytes: c.memoryBytes,
+            })),
+            assign(({ context, event }) => opened(context, event)),
+          ],
+        },
+        CANCEL: {
+          target: 'Cancelled',
+          actions: [
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Pending', 'Cancelled', cancelMessage(event.reason)),
+            ),
+            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+          ],
+        },
+      },
+    },
+    Claimed: {
+      on: {
+        START: {
+          target: 'Running',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }): JobStarted => ({ type: 'job.started', ...about(c, event.now) })),
+            assign(({ context: c, event }) => ({
+              startedAtMs: event.now,
+              dueAtMs: c.timeLimitMs > 0 ? event.now + c.timeLimitMs : undefined,
+              attempts: [...c.attempts.slice(0, -1), { ...(c.attempts.at(-1) as AttemptRecord), started: event.now }],
+            })),
+          ],
+        },
+        HAND_BACK: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'signed-off')),
+            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'signed-off')),
+          ],
+        },
+        RUNNER_LOST: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'runner-lost')),
+            assign(({ context: c, event }) =>
+              requeued(c, event.now, 'released', 'runner-lost', `runner ${event.cause}`),
+            ),
+          ],
+        },
+        CLAIM_EXPIRED: {
+          target: 'Pending',
+          guard: 'due',
+          actions: [
+            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'claim-expired')),
+            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'claim-expired')),
+          ],
+        },
+        CANCEL: {
+          target: 'Cancelled',
+          actions: [
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Claimed', 'Cancelled', cancelMessage(event.reason)),
+            ),
+            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+          ],
+        },
+      },
+    },
+    Running: {
+      on: {
+        COMPLETE: {
+          target: 'Completed',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Completed')),
+            assign(({ context: c, event }) => closed(c, event.now, 'completed')),
+          ],
+        },
+        FAIL: [
+          {
+            target: 'Timeout',
+            guard: 'isTimeout',
+            actions: [
+              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Timeout', event.message)),
+              assign(({ context: c, event }) => closed(c, event.now, 'timeout', event.reason, event.message)),
+            ],
+          },
+          {
+            target: 'Pending',
+            guard: 'canRetry',
+            actions: [
+              emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'failed', event.reason)),
+              assign(({ context: c, event }) => ({
+                retries: c.retries + 1,
+                ...requeued(c, event.now, 'failed', event.reason, event.message),
+              })),
+            ],
+          },
+          {
+            target: 'Failed',
+            guard: 'current',
+            actions: [
+              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Failed', event.message)),
+              assign(({ context: c, event }) => closed(c, event.now, 'failed', event.reason, event.message)),
+            ],
+          },
+        ],
+        HAND_BACK: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'released', 'signed-off')),
+            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'signed-off')),
+          ],
+        },
+        RUNNER_LOST: [
+          {
+            target: 'Pending',
+            guard: 'canLose',
+            actions: [
+              emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'lost', 'runner-lost')),
+              assign(({ context: c, event }) => ({
+                losses: c.losses + 1,
+                ...requeued(c, event.now, 'lost', 'runner-lost', `runner ${event.runnerId} ${event.cause}`),
+              })),
+            ],
+          },
+          {
+            target: 'Failed',
+            guard: 'current',
+            actions: [
+              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Failed', lossMessage(c, event))),
+              assign(({ context: c, event }) => ({
+                losses: c.losses + 1,
+                ...closed(c, event.now, 'lost', 'runner-lost', lossMessage(c, event)),
+              })),
+            ],
+          },
+        ],
+        TIME_LIMIT: {
+          target: 'Timeout',
+          guard: 'due',
+          actions: [
+            emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Timeout', timeoutMessage(c))),
+            assign(({ context: c, event }) => closed(c, event.now, 'timeout', 'timeout', timeoutMessage(c))),
+          ],
+        },
+        CANCEL: {
+          target: 'Cancelled',
+          actions: [
+            emit(({ context: c, event }) =>
+              tellEnded(c, event.now, 'Running', 'Cancelled', cancelMessage(event.reason)),
+            ),
+            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+          ],
+        },
+      },
+    },
+    Completed: { type: 'final' },
+    Failed: { type: 'final' },
+    Timeout: { type: 'final' },
+    Cancelled: { type: 'final' },
+  },
+});
+
+export type JobSnapshot = SnapshotFrom<typeof jobMachine>;

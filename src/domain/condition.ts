@@ -1,0 +1,57 @@
+/**
+ * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
+ * Used at submission (a fault is a 422) and by the runner's watchdog. Nothing here knows telemetry or time.
+ */
+
+export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
+export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
+
+export interface ParsedCondition {
+  operator: ConditionOperator;
+  /** Finite, in the units of the variable. */
+  threshold: number;
+}
+
+/** Longer texts are refused unread: no number a person writes needs more. */
+const MAX_LENGTH = 100;
+const GRAMMAR = /^[ \t]*(<=|>=|==|!=|<|>)[ \t]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*$/;
+const EXPECTED = `expected an operator (${CONDITION_OPERATORS.join(', ')}) and a number, for example "< 0" or ">= 1.5e3"`;
+
+/**
+ * Reads a condition: optional blanks, an operator, optional blanks, a finite decimal number (sign, fraction and exponent
+ * allowed), optional blanks. Returns the fault as a sentence when the text is anything else.
+ */
+export function parseCondition(text: string): ParsedCondition | string {
+  if (text.length > MAX_LENGTH) return `is ${text.length} characters long, the limit is ${MAX_LENGTH}; ${EXPECTED}`;
+  const match = GRAMMAR.exec(text);
+  const operator = CONDITION_OPERATORS.find((known) => known === match?.[1]);
+  if (operator === undefined) return `${JSON.stringify(text)} is not a condition: ${hint(text)}${EXPECTED}`;
+  const threshold = Number(match?.[2]);
+  if (!Number.isFinite(threshold)) return `${JSON.stringify(text)} compares with a number too large for a double`;
+  return { operator, threshold };
+}
+
+/** The commonest slips, named. */
+function hint(text: string): string {
+  const trimmed = text.trim();
+  if (/^=[^=<>]/.test(trimmed)) return 'equality is written "=="; ';
+  if (/^=[<>]/.test(trimmed)) return 'the operator is written "<=" or ">="; ';
+  if (/^[<>!=]=?\s*[+-]?(?:nan|inf|infinity)$/i.test(trimmed)) return 'the number must be finite; ';
+  if (/^[<>!=]=?\s*[+-]?\d+,\d+$/.test(trimmed)) return 'the decimal sign is a point; ';
+  if (/^[\p{L}_]/u.test(trimmed)) return 'the variable is named in "variable", not here; ';
+  return '';
+}
+
+const COMPARISONS: Readonly<Record<ConditionOperator, (value: number, threshold: number) => boolean>> = {
+  '<': (value, threshold) => value < threshold,
+  '<=': (value, threshold) => value <= threshold,
+  '>': (value, threshold) => value > threshold,
+  '>=': (value, threshold) => value >= threshold,
+  '==': (value, threshold) => value === threshold,
+  '!=': (value, threshold) => value !== threshold,
+};
+
+/** True when `value` meets the condition. NaN meets none, not even `!=`; infinities compare as usual. */
+export function meets(condition: ParsedCondition, value: number): boolean {
+  return !Number.isNaN(value) && COMPARISONS[condition.operator](value, condition.threshold);
+}

@@ -1,0 +1,22 @@
+/** The fingerprint of a study's configuration: equal for equal configurations, whatever the order of their members. */
+import { createHash } from 'node:crypto';
+import type { BatchConfig } from './types.ts';
+
+/** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
+function canonical(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value !== null && typeof value === 'object') {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** SHA-256 (64 hex digits) of the canonical JSON of the configuration with the seed that is used. */
+export function configHash(config: BatchConfig): string {
+  return createHash('sha256').update(canonical(config)).digest('hex');
+}

@@ -1,0 +1,37 @@
+/** The numbers the product's promises are made of. Times in milliseconds unless the name says otherwise. */
+
+/** A claimed job whose start is not reported within this time goes back to Pending. */
+export const CLAIM_MS = 60_000;
+
+/** A runner without heartbeat for max(this, 3 x its interval) is Offline. */
+export const OFFLINE_AFTER_MIN_MS = 15_000;
+
+/** How long the jobs of a silent runner wait for it before they are given to others. */
+export const LEASE_MS = 60_000;
+
+/** A running job that loses its runner this many times ends Failed: it is probably what kills them. */
+export const MAX_LOSSES = 5;
+
+/** Retries of a failed job when neither the study nor the server says otherwise. */
+export const DEFAULT_MAX_RETRIES = 3;
+
+export const DEFAULT_HEARTBEAT_INTERVAL_SECS = 5;
+
+/** How many attempts of a job are kept in its history; older ones are only counted. */
+export const HISTORY_LIMIT = 100;
+
+/** Longest message kept of one attempt in the history, in UTF-16 units; the job's own `error_message` is kept whole. */
+export const HISTORY_MESSAGE_LIMIT = 2_000;
+
+/** How long a requeued run is kept for another runner than the one that had it last, if one is free. */
+export const PREFER_OTHER_RUNNER_MS = 10_000;
+
+/** When a runner that sends heartbeats at this interval (in seconds) counts as silent. */
+export function offlineAfterMs(heartbeatIntervalSecs: number): number {
+  return Math.max(OFFLINE_AFTER_MIN_MS, 3 * heartbeatIntervalSecs * 1000);
+}
+
+/** When the jobs of a silent runner are given to others: never before it counts as silent. */
+export function leaseMs(heartbeatIntervalSecs: number): number {
+  return Math.max(LEASE_MS, offlineAfterMs(heartbeatIntervalSecs));
+}

@@ -1,0 +1,81 @@
+/**
+ * Reading JSON without losing the digits of a seed: JSON.parse rounds integers above 2^53 - 1. Used wherever a seed passes:
+ * submissions, responses, stored submissions. Writing is `stringifyExact` in `domain/json.ts`.
+ */
+import { parse } from 'lossless-json';
+
+/** A seed that may be above 2^53 - 1: a member of that name with 16 digits or more. Also matches inside strings, which costs time only. */
+const LONG_SEED = /"seed"\s*:\s*-?\d{16}/;
+/** The same where the name may be spelt with escapes. */
+const LONG_INTEGER = /:\s*-?\d{16}/;
+const PLAIN_INTEGER = /^-?\d+$/;
+/** No int64 has more digits; converting very long digits to bigint takes time quadratic in their number. */
+const MAX_DIGITS = 20;
+
+/**
+ * `JSON.parse(text)`, except that an integer above 2^53 - 1 (or below its negative) in a member named `seed` becomes a bigint.
+ * Throws a SyntaxError where JSON.parse does, and for such an integer below more than some thousand levels of nesting.
+ */
+export function parseExact(text: string): unknown {
+  const rounded: unknown = JSON.parse(text);
+  // JSON.parse has judged the syntax; the slower reader runs only for text that may hold a seed with more digits.
+  const mayHoldOne = LONG_SEED.test(text) || (text.includes('\\u') && LONG_INTEGER.test(text));
+  return mayHoldOne ? withNumbersOutsideSeeds(parseAllDigits(text)) : rounded;
+}
+
+/**
+ * The exact seed of a submission, given its text and what JSON.parse made of it: the member `config.monte_carlo.seed`, whatever
+ * it is (`seedFault` in `domain/seed.ts` judges it).
+ */
+export function exactSeed(text: string, parsed: unknown): unknown {
+  const seed = memberAt(parsed, ['config', 'monte_carlo', 'seed']);
+  if (typeof seed !== 'number' || !Number.isInteger(seed) || Number.isSafeInteger(seed)) return seed;
+  return memberAt(withNumbersOutsideSeeds(parseAllDigits(text)), ['config', 'monte_carlo', 'seed']);
+}
+
+/** Reads text that JSON.parse accepts, with all integers that a double cannot hold exactly as bigint. */
+function parseAllDigits(text: string): unknown {
+  try {
+    return parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });
+  } catch (error) {
+    // The reader is recursive, JSON.parse is not.
+    if (error instanceof RangeError) throw new SyntaxError('the JSON text is nested too deeply', { cause: error });
+    throw error;
+  }
+}
+
+function exactNumber(digits: string): number | bigint {
+  const rounded = Number(digits);
+  const exact = Number.isSafeInteger(rounded) || !PLAIN_INTEGER.test(digits) || digits.length > MAX_DIGITS;
+  return exact ? rounded : BigInt(digits);
+}
+
+/** Turns every bigint back into a number, in place, but for members named `seed`. Not recursive. */
+function withNumbersOutsideSeeds(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const container = pending.pop();
+    if (typeof container !== 'object' || container === null) continue;
+    for (const [name, member] of Object.entries(container)) {
+      if (typeof member !== 'bigint') pending.push(member);
+      else if (name !== 'seed' || Array.isArray(container)) setOwn(container, name, Number(member));
+    }
+  }
+  return value;
+}
+
+/** Sets an own member, also one named `__proto__`, as JSON.parse does. */
+function setOwn(container: object, name: string, value: unknown): void {
+  Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** The own member at a path; undefined where there is none. */
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = Reflect.get(at, name) as unknown;
+  }
+  return at;
+}

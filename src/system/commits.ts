@@ -1,0 +1,140 @@
+/**
+ * Group commit. What turns change gathers in an open group; one group at a time is written as one atomic, synced batch, and
+ * turns that arrive meanwhile share the next. Nobody is answered before the group that holds their change is on disk.
+ */
+import type { Fact } from '../../machines/protocol.ts';
+import { SimbatchError } from '../domain/errors.ts';
+import { stateOf, type Activation } from './directory.ts';
+import { RECORDS, type Kind } from './records.ts';
+import type { Store } from './store.ts';
+import type { World } from './world.ts';
+
+interface Group {
+  actors: Set<Activation>;
+  puts: Map<string, string | null>;
+  facts: Fact[];
+  written: Promise<void>;
+  settle: { resolve(): void; reject(error: Error): void };
+}
+
+export interface CommitListener {
+  /** The facts of a group, once they are on disk, with the actors it wrote. */
+  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void;
+  /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
+  failed(error: SimbatchError): void;
+}
+
+function newGroup(): Group {
+  const settle = { resolve: () => {}, reject: (_: Error) => {} };
+  const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
+  // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
+  written.catch(() => {});
+  return { actors: new Set(), puts: new Map(), facts: [], written, settle };
+}
+
+const isEmpty = (group: Group): boolean => group.actors.size === 0 && group.puts.size === 0 && group.facts.length === 0;
+
+export class Commits {
+  readonly #store: Store;
+  readonly #world: World;
+  readonly #listener: CommitListener;
+  #open = newGroup();
+  #writing: Group | undefined;
+  #failure: SimbatchError | undefined;
+  #isScheduled = false;
+
+  constructor(store: Store, world: World, listener: CommitListener) {
+    this.#store = store;
+    this.#world = world;
+    this.#listener = listener;
+  }
+
+  /** Why nothing can be written any more, if so. */
+  get failure(): SimbatchError | undefined {
+    return this.#failure;
+  }
+
+  /** What the key holds, counting what is about to be written. */
+  read(key: string): string | undefined {
+    const pending = this.#open.puts.get(key) ?? undefined;
+    if (pending !== undefined || this.#open.puts.has(key)) return pending;
+    if (this.#writing?.puts.has(key) === true) return this.#writing.puts.get(key) ?? undefined;
+    return this.#store.get(key);
+  }
+
+  /** Adds a turn's changes to the open group. Resolves when they are on disk. */
+  add(actors: Iterable<Activation>, puts: ReadonlyMap<string, string | null>, facts: readonly Fact[]): Promise<void> {
+    const group = this.#open;
+    for (const actor of actors) group.actors.add(actor);
+    for (const [key, value] of puts) group.puts.set(key, value);
+    for (const fact of facts) group.facts.push(fact);
+    if (isEmpty(group)) return this.durable();
+    this.#schedule();
+    return group.written;
+  }
+
+  /** Is the actor part of what has yet to reach the disk? */
+  holds(actor: Activation): boolean {
+    return this.#open.actors.has(actor) || this.#writing?.actors.has(actor) === true;
+  }
+
+  /** Resolves when everything changed so far is on disk: at once when nothing is under way. */
+  durable(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (!isEmpty(this.#open)) return this.#open.written;
+    return this.#writing?.written ?? Promise.resolve();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#writing !== undefined) return;
+    this.#isScheduled = true;
+    this.#world.soon(() => {
+      this.#isScheduled = false;
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#writing !== undefined || isEmpty(this.#open) || this.#failure !== undefined) return;
+    const group = this.#open;
+    this.#writing = group;
+    this.#open = newGroup();
+    const startedMs = this.#world.now();
+    try {
+      const changes = new Map(group.puts);
+      for (const actor of group.actors) changes.set(RECORDS[actor.kind].key(actor.id), encoded(actor));
+      await this.#store.write(changes);
+    } catch (cause) {
+      this.#fail(cause, group);
+      return;
+    }
+    this.#writing = undefined;
+    // Actors that changed again meanwhile are in the open group, and rest after that one.
+    const settled = new Set<Activation>();
+    for (const actor of group.actors) if (!this.#open.actors.has(actor)) settled.add(actor);
+    try {
+      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs);
+    } finally {
+      group.settle.resolve();
+    }
+    if (!isEmpty(this.#open)) this.#schedule();
+  }
+
+  #fail(cause: unknown, group: Group): void {
+    const failure = this.giveUp('cannot write its data directory', cause);
+    group.settle.reject(failure);
+  }
+
+  /** Memory and disk are not the same any more: nothing is written from now on, and the process must end. */
+  giveUp(what: string, cause: unknown): SimbatchError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${what} and stops: ${why}`, { cause });
+    this.#listener.failed(this.#failure);
+    this.#open.settle.reject(this.#failure);
+    return this.#failure;
+  }
+}
+
+function encoded<K extends Kind>(actor: Activation<K>): string {
+  return RECORDS[actor.kind].encode(stateOf(actor));
+}

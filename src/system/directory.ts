@@ -1,0 +1,187 @@
+/**
+ * The directory: who is alive. An address lives for ever, its activation does not: an actor is activated from its record
+ * when something is said to it, and rests in the store again when it has nothing to wait for.
+ */
+import { createActor, type Actor, type AnyActorLogic } from 'xstate';
+import type { BatchInput } from '../../machines/batch.ts';
+import type { AnyEvent, Fact } from '../../machines/protocol.ts';
+import { batchIdOf, isJobId, runIdOf } from '../domain/ids.ts';
+import type { Uuid } from '../domain/types.ts';
+import { keys } from './keys.ts';
+import {
+  decodeBatch,
+  decodeJob,
+  decodeRunner,
+  derivedJob,
+  isTerminal,
+  RECORDS,
+  type BatchState,
+  type JobState,
+  type Kind,
+  type RunnerState,
+  type SnapshotOf,
+  type StateOf,
+} from './records.ts';
+
+/** One live actor. */
+export interface Activation<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly id: string;
+  actor: Actor<AnyActorLogic>;
+  /** The snapshot before the running turn touched it; undefined between turns. */
+  before: SnapshotOf[K] | undefined;
+  /** True until the turn that activated a new actor has ended well. */
+  isNew: boolean;
+}
+
+/** What the directory reads records from: the store with what is about to be written laid over it. */
+export interface RecordSource {
+  read(key: string): string | undefined;
+}
+
+export class Directory {
+  readonly #source: RecordSource;
+  readonly #hear: (fact: Fact) => void;
+  readonly jobs = new Map<string, Activation<'job'>>();
+  readonly batches = new Map<string, Activation<'batch'>>();
+  readonly runners = new Map<string, Activation<'runner'>>();
+  /** Ended batches as last read, for those who ask for their jobs. Small, and emptied when full. */
+  readonly #endedBatches = new Map<string, BatchState>();
+
+  constructor(source: RecordSource, hear: (fact: Fact) => void) {
+    this.#source = source;
+    this.#hear = hear;
+  }
+
+  #live<K extends Kind>(kind: K): Map<string, Activation<K>> {
+    const maps: { [P in Kind]: Map<string, Activation<P>> } = {
+      job: this.jobs,
+      batch: this.batches,
+      runner: this.runners,
+    };
+    return maps[kind];
+  }
+
+  /** The state at an address without waking anybody, or undefined when there is nothing. */
+  state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
+    const live = this.#live(kind).get(id);
+    if (live !== undefined) return stateOf(live);
+    const readers: { [P in Kind]: (id: string) => StateOf[P] | undefined } = {
+      job: (it) => this.#readJob(it),
+      batch: (it) => this.#readBatch(it),
+      runner: (it) => this.#readRunner(it),
+    };
+    return readers[kind](id);
+  }
+
+  #readRunner(id: string): RunnerState | undefined {
+    const record = this.#source.read(keys.runner(id));
+    return record === undefined ? undefined : decodeRunner(record);
+  }
+
+  #readBatch(id: Uuid): BatchState | undefined {
+    const known = this.#endedBatches.get(id);
+    if (known !== undefined) return known;
+    const record = this.#source.read(keys.batch(id));
+    if (record === undefined) return undefined;
+    const state = decodeBatch(record);
+    // An open batch is alive, or about to be: its record would be out of date with its next change.
+    if (!isTerminal(state.value)) return state;
+    if (this.#endedBatches.size >= 100) this.#endedBatches.clear();
+    this.#endedBatches.set(id, state);
+    return state;
+  }
+
+  #readJob(id: Uuid): JobState | undefined {
+    if (!isJobId(id)) return undefined;
+    const batch = this.state('batch', batchIdOf(id));
+    if (batch === undefined || runIdOf(id) >= batch.context.totalJobs) return undefined;
+    const record = this.#source.read(keys.job(id));
+    return record === undefined ? derivedJob(id, runIdOf(id), batch) : decodeJob(id, record, batch.context);
+  }
+
+  /** Has anything ever happened to this job? */
+  isTouched(id: Uuid): boolean {
+    const live = this.jobs.get(id);
+    if (live === undefined) return this.#source.read(keys.job(id)) !== undefined;
+    const { value, context } = stateOf(live);
+    return value !== 'Pending' || context.attempt > 0;
+  }
+
+  /** The live actor at an address, woken if need be; undefined when there is nothing to wake. */
+  activate<K extends Kind>(kind: K, id: string): Activation<K> | undefined {
+    const live = this.#live(kind).get(id);
+    if (live !== undefined) return live;
+    const state = this.state(kind, id);
+    return state === undefined ? undefined : this.restore(kind, id, state);
+  }
+
+  /** Brings an actor to life in a given state. */
+  restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
+    const { machine } = RECORDS[kind];
+    const snapshot = (machine as typeof RECORDS.job.machine).resolveState(state as JobState);
+    const activation: Activation<K> = {
+      kind,
+      id,
+      actor: this.#start(kind, { snapshot }),
+      before: undefined,
+      isNew: false,
+    };
+    this.#live(kind).set(id, activation);
+    return activation;
+  }
+
+  /** Brings an actor to life that never was. */
+  create<K extends 'batch' | 'runner'>(
+    kind: K,
+    id: string,
+    input: K extends 'batch' ? BatchInput : { runnerId: string; now: number },
+  ): Activation<K> {
+    const activation: Activation<K> = { kind, id, actor: this.#start(kind, { input }), before: undefined, isNew: true };
+    this.#live(kind).set(id, activation);
+    return activation;
+  }
+
+  #start(kind: Kind, options: { snapshot?: unknown; input?: unknown }): Actor<AnyActorLogic> {
+    const actor = createActor(RECORDS[kind].machine as AnyActorLogic, options as Record<string, never>);
+    // Registered before the start: what an actor tells when it begins must be heard too.
+    actor.on('*', (fact) => this.#hear(fact as unknown as Fact));
+    // An error inside a machine is found by the turn, in the snapshot; without a listener it would end the process.
+    actor.subscribe({ error: () => {} });
+    actor.start();
+    return actor;
+  }
+
+  /** Puts an actor back to what it was before the running turn. */
+  rollBack(activation: Activation): void {
+    activation.actor.stop();
+    if (activation.isNew) {
+      this.#live(activation.kind).delete(activation.id);
+      return;
+    }
+    activation.actor = this.#start(activation.kind, { snapshot: activation.before });
+    activation.before = undefined;
+  }
+
+  /** Ends an activation whose state is on disk, if it has nothing to wait for. */
+  letRest(activation: Activation): void {
+    const { kind, id } = activation;
+    if (!restsNow(activation) || this.#live(kind).get(id) !== activation) return;
+    activation.actor.stop();
+    this.#live(kind).delete(id);
+  }
+}
+
+/** Which state, and the data beside it. */
+export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
+  return activation.actor.getSnapshot();
+}
+
+/** Would the actor take the event now? */
+export function accepts(activation: Activation, event: AnyEvent): boolean {
+  return (activation.actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
+}
+
+function restsNow<K extends Kind>(activation: Activation<K>): boolean {
+  return RECORDS[activation.kind].rests(stateOf(activation));
+}

@@ -1,0 +1,96 @@
+/**
+ * An ordered set: items by rank (lowest first), and by the order of their first coming within a rank; as a whole and by
+ * group. Putting and removing cost a binary search and a move of pointers; walking from the front costs nothing.
+ */
+interface Place<T> {
+  item: T;
+  group: string;
+  rank: number;
+  sequence: number;
+}
+
+export class Ranking<T extends object> {
+  readonly #places = new Map<T, Place<T>>();
+  /** The order of first coming, kept while an item is away (capped, or without work for the moment). */
+  readonly #sequences = new WeakMap<T, number>();
+  readonly #all: Place<T>[] = [];
+  readonly #groups = new Map<string, Place<T>[]>();
+  #lastSequence = 0;
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** Adds the item, or moves it to its new rank. */
+  put(item: T, group: string, rank: number): void {
+    const known = this.#places.get(item);
+    if (known !== undefined) {
+      if (known.rank === rank) return;
+      this.remove(item);
+    }
+    const sequence = this.#sequences.get(item) ?? (this.#lastSequence += 1);
+    this.#sequences.set(item, sequence);
+    const place = { item, group, rank, sequence };
+    this.#places.set(item, place);
+    insert(this.#all, place);
+    const members = this.#groups.get(group) ?? [];
+    if (members.length === 0) this.#groups.set(group, members);
+    insert(members, place);
+  }
+
+  remove(item: T): void {
+    const place = this.#places.get(item);
+    if (place === undefined) return;
+    this.#places.delete(item);
+    this.#all.splice(indexOf(this.#all, place), 1);
+    const members = this.#groups.get(place.group) ?? [];
+    members.splice(indexOf(members, place), 1);
+    if (members.length === 0) this.#groups.delete(place.group);
+  }
+
+  /** All items, lowest rank first. Must not be changed while it is walked, but for a change that ends the walk. */
+  *all(): Iterable<T> {
+    for (const place of this.#all) yield place.item;
+  }
+
+  /** The items of these groups, lowest rank first. */
+  *among(groups: readonly string[]): Iterable<T> {
+    const heads = [...new Set(groups)].flatMap((it) => {
+      const members = this.#groups.get(it);
+      return members === undefined ? [] : [{ members, at: 0 }];
+    });
+    for (;;) {
+      let best: Place<T> | undefined;
+      let from: { members: Place<T>[]; at: number } | undefined;
+      for (const head of heads) {
+        const place = head.members[head.at];
+        if (place === undefined || (best !== undefined && !isBefore(place, best))) continue;
+        best = place;
+        from = head;
+      }
+      if (best === undefined || from === undefined) return;
+      from.at += 1;
+      yield best.item;
+    }
+  }
+}
+
+function isBefore<T>(a: Place<T>, b: Place<T>): boolean {
+  return a.rank < b.rank || (a.rank === b.rank && a.sequence < b.sequence);
+}
+
+/** Where the place is, or would have to be. */
+function indexOf<T>(places: readonly Place<T>[], place: Place<T>): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(places[middle] as Place<T>, place)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function insert<T>(places: Place<T>[], place: Place<T>): void {
+  places.splice(indexOf(places, place), 0, place);
+}

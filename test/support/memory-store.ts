@@ -1,0 +1,64 @@
+/**
+ * A store in memory for tests: the same promises as the real one, and on demand the real one's bad days: a write that
+ * fails, a crash that loses what was not acknowledged.
+ */
+import type { KeyRange } from '../../src/system/keys.ts';
+import type { Changes, Store, StoreSnapshot } from '../../src/system/store.ts';
+
+export interface MemoryStoreOptions {
+  /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */
+  beforeWrite?(changes: Changes): Promise<void>;
+}
+
+export class MemoryStore implements Store {
+  /** What is on "disk". */
+  readonly disk: Map<string, string>;
+  readonly #options: MemoryStoreOptions;
+  #isCrashed = false;
+  writes = 0;
+  bytesWritten = 0;
+
+  constructor(disk: Map<string, string> = new Map(), options: MemoryStoreOptions = {}) {
+    this.disk = disk;
+    this.#options = options;
+  }
+
+  get(key: string): string | undefined {
+    return this.disk.get(key);
+  }
+
+  async write(changes: Changes): Promise<void> {
+    await this.#options.beforeWrite?.(changes);
+    if (this.#isCrashed) return new Promise(() => {});
+    this.writes += 1;
+    for (const [key, value] of changes) {
+      if (value === null) this.disk.delete(key);
+      else {
+        this.disk.set(key, value);
+        this.bytesWritten += value.length;
+      }
+    }
+  }
+
+  snapshot(): StoreSnapshot {
+    const copy = new Map(this.disk);
+    return {
+      get: (key) => copy.get(key),
+      async *entries(range: KeyRange, { chunkSize = 1000, reverse = false } = {}) {
+        const entries = [...copy]
+          .filter(([key]) => key >= range.gte && key < range.lt)
+          .sort((a, b) => (a[0] < b[0] ? -1 : 1));
+        if (reverse) entries.reverse();
+        for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
+      },
+      close: async () => {},
+    };
+  }
+
+  /** From now on nothing is written and no write is answered: the process is gone. */
+  crash(): void {
+    this.#isCrashed = true;
+  }
+
+  async close(): Promise<void> {}
+}
