@@ -26,14 +26,34 @@ interface Disked {
   results: Set<string>;
 }
 
-/** Throws a Violation that says what is wrong. `ends` remembers between calls which jobs and batches were over. */
-export function checkDisk(disk: Disk, ends: Map<string, string>): void {
-  const batches = new Map([...recordsOf(disk, 'batch')].map(([id, record]) => [id, decodeBatch(record)]));
+/** What is remembered from one check to the next. */
+export class Memory {
+  /** Which jobs and batches were over. */
+  readonly ends = new Map<string, string>();
+  readonly #states = new Map<string, { record: string; state: unknown }>();
+
+  /** The state that a record stands for; a record that did not change is not read again. */
+  decoded<T>(id: string, record: string, decode: () => T): T {
+    const known = this.#states.get(id);
+    if (known?.record === record) return known.state as T;
+    const state = decode();
+    this.#states.set(id, { record, state });
+    return state;
+  }
+}
+
+/** Throws a Violation that says what is wrong. */
+export function checkDisk(disk: Disk, memory: Memory): void {
+  const { ends } = memory;
+  const batches = new Map(
+    [...recordsOf(disk, 'batch')].map(([id, record]) => [id, memory.decoded(id, record, () => decodeBatch(record))]),
+  );
   const jobs = new Map<string, JobState>();
   for (const [id, record] of recordsOf(disk, 'job')) {
     const batch = batches.get(batchIdOf(id));
     insist(batch !== undefined, () => `job ${id} has no batch`);
-    jobs.set(id, decodeJob(id, record, batch.context));
+    const state = memory.decoded(id, record, () => decodeJob(id, record, batch.context));
+    jobs.set(id, state);
   }
   const ids = (kind: KeyKind): Set<string> => new Set([...recordsOf(disk, kind)].map(([id]) => id));
   const all: Disked = { batches, jobs, requeue: ids('requeue'), results: ids('result') };

@@ -13,7 +13,7 @@ interface Mutation {
   name: string;
   bug?: Bug;
   /** Changes the program itself; returns what changes it back. */
-  patch?(): () => void;
+  patch?: () => () => void;
   /** What the simulation must say. */
   says: RegExp;
 }

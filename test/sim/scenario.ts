@@ -7,7 +7,7 @@ import { decodeBatch, isTerminal } from '../../src/system/records.ts';
 import { all } from '../support/scene.ts';
 import { settled, SimulatedWorld } from '../support/simulated-world.ts';
 import { SimClient } from './clients.ts';
-import { checkDisk } from './invariants.ts';
+import { checkDisk, Memory } from './invariants.ts';
 import { insist, Ledger, Violation } from './ledger.ts';
 import { SimRunner } from './runners.ts';
 import { Dice, SimStore, type DiskBug } from './world.ts';
@@ -43,7 +43,7 @@ export class Stage {
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
   readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
-  readonly #ends = new Map<string, string>();
+  readonly #memory = new Memory();
   readonly #bug: Bug;
   #world: SimulatedWorld;
   #store!: SimStore;
@@ -99,13 +99,12 @@ export class Stage {
         ears.refused?.(error.code);
       } else this.#fail(`${what}: ${String(error)} ${String((error as Error).cause)}`);
     };
-    asked
-      .then((answer) => {
-        if (life !== this.#life) return;
-        this.tally.answers += 1;
-        ears.heard?.(answer);
-      })
-      .catch(judge);
+    const hear = (answer: T): void => {
+      if (life !== this.#life) return;
+      this.tally.answers += 1;
+      ears.heard?.(answer);
+    };
+    asked.then(hear).catch(judge);
   }
 
   async step(ms: number): Promise<void> {
@@ -117,7 +116,7 @@ export class Stage {
 
   check(): void {
     if (this.#violation !== undefined) throw this.#violation;
-    checkDisk(this.disk, this.#ends);
+    checkDisk(this.disk, this.#memory);
     this.ledger.check();
   }
 
