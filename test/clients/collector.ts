@@ -4,6 +4,7 @@ import {
   loadPackageDefinition,
   Server,
   ServerCredentials,
+  status,
   type handleClientStreamingCall,
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
@@ -57,7 +58,7 @@ export async function startCollector(
       answer(null, { accepted: collector.samples.length, ...options.ack });
     });
   };
-  const Stream: handleClientStreamingCall<Sample, Ack> = (_, answer) => answer({ code: 12 });
+  const Stream: handleClientStreamingCall<Sample, Ack> = (_, answer) => answer({ code: status.UNIMPLEMENTED });
   server.addService(service, { StreamBatch, Stream });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
