@@ -1,9 +1,9 @@
 /** What clients and runners were told, and so may rely on for ever; each promise is checked against the disk. */
 import type { JobStatus, Uuid } from '../../src/domain/types.ts';
 import { decodeBatch, derivedJob } from '../../src/system/records.ts';
-import { batchIdOf } from '../../src/domain/ids.ts';
+import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/system/keys.ts';
-import type { JobHistoryState } from '../../machines/job.ts';
+import type { JobHistoryState } from '../../machines/job-context.ts';
 
 export class Violation extends Error {}
 
@@ -37,7 +37,7 @@ export class Ledger {
   /** A run without a record is what became of its batch. */
   #derived(id: Uuid): string {
     const record = this.#disk.get(keys.batch(batchIdOf(id)));
-    return record === undefined ? 'lost' : derivedJob(id, decodeBatch(record)).value;
+    return record === undefined ? 'lost' : derivedJob(id, runIdOf(id), decodeBatch(record)).value;
   }
 
   submitted(key: string, batchId: Uuid): void {
