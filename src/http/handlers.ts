@@ -18,7 +18,7 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
+import type { CoordinatorApi, ExportedRecord, ExportListing, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 
@@ -44,6 +44,16 @@ export interface Call {
 export interface ListAnswer {
   listing: Listing<unknown>;
   before: unknown;
+  /** How the answer is laid out where that is not the usual way. */
+  layout?: ListLayout;
+}
+
+/** What stands around the items, and each item as text. */
+export interface ListLayout {
+  head: string;
+  separator: string;
+  tail: string;
+  itemToJson(item: unknown): string;
 }
 
 /** `list` routes give a ListAnswer; all others what is to be sent as JSON. */
@@ -51,6 +61,20 @@ export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unkno
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+/** One record a line, so that a file of it can be read line by line, and compared. */
+function exported({ head, records }: ExportListing): ListAnswer {
+  const layout: ListLayout = {
+    head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
+    separator: ',',
+    tail: '\n]}\n',
+    itemToJson: (item) => {
+      const { key, json } = item as ExportedRecord;
+      return `\n{"key":${JSON.stringify(key)},"value":${json}}`;
+    },
+  };
+  return { listing: records, before: undefined, layout };
+}
 
 export const handlers = {
   submitBatch: (coordinator, call) =>
@@ -71,6 +95,8 @@ export const handlers = {
     return list(results, { batch });
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
+  exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
+  exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
   listJobs: async (coordinator, { query, page }) =>
