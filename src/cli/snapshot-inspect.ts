@@ -50,9 +50,13 @@ export async function inspect(snapshot: Snapshot, flags: { actor?: string; outpu
     shown.push(described);
   }
   if (flags.actor !== undefined && shown.length === 0) {
-    throw new Failure(EXIT.missing, `the file has no actor ${flags.actor}; a job that nothing happened to has no record`);
+    throw new Failure(
+      EXIT.missing,
+      `the file has no actor ${flags.actor}; a job that nothing happened to has no record`,
+    );
   }
-  if (flags.output === 'json') return writeJson({ ...headOf(snapshot), actors: shown, omitted: Object.fromEntries(omitted) });
+  if (flags.output === 'json')
+    return writeJson({ ...headOf(snapshot), actors: shown, omitted: Object.fromEntries(omitted) });
   await writeLine(title(snapshot));
   for (const described of shown) await writeLine(`\n${textOf(described)}`);
   for (const [state, count] of omitted) note(`${plural(count, `more ${state} actor`)}: name one with --actor`);
@@ -109,7 +113,12 @@ function actorOf({ key, value }: SnapshotRecord, name: string, batch: BatchConte
   }
   const state = jobFromRecord(splitKey(key).id, value as unknown as JobRecord, batch);
   const { context: c } = state;
-  const runs = [`run ${c.runId}`, `attempt ${c.attempt}`, `${c.retries} of ${c.maxRetries} retries`, plural(c.losses, 'loss', 'losses')];
+  const runs = [
+    `run ${c.runId}`,
+    `attempt ${c.attempt}`,
+    `${c.retries} of ${c.maxRetries} retries`,
+    plural(c.losses, 'loss', 'losses'),
+  ];
   return {
     actor: key,
     state: state.value,
@@ -124,9 +133,21 @@ function actorOf({ key, value }: SnapshotRecord, name: string, batch: BatchConte
 
 function batchSummary(stored: StoredState): string {
   const c = stored as unknown as BatchContext;
-  const counts = { claimed: c.claimed, running: c.running, completed: c.completed, failed: c.failed, 'timed out': c.timedOut, cancelled: c.cancelled };
+  const counts = {
+    claimed: c.claimed,
+    running: c.running,
+    completed: c.completed,
+    failed: c.failed,
+    'timed out': c.timedOut,
+    cancelled: c.cancelled,
+  };
   const told = Object.entries(counts).filter(([, count]) => count > 0);
-  return [`"${c.name}"`, plural(c.totalJobs, 'run'), `${pendingRuns(c)} pending`, ...told.map(([what, count]) => `${count} ${what}`)].join(', ');
+  return [
+    `"${c.name}"`,
+    plural(c.totalJobs, 'run'),
+    `${pendingRuns(c)} pending`,
+    ...told.map(([what, count]) => `${count} ${what}`),
+  ].join(', ');
 }
 
 function runnerSummary(stored: StoredState): string {

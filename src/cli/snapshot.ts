@@ -27,7 +27,7 @@ export function snapshotCommand(): Command {
     .addCommand(importCommand());
 }
 
-/** The file as it is read; `-` would be standard input. */
+/** The file, opened; its records are read as they are asked for. */
 export function openFile(path: string): Promise<Snapshot> {
   return readSnapshot(createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 }));
 }
@@ -113,8 +113,15 @@ function importCommand(): Command {
         await rename(begun, directory);
         if (flags.output === 'json') return await writeJson({ data_dir: directory, ...report });
         const { batches, jobs, results, runners } = report;
-        const counts = [plural(batches, 'batch', 'batches'), plural(jobs, 'job record'), plural(results, 'result'), plural(runners, 'runner')];
-        await writeLine(`${flags.dataDir}: ${counts.join(', ')}; start it with simbatch serve --data-dir ${flags.dataDir}`);
+        const counts = [
+          plural(batches, 'batch', 'batches'),
+          plural(jobs, 'job record'),
+          plural(results, 'result'),
+          plural(runners, 'runner'),
+        ];
+        await writeLine(
+          `${flags.dataDir}: ${counts.join(', ')}; start it with simbatch serve --data-dir ${flags.dataDir}`,
+        );
       } catch (error) {
         await rm(begun, { recursive: true, force: true });
         throw error;

@@ -137,7 +137,12 @@ export class Transport {
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
     const signal = exchange.signal === undefined ? {} : { signal: exchange.signal };
-    const request = { method: exchange.method, headers: this.#headers(exchange), redirect: 'error', ...signal } as const;
+    const request = {
+      method: exchange.method,
+      headers: this.#headers(exchange),
+      redirect: 'error',
+      ...signal,
+    } as const;
     try {
       const response = await this.#fetch(this.#address(exchange), request);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());

@@ -18,7 +18,14 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, ExportedRecord, ExportListing, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
+import type {
+  CoordinatorApi,
+  ExportedRecord,
+  ExportListing,
+  Listing,
+  PageRequest,
+  ReportJudgement,
+} from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 

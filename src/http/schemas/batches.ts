@@ -62,7 +62,10 @@ export const SnapshotExport = named(
     taken_at: timestamp('The instant it shows.'),
     batch_id: nullable(uuid('The batch asked for; null: everything.')),
     records: listOf(
-      answered({ key: text('`batch/`, `submission/`, `job/`, `result/` or `runner/`, and the id.'), value: Type.Object({}) }),
+      answered({
+        key: text('`batch/`, `submission/`, `job/`, `result/` or `runner/`, and the id.'),
+        value: Type.Object({}),
+      }),
       'Each batch, its submission, its jobs, its results; runners last.',
     ),
   }),

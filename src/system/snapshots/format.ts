@@ -58,7 +58,7 @@ export interface RecordedTurn {
   refusal?: string;
   messages?: RecordedMessage[];
   facts?: Fact[];
-  /** Address -> state, of every actor that was changed. */
+  /** Address -> state, of every actor that was sent something. */
   states?: Record<string, string>;
 }
 

@@ -7,7 +7,7 @@ import type { RecordedMessage, RecordedTurn, Scenario, Snapshot, SnapshotRecord,
 import { splitKey } from './format.ts';
 import { Findings, type ReplayReport } from './findings.ts';
 import { Ledger } from './ledger.ts';
-import { Player, same } from './player.ts';
+import { Player } from './player.ts';
 import { unusable } from './read.ts';
 
 /**
@@ -86,7 +86,7 @@ function replayScenario(scenario: Scenario, findings: Findings): void {
 class Stage {
   readonly #findings: Findings;
   readonly #players = new Map<string, Player>();
-  /** As of the last turn that changed the actor: a restart goes back to it. */
+  /** As of the last turn that sent the actor something: what a store would have of it. */
   readonly #stored = new Map<string, StoredState>();
   #turn = 0;
 
@@ -113,7 +113,7 @@ class Stage {
     const states: Record<string, string> = {};
     for (const address of touched) {
       const player = this.#players.get(address);
-      if (player === undefined || same(this.#stored.get(address), player.stored)) continue;
+      if (player === undefined) continue;
       this.#stored.set(address, player.stored);
       states[address] = player.state;
     }
