@@ -108,7 +108,7 @@ function importCommand(): Command {
       await mkdir(dirname(directory), { recursive: true });
       try {
         const store = await openStore(begun);
-        const report = await importSnapshot(snapshot, store).finally(() => store.close());
+        const report = await importSnapshot(snapshot, store).finally(async () => store.close());
         await rmdir(directory).catch(() => {});
         await rename(begun, directory);
         if (flags.output === 'json') return await writeJson({ data_dir: directory, ...report });

@@ -107,7 +107,7 @@ describe('a file that is no snapshot', () => {
   for (const [what, document, expected, code = 'snapshot-unusable'] of table) {
     for (const [verb, action] of [['replayed', replaySnapshot], ['imported', (it: any) => importSnapshot(it, new MemoryStore())]] as const) {
       it(`${what}: is not ${verb}`, async () => {
-        const error = await refusal(async () => action(await open(document) as never));
+        const error = await refusal(async () => action(await open(document)));
         expect(error.message).to.match(expected);
         expect(error.code).to.equal(code);
       });

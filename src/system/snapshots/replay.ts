@@ -180,10 +180,11 @@ function kindOf(address: string): 'job' | 'batch' | 'runner' {
   throw new Error(`"${address}" is the address of no actor`);
 }
 
+const INPUT = new Set(['jobId', 'batchId', 'runId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes']);
+
 /** What a job shares with its batch is not stored with it. */
 function withoutInput(stored: StoredState): StoredState {
-  const { jobId, batchId, runId, maxRetries, timeLimitMs, cpuMilli, memoryBytes, ...own } = stored;
-  return own;
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !INPUT.has(name))) as StoredState;
 }
 
 function jobInput(jobId: string, batch: StoredState): Record<string, unknown> {

@@ -6,6 +6,7 @@ import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../../src/system/api.ts';
 import { openCoordinator, type Coordinator } from '../../../src/system/coordinator.ts';
+import type { Kind, StateOf } from '../../../src/system/records.ts';
 import type { Turn } from '../../../src/system/turn.ts';
 import { plain } from '../../../src/system/snapshots/player.ts';
 import {
@@ -191,29 +192,31 @@ function clear<T extends object>(target: T): T {
 }
 
 function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
-  const send = turn.send.bind(turn) as Turn['send'];
-  const create = turn.create.bind(turn) as Turn['create'];
-  Object.assign(turn, {
-    send: ((kind, id, event: AnyEvent) => {
+  const send = turn.send.bind(turn);
+  const create = turn.create.bind(turn);
+  const listening: Pick<Turn, 'send' | 'create'> = {
+    send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
       const at = messages.push({ to: `${kind}/${id}`, event }) - 1;
       try {
-        return send(kind, id, event);
+        return send(kind, id, event) as StateOf[K];
       } catch (error) {
         messages.splice(at, 1);
         throw error;
       }
-    }) as Turn['send'],
-    create: ((kind, id, input) => {
+    },
+    create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Turn['create']>[2]): StateOf[K] {
       messages.push({ to: `${kind}/${id}`, create: input as unknown as Record<string, unknown> });
-      return create(kind, id, input);
-    }) as Turn['create'],
-  });
+      return create(kind, id, input) as StateOf[K];
+    },
+  };
+  Object.assign(turn, listening);
 }
 
-export async function recordStudy({ name, about, script }: StudyPlan): Promise<Study> {
+export async function recordStudy(plan: StudyPlan): Promise<Study> {
+  const { name, about } = plan;
   const recorder = new Recorder();
   await recorder.open();
-  await script(recorder);
+  await plan.script(recorder);
   return {
     format: SNAPSHOT_FORMAT,
     kind: 'study',
