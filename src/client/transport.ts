@@ -130,6 +130,30 @@ export class Transport {
     throw refusal(this.endpoint, response, text);
   }
 
+  /**
+   * The answer's body as it arrives, whatever its size. No limit on the whole: fetch's own apply, of five minutes without
+   * a byte.
+   * @throws like `send`, also while the body is read
+   */
+  async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
+    const signal = exchange.signal === undefined ? {} : { signal: exchange.signal };
+    const request = {
+      method: exchange.method,
+      headers: this.#headers(exchange),
+      redirect: 'error',
+      ...signal,
+    } as const;
+    try {
+      const response = await this.#fetch(this.#address(exchange), request);
+      if (!response.ok) throw refusal(this.endpoint, response, await response.text());
+      if (response.body !== null) yield* response.body;
+    } catch (error) {
+      exchange.signal?.throwIfAborted();
+      if (error instanceof ApiError || error instanceof SimbatchError) throw error;
+      throw new UnreachableError(this.endpoint, explain(error), error);
+    }
+  }
+
   #address(exchange: Exchange): string {
     const path = exchange.path.map((segment) => {
       // A URL parser would resolve these away, and another resource would be addressed.

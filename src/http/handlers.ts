@@ -19,7 +19,14 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
+import type {
+  CoordinatorApi,
+  ExportedRecord,
+  ExportListing,
+  Listing,
+  PageRequest,
+  ReportJudgement,
+} from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 
@@ -47,6 +54,16 @@ export interface Call {
 export interface ListAnswer {
   listing: Listing<unknown>;
   before: unknown;
+  /** How the answer is laid out where that is not the usual way. */
+  layout?: ListLayout;
+}
+
+/** What stands around the items, and each item as text. */
+export interface ListLayout {
+  head: string;
+  separator: string;
+  tail: string;
+  itemToJson(item: unknown): string;
 }
 
 /** A text made while it is sent. */
@@ -68,6 +85,20 @@ export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+/** One record a line, so that a file of it can be read line by line, and compared. */
+function exported({ head, records }: ExportListing): ListAnswer {
+  const layout: ListLayout = {
+    head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
+    separator: ',',
+    tail: '\n]}\n',
+    itemToJson: (item) => {
+      const { key, json } = item as ExportedRecord;
+      return `\n{"key":${JSON.stringify(key)},"value":${json}}`;
+    },
+  };
+  return { listing: records, before: undefined, layout };
+}
 
 export const handlers = {
   submitBatch: (coordinator, call) =>
@@ -95,6 +126,8 @@ export const handlers = {
     return { type: DESIGN_TYPES[format], pieces: designText(sampler, format, from, to) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
+  exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
+  exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
   listJobs: async (coordinator, { query, page }) =>

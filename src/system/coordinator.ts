@@ -23,6 +23,7 @@ import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
 import * as readings from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
+import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
 import { isTerminal } from './records.ts';
 import { restore } from './restore.ts';
@@ -274,6 +275,7 @@ class RunningCoordinator implements Coordinator {
   batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
   runners: CoordinatorApi['runners'] = (filter) => readings.runners(this.core, filter);
+  exportSnapshot: CoordinatorApi['exportSnapshot'] = async (batchId) => exportSnapshot(this.core, batchId);
 }
 
 /** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
