@@ -36,6 +36,8 @@ export interface Call {
   idempotencyKey: string | undefined;
   /** Fires when the client has gone or the server stops. */
   abandoned: () => AbortSignal;
+  /** The API description. */
+  description: () => unknown;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
@@ -111,7 +113,7 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
-  describe: async () => (await import('./openapi.ts')).apiDescription(),
+  describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;
 

@@ -3,7 +3,8 @@ import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../package.ts';
 import { STATUS_OF } from './problem.ts';
 import type { QueryParameter } from './query.ts';
-import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, routes, type Route } from './routes.ts';
+import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './route.ts';
+import { routes } from './routes.ts';
 import { registry } from './schemas/build.ts';
 import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 

@@ -147,9 +147,9 @@ describe('errors', () => {
 
   it('writes a fault of its own to the log, with the request that met it', async () => {
     await rawRequest(`${server.url}/jobs/${JOB_ID}/history`, 'GET', { 'x-request-id': 'mine-1' });
-    const fault = server.heard.findLast(({ level }) => level === 'error');
-    expect(fault?.facts).to.include({ requestId: 'mine-1', method: 'GET' });
-    expect((fault?.facts['err'] as Error).message).to.equal('secret of the inside');
+    const fault = server.heard.findLast(({ level }) => level === 'error')!;
+    expect(fault.facts).to.include({ requestId: 'mine-1', method: 'GET' });
+    expect((fault.facts['err'] as Error).message).to.equal('secret of the inside');
   });
 
   it('gives the problems of refused reports their status', async () => {

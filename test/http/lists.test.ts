@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeCursor, readCursor } from '../../src/http/cursor.ts';
