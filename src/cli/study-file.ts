@@ -52,7 +52,7 @@ export function readStudyText(text: string): StudyText {
   // Unique names are checked below: the composer compares each name with each.
   const composer = new Composer({ version: '1.2', schema: 'core', intAsBigInt: true, uniqueKeys: false, merge: false });
   const documents = [...composer.compose(tokens, true, text.length)];
-  const document = documents[0] as Document.Parsed | undefined;
+  const document = documents[0];
   if (documents.length > 1) {
     return refuse([{ ...at(documents[1]?.range?.[0] ?? 0), detail: 'starts a second document; a study is one' }]);
   }
