@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { Access } from '../http/auth.ts';
+import { Metrics } from '../http/metrics.ts';
 import { isLoopbackAddress } from '../http/origin.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
 import { openCoordinator, type Coordinator } from '../system/coordinator.ts';
@@ -13,6 +14,7 @@ import { readTokens, Tokens } from '../system/tokens.ts';
 import { realWorld } from '../system/world.ts';
 import { EXIT } from './exit-codes.ts';
 import { describeFailure, Failure } from './failure.ts';
+import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
 import { dataDirOption, integerBetween, texts } from './options.ts';
 import { writeLine } from './output.ts';
 
@@ -21,8 +23,6 @@ const GRACE_MS = 8_000;
 /** Beyond this the process ends whatever it is doing: everything acknowledged is on disk. */
 const HARD_LIMIT_MS = 15_000;
 const MAX_RETRIES = 1000;
-
-const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 interface ServeFlags {
   host: string;
@@ -33,7 +33,7 @@ interface ServeFlags {
   tlsCert?: string;
   tlsKey?: string;
   maxRetries?: number;
-  logLevel: (typeof LEVELS)[number];
+  logLevel: LogLevel;
 }
 
 export function serveCommand(): Command {
@@ -54,7 +54,7 @@ export function serveCommand(): Command {
     .option('--max-retries <n>', 'retries of a failed job where the study does not say', integerBetween(0, MAX_RETRIES))
     .addOption(
       new Option('--log-level <level>', 'how much to log to stderr')
-        .choices(LEVELS)
+        .choices(LOG_LEVELS)
         .env('SVC_LOG_LEVEL')
         .default('info'),
     )
@@ -65,7 +65,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   refuseOpenDoor(flags);
   // Signals are taken from here on, so that one during the start ends in order as well.
   const running = new Running();
-  const log = pino({ level: flags.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const log = openLog(flags.logLevel, process.stderr.isTTY);
   const grace = closeWithGrace(
     { delay: HARD_LIMIT_MS, logger: null, skip: ['SIGHUP', 'beforeExit'] },
     async ({ signal, err }) => {
@@ -98,23 +98,35 @@ class Running {
   }
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
-    const store = await openStore(resolve(flags.dataDir));
+    const metrics = new Metrics();
+    metrics.watchProcess();
+    const store = metrics.timed(await openStore(resolve(flags.dataDir)));
     const settings = flags.maxRetries === undefined ? {} : { defaultMaxRetries: flags.maxRetries };
     this.#coordinator = await openCoordinator(store, realWorld, {
       ...settings,
       news: {
-        fault: (operation, error) => log.error({ operation, err: error }, 'a request was rolled back after a fault'),
+        ...metrics.news,
+        fault: (operation, error) => {
+          metrics.news.fault(operation, error);
+          log.error({ operation, err: error }, 'a request was rolled back after a fault');
+        },
+        committed: (facts, writeMs) => {
+          metrics.news.committed(facts, writeMs);
+          logFacts(log, facts);
+        },
         failed: stop,
       },
     }).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
+    metrics.watch(this.#coordinator);
     this.#http = await startHttp({
+      metrics,
       coordinator: this.#coordinator,
       host: flags.host,
       port: flags.port,
-      access: accessFor(flags, log),
+      access: accessFor(flags, log, metrics),
       ...tlsOf(flags),
       log,
       world: realWorld,
@@ -142,8 +154,8 @@ function refuseOpenDoor(flags: ServeFlags): void {
   );
 }
 
-function accessFor(flags: ServeFlags, log: Logger): Access {
-  const { now } = realWorld;
+function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
+  const now = (): number => realWorld.now();
   const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
     log.error({ reason: error.message }, 'the tokens as they were go on to hold'),
   );
@@ -154,7 +166,10 @@ function accessFor(flags: ServeFlags, log: Logger): Access {
     tokens,
     isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
     now,
-    refused: (address, why) => log.warn({ address, why }, 'refused credentials'),
+    refused: (address, why) => {
+      metrics.refusedCredentials();
+      log.warn({ address, why }, 'refused credentials');
+    },
   });
 }
 

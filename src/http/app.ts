@@ -11,8 +11,9 @@ import { confine, type Access } from './auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { etagOf, matchesTag } from './etag.ts';
-import { handlers, type Call, type Handler, type ListAnswer } from './handlers.ts';
+import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
+import { stopwatch } from '../system/world.ts';
 import { refuseForeign, type OriginRules } from './origin.ts';
 import { answerProblem, problemFor, TooManyRequests } from './problem.ts';
 import { readQuery, type Query } from './query.ts';
@@ -20,7 +21,7 @@ import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '
 import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
-import { sendPage, sendWhole } from './stream.ts';
+import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
@@ -35,6 +36,9 @@ export interface AppOptions {
   log: HttpLog;
   limits: BodyLimits;
   origins: OriginRules;
+  service: Service;
+  /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
+  answered: (operation: string, status: number, secs: number) => void;
   /** Who may do what; undefined: everybody everything. */
   access: Access | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
@@ -56,15 +60,20 @@ export function createApp(options: AppOptions): Koa {
 }
 
 /** Every answer carries the request's id: the client's own if it sent a decent one. */
-function naming({ newRequestId, log }: AppOptions): Middleware {
+function naming({ newRequestId, log, answered }: AppOptions): Middleware {
   return async (ctx, next) => {
+    const startedMs = stopwatch();
     const given = ctx.get('X-Request-Id');
     const requestId = /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : newRequestId();
     ctx.state['requestId'] = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     await next();
-    log.debug({ requestId, method: ctx.method, path: ctx.path, status: ctx.status }, 'request');
+    const { operation = 'none', tokenId } = ctx.state as { operation?: string; tokenId?: string };
+    const tookMs = stopwatch() - startedMs;
+    answered(operation, ctx.status, tookMs / 1000);
+    const { method, path, status } = ctx;
+    log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
   };
 }
 
@@ -122,7 +131,9 @@ const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 /** One request of one route: read and check what it brings, ask the coordinator, send the answer. */
 async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: AppOptions): Promise<void> {
   // Before anything else is read: what is wrong with a request is told to those who may make it.
+  ctx.state['operation'] = route.operationId;
   const principal = options.access?.authorize(ctx.req, route.scope);
+  ctx.state['tokenId'] = principal?.tokenId;
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
@@ -137,10 +148,12 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () => abandonedSignal(ctx, options.stopping),
     description: apiDescription,
+    service: options.service,
   };
   const handler: Handler = handlers[route.handler];
   const answer = await handler(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
+  else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, answer, route.answer === 'single');
 }
 

@@ -38,6 +38,18 @@ export interface Call {
   abandoned: () => AbortSignal;
   /** The API description. */
   description: () => unknown;
+  /** What this server knows of itself. */
+  service: Service;
+}
+
+export interface Service {
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
+}
+
+/** An answer that is sent as it is. */
+export interface RawAnswer {
+  body: string | AsyncIterable<string>;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
@@ -46,7 +58,7 @@ export interface ListAnswer {
   before: unknown;
 }
 
-/** `list` routes give a ListAnswer; all others what is to be sent as JSON. */
+/** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
@@ -113,6 +125,7 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
+  metrics: async (_coordinator, { service }) => ({ body: await service.metrics() }),
   describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;

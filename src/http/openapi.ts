@@ -123,6 +123,9 @@ function success(route: Route): Json {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
   }
+  if (route.media !== undefined) {
+    return { description: route.summary, headers, content: { [route.media]: { schema: text } } };
+  }
   const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {
     description: route.response?.['description' as never] ?? 'The description.',

@@ -8,8 +8,8 @@ import type { NamedSchema } from './schemas/build.ts';
 /** What a credential must allow. `open` needs none, ever. */
 export type Scope = 'open' | TokenScope;
 
-/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `plain` neither. */
-export type Answer = 'single' | 'list' | 'plain';
+/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `raw` not as JSON, `plain` none of it. */
+export type Answer = 'single' | 'list' | 'plain' | 'raw';
 
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
@@ -24,6 +24,8 @@ export interface Route {
   answer: Answer;
   /** Undefined: any JSON object. */
   response?: NamedSchema;
+  /** The type of a `raw` answer. */
+  media?: string;
   /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */
   body?: { schema: NamedSchema; optional?: true; study?: true; limit: 'submission' | 'reports' | 'small' };
   query?: QueryParameters;

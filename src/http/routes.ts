@@ -393,6 +393,19 @@ const service: Route[] = [
     answer: 'single',
     errors: [],
   },
+  {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'metrics',
+    summary: 'Read what a monitoring system wants to know',
+    description: 'In the text format of Prometheus.',
+    tag: 'service',
+    scope: 'read',
+    handler: 'metrics',
+    answer: 'raw',
+    media: 'text/plain; version=0.0.4; charset=utf-8',
+    errors: [],
+  },
 ];
 
 export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...protocol, ...service];

@@ -9,6 +9,7 @@ import type { CoordinatorApi } from '../system/api.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
 import type { Access } from './auth.ts';
+import { Metrics } from './metrics.ts';
 import type { BodyLimits } from './body.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
@@ -48,6 +49,8 @@ export interface HttpOptions {
   allowedHosts?: readonly string[];
   /** Who may do what; absent: everybody everything. */
   access?: Access;
+  /** What is counted, for `/metrics`; absent: its own. */
+  metrics?: Metrics;
   /** Certificate (chain) and key in PEM: speaks HTTPS, and nothing else. */
   tls?: { cert: string; key: string };
 }
@@ -68,6 +71,7 @@ export interface HttpServer {
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { coordinator, host, log, world, allowedHosts = [] } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
   const app = createApp({
     coordinator,
@@ -75,10 +79,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     limits,
     origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
     access: options.access,
+    service: { metrics: () => metrics.text() },
+    answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
-  const server = serverFor(app.callback() as RequestListener, limits, options.tls);
+  const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
   await listening(server, host, options.port);

@@ -5,7 +5,8 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { ListAnswer } from './handlers.ts';
+import type { ListAnswer, RawAnswer } from './handlers.ts';
+import type { Route } from './route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** What stands around the items: `[...]`, or the object's other members and then `"results":[...]}`. */
@@ -52,4 +53,19 @@ export async function sendPage(
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
   ctx.type = 'application/json';
   ctx.body = head + texts.join(',') + tail;
+}
+
+/** Sends what is not JSON, as it comes. */
+export function sendRaw(ctx: Context, { media = 'text/plain' }: Route, { body }: RawAnswer): void {
+  ctx.set('Content-Type', media);
+  ctx.set('Cache-Control', 'no-store');
+  if (typeof body === 'string') {
+    ctx.body = body;
+    return;
+  }
+  const source = Readable.from(body, { objectMode: false, highWaterMark: 65_536 });
+  ctx.body = source;
+  // Koa takes a stream for binary, whatever was set before.
+  ctx.set('Content-Type', media);
+  if (ctx.method === 'HEAD') source.destroy();
 }
