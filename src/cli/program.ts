@@ -43,6 +43,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./replay.ts')).replayCommand(),
   },
   {
+    name: 'token',
+    group: SERVE,
+    summary: 'create, list and revoke access tokens',
+    load: async () => (await import('./token.ts')).tokenCommand(),
+  },
+  {
     name: 'submit',
     group: STUDY,
     summary: 'check and submit a study',
@@ -137,7 +143,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     const command = everything || entry.name === called ? await entry.load() : new Command(entry.name);
     // Set here and not in the command's own file, so that the list reads the same whichever command is loaded.
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
-    for (const part of command.commands) part.copyInheritedSettings(program);
+    for (const part of command.commands) part.copyInheritedSettings(command);
   }
   if (everything) (await import('./completion.ts')).addCompletion(program);
   else

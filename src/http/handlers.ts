@@ -48,6 +48,20 @@ export interface Call {
   preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
   description: () => unknown;
+  /** What this server knows of itself. */
+  service: Service;
+}
+
+export interface Service {
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
+}
+
+/** An answer that is sent as it is, or as it is made. */
+export interface RawAnswer {
+  body: string | Iterable<string> | AsyncIterable<string>;
+  /** Its media type, where the route has several. */
+  media?: string;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
@@ -66,14 +80,7 @@ export interface ListLayout {
   itemToJson(item: unknown): string;
 }
 
-/** A text made while it is sent. */
-export interface TextAnswer {
-  /** Its media type. */
-  type: string;
-  pieces: Iterable<string>;
-}
-
-/** `list` routes give a ListAnswer, `text` routes a TextAnswer; all others what is to be sent as JSON. */
+/** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 
 /** The media type of each format of a design. */
@@ -118,12 +125,12 @@ export const handlers = {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
     return list(results, { batch });
   },
-  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<TextAnswer> => {
+  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<RawAnswer> => {
     const { sampler, totalJobs } = await coordinator.samples(id);
     const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
     const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
     const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
-    return { type: DESIGN_TYPES[format], pieces: designText(sampler, format, from, to) };
+    return { media: DESIGN_TYPES[format], body: designText(sampler, format, from, to) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
   exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
@@ -170,6 +177,7 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
+  metrics: async (_coordinator, { service }) => ({ body: await service.metrics() }),
   describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;

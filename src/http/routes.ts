@@ -119,8 +119,8 @@ const studies: Route[] = [
     tag: 'studies',
     scope: 'read',
     handler: 'getBatchSamples',
-    answer: 'text',
-    types: DESIGN_TYPES,
+    answer: 'raw',
+    media: Object.values(DESIGN_TYPES),
     query: {
       format: {
         kind: 'enum',
@@ -450,6 +450,19 @@ const service: Route[] = [
     scope: 'read',
     handler: 'describe',
     answer: 'single',
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'metrics',
+    summary: 'Read what a monitoring system wants to know',
+    description: 'In the text format of Prometheus.',
+    tag: 'service',
+    scope: 'read',
+    handler: 'metrics',
+    answer: 'raw',
+    media: ['text/plain; version=0.0.4; charset=utf-8'],
     errors: [],
   },
 ];

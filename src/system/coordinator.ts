@@ -26,6 +26,7 @@ import { complete, fail, reports, start } from './operations/reports.ts';
 import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
 import { isTerminal } from './records.ts';
+import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
@@ -47,6 +48,8 @@ export interface CoordinatorNews {
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
   committed?(facts: readonly Fact[], writeMs: number): void;
+  /** A turn has ended, and took so long. */
+  turn?: TurnObserver;
 }
 
 export interface Coordinator extends CoordinatorApi {
@@ -98,7 +101,7 @@ class RunningCoordinator implements Coordinator {
       isTouched: (id) => directory.isTouched(id),
       isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
-    const turns = new Turns({
+    const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
       commits,
       world,
@@ -113,7 +116,8 @@ class RunningCoordinator implements Coordinator {
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
-    });
+    };
+    const turns = news.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, news.turn);
     const waiting = new Waiting<ClaimResponse>(world);
     this.core = {
       world,
