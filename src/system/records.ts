@@ -3,14 +3,8 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
-import {
-  jobDeadline,
-  jobMachine,
-  UNTOUCHED,
-  type JobContext,
-  type JobHistoryState,
-  type JobSnapshot,
-} from '../../machines/job.ts';
+import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
+import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
 import { runIdOf } from '../domain/ids.ts';
@@ -114,9 +108,16 @@ export function encodeJob({ value, context: c }: JobState): string {
   return JSON.stringify({ value, ...state });
 }
 
+/** What is stored of a job. */
+export type JobRecord = { value: JobStatus } & JobHistoryState;
+
+/** A job's state, of its record and its batch. */
+export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {
+  return { value: record.value, context: jobContext(jobId, runIdOf(jobId), batch, record) };
+}
+
 export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): JobState {
-  const state = JSON.parse(record) as { value: JobStatus } & JobHistoryState;
-  return { value: state.value, context: jobContext(jobId, runIdOf(jobId), batch, state) };
+  return jobFromRecord(jobId, JSON.parse(record) as JobRecord, batch);
 }
 
 const encode = ({ value, context }: { value: string; context: object }): string =>

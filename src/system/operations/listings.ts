@@ -43,7 +43,24 @@ function listing<T>(
       await snapshot.close();
     }
   }
-  return { total, chunks: chunks(), next: () => next };
+  return { total, chunks: freeing(snapshot, chunks()), next: () => next };
+}
+
+/** A generator that is returned from before its first step never comes to its `finally`. */
+function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = chunks[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next(),
+        async return() {
+          await iterator.return?.();
+          await snapshot.close();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 /** Opens a listing on a new snapshot, which does not outlive a failure to open. */

@@ -6,6 +6,7 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
+import type { Sampler } from '../../domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,
   BatchSubmission,
@@ -97,6 +98,11 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
 
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studies.of(readBatch(core.store, batchId).context).submission;
+}
+
+export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
+  const { context } = readBatch(core.store, batchId);
+  return { sampler: core.studies.of(context).sampler, totalJobs: context.totalJobs };
 }
 
 export function runner(core: Core, runnerId: string): Runner {
