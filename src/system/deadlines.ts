@@ -15,6 +15,9 @@ interface Current {
   place: Place;
 }
 
+/** A heap of fewer places than this is not worth tidying. */
+const TIDY_FROM = 1_000;
+
 export class Deadlines {
   readonly #current = new Map<Address, Current>();
   readonly #heap: Place[] = [];
@@ -22,7 +25,7 @@ export class Deadlines {
   /** The actor's deadline as of now, or none. */
   set(address: Address, deadline: Deadline | undefined): void {
     if (deadline === undefined) {
-      this.#current.delete(address);
+      if (this.#current.delete(address)) this.#tidy();
       return;
     }
     const known = this.#current.get(address);
@@ -38,6 +41,16 @@ export class Deadlines {
   /** Places in the heap, left over ones included; for tests. */
   get size(): number {
     return this.#heap.length;
+  }
+
+  /**
+   * Throws away what was left over once it is most of the heap: jobs that end soon after they began would otherwise be kept
+   * for as long as they might have taken. Costs a place's worth of work for each place left over.
+   */
+  #tidy(): void {
+    if (this.#heap.length < 2 * this.#current.size + TIDY_FROM) return;
+    this.#heap.length = 0;
+    for (const { place } of this.#current.values()) this.#push(place);
   }
 
   #place(address: Address, deadline: Deadline): void {

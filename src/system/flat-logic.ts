@@ -44,7 +44,17 @@ export function flatLogic<M extends AnyStateMachine>(machine: M): M {
     if (value === snapshot.value && context === snapshot.context) return snapshot;
     return { ...(shapes.get(value) as AnyMachineSnapshot), context };
   }
-  return Object.assign(Object.create(machine) as M, { transition });
+
+  /** No history, no children: a state is its value and its context, whether it is new or comes from somewhere. */
+  function resolveState({ value, context }: { value: unknown; context?: object }): AnyMachineSnapshot {
+    const shape = shapes.get(value as string);
+    if (shape === undefined) throw new Error(`the ${machine.id} has no state ${String(value)}`);
+    return { ...shape, context: context ?? {} };
+  }
+  function restoreSnapshot(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+    return snapshot;
+  }
+  return Object.assign(Object.create(machine) as M, { transition, resolveState, restoreSnapshot });
 }
 
 function carryOut(

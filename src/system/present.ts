@@ -15,7 +15,13 @@ import type {
 import type { BatchState, JobState, RunnerState } from './records.ts';
 import type { Study } from './studies.ts';
 
-export const timestamp = (ms: number): Timestamp => new Date(ms).toISOString();
+let latest = { ms: NaN, text: '' };
+
+/** The jobs of one claim have their times in common: the latest text is kept. */
+export function timestamp(ms: number): Timestamp {
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
+}
 
 export function presentJob({ value, context: c }: JobState, study: Study): Job {
   const job: Job = {

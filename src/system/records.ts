@@ -2,7 +2,6 @@
  * How each kind of actor is kept: its machine, its key, what of it is stored, when it may rest in the store and when it has
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
-import type { AnyActorLogic } from 'xstate';
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
 import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
 import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
@@ -124,9 +123,8 @@ export function decodeRunner(record: string): RunnerState {
 }
 
 interface RecordKind<K extends Kind> {
+  /** What its actors are made of; flat where the machine is. */
   machine: { job: typeof jobMachine; batch: typeof batchMachine; runner: typeof runnerMachine }[K];
-  /** What actors are made of: the machine, or the machine with its transitions carried out more cheaply. */
-  logic: AnyActorLogic;
   key(id: string): string;
   encode(state: StateOf[K]): string;
   /** May the activation end once the state is on disk? */
@@ -136,8 +134,7 @@ interface RecordKind<K extends Kind> {
 
 export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
   job: {
-    machine: jobMachine,
-    logic: flatLogic(jobMachine),
+    machine: flatLogic(jobMachine),
     key: keys.job,
     encode: encodeJob,
     rests: ({ value }) => value === 'Pending' || isTerminal(value),
@@ -145,15 +142,13 @@ export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
   },
   batch: {
     machine: batchMachine,
-    logic: batchMachine,
     key: keys.batch,
     encode,
     rests: ({ value }) => isTerminal(value),
     deadline: () => undefined,
   },
   runner: {
-    machine: runnerMachine,
-    logic: flatLogic(runnerMachine),
+    machine: flatLogic(runnerMachine),
     key: keys.runner,
     encode,
     rests: () => false,

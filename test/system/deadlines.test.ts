@@ -159,4 +159,19 @@ describe('system/deadlines', () => {
     ]);
     expect(deadlines.size).to.equal(0);
   });
+
+  it('what is over does not stay in the heap until it would have fallen due', () => {
+    const deadlines = new Deadlines();
+    deadlines.set('job/stays', { kind: 'claim', atMs: 50 });
+    for (let at = 0; at < 20_000; at += 1) {
+      deadlines.set(`job/${at}`, { kind: 'claim', atMs: 1_000 + (at % 7) });
+      deadlines.set(`job/${at}`, { kind: 'time-limit', atMs: 3_600_000 });
+      if (at % 100 > 0) deadlines.set(`job/${at}`, undefined);
+    }
+    expect(deadlines.size).to.be.lessThan(2_000);
+    expect(deadlines.due(49)).to.deep.equal([]);
+    expect(deadlines.due(50)).to.deep.equal([{ address: 'job/stays', kind: 'claim' }]);
+    expect(deadlines.due(3_599_999)).to.deep.equal([]);
+    expect(deadlines.due(3_600_000)).to.have.length(200);
+  });
 });
