@@ -1,0 +1,99 @@
+/**
+ * From a thrown error to the lines on stderr and the exit code. The only place that decides what an error costs; never a
+ * stack, except for a fault of the program's own when SVC_DEBUG is set.
+ */
+import { ApiError, UnreachableError } from '../client.ts';
+import { SimbatchError, type ErrorCode } from '../domain/errors.ts';
+import type { Fault } from '../domain/types.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { plural, printable } from './format.ts';
+
+/** An error a command raises itself: the line to show, the exit code, and further lines where there are several faults. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode;
+  readonly details: readonly string[];
+
+  constructor(exitCode: ExitCode, message: string, details: readonly string[] = []) {
+    super(message);
+    this.name = 'Failure';
+    this.exitCode = exitCode;
+    this.details = details;
+  }
+}
+
+export interface FailureReport {
+  exitCode: ExitCode;
+  lines: string[];
+}
+
+const EXIT_OF_CODE: Partial<Record<ErrorCode, ExitCode>> = {
+  'store-locked': EXIT.cannotOpen,
+  'store-newer': EXIT.cannotOpen,
+  'store-unusable': EXIT.cannotOpen,
+  'invalid-configuration': EXIT.configuration,
+  'invalid-request': EXIT.invalid,
+  unavailable: EXIT.unavailable,
+};
+
+const SYSTEM_REMEDIES: Record<string, string> = {
+  EADDRINUSE: 'another program listens there: choose another --port, or stop it',
+  EADDRNOTAVAIL: 'this machine has no such address: choose another --host',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the device',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory',
+  ENOTFOUND: 'the name is not known',
+};
+
+const CANNOT_OPEN = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR']);
+
+/** The exit code for an answer of the coordinator with this HTTP status. */
+export function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 401 || status === 403) return EXIT.forbidden;
+  if (status === 404) return EXIT.missing;
+  if (status === 409) return EXIT.conflict;
+  if (status === 429 || status === 502 || status === 503 || status === 504) return EXIT.unavailable;
+  if (status >= 400 && status < 500) return EXIT.invalid;
+  return EXIT.failed;
+}
+
+/** What to print for `error`, first line first, and with which code to exit. */
+export function describeFailure(error: unknown, debug = false): FailureReport {
+  if (error instanceof Failure) {
+    return { exitCode: error.exitCode, lines: [printable(error.message), ...error.details.map((line) => printable(line))] };
+  }
+  if (error instanceof UnreachableError) {
+    const remedy = 'is it running? start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
+    return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
+  }
+  if (error instanceof ApiError) {
+    const hint = error.status === 401 ? '; set SVC_TOKEN to a token of this coordinator' : '';
+    return { exitCode: exitCodeOfStatus(error.status), lines: [printable(error.message) + hint, ...faultLines(error.faults)] };
+  }
+  if (error instanceof SimbatchError) {
+    return { exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failed, lines: [printable(error.message), ...faultLines(error.faults)] };
+  }
+  return describeForeign(error, debug);
+}
+
+function describeForeign(error: unknown, debug: boolean): FailureReport {
+  if (!(error instanceof Error)) return { exitCode: EXIT.failed, lines: [printable(String(error))] };
+  const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const remedy = code === undefined ? undefined : SYSTEM_REMEDIES[code];
+  if (code !== undefined && remedy !== undefined) {
+    const where = address === undefined ? path : `${address}:${port ?? ''}`;
+    const exitCode = CANNOT_OPEN.has(code) ? EXIT.cannotOpen : code === 'ENOENT' ? EXIT.missing : EXIT.failed;
+    return { exitCode, lines: [`${printable(where ?? error.message)}: ${remedy} (${code})`] };
+  }
+  const stack = debug && error.stack !== undefined ? error.stack.split('\n').slice(1) : [];
+  return { exitCode: EXIT.failed, lines: [printable(error.message), ...stack] };
+}
+
+function faultLines(faults: readonly Fault[] | undefined): string[] {
+  if (faults === undefined || faults.length === 0) return [];
+  const shown = faults.slice(0, 50).map((fault) => `  ${printable(fault.pointer) || '/'}: ${printable(fault.detail)}`);
+  return faults.length > shown.length ? [...shown, `  and ${plural(faults.length - shown.length, 'more fault')}`] : shown;
+}

@@ -1,0 +1,52 @@
+/** Numbers, durations and foreign text as a person reads them. Pure; knows no terminal. */
+
+/** At most `digits` significant digits, without trailing zeros; integers below 10^15 whole. */
+export function formatNumber(value: number, digits = 6): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** `0.4s`, `42s`, `3m 05s`, `2h 07m`, `3d 04h`; `-` when unknown. */
+export function formatDuration(seconds: number | undefined): string {
+  if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return '-';
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))}s`;
+  const whole = Math.round(seconds);
+  const pair = (big: number, bigUnit: string, small: number, smallUnit: string): string =>
+    `${big}${bigUnit} ${String(small).padStart(2, '0')}${smallUnit}`;
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return pair(Math.floor(whole / 60), 'm', whole % 60, 's');
+  if (whole < 86_400) return pair(Math.floor(whole / 3600), 'h', Math.floor((whole % 3600) / 60), 'm');
+  return pair(Math.floor(whole / 86_400), 'd', Math.floor((whole % 86_400) / 3600), 'h');
+}
+
+/** `12.3/s`, `4.2/min`, `0.5/h`: the unit in which the rate is a number a person can judge. */
+export function formatRate(perSecond: number | undefined): string {
+  if (perSecond === undefined || !Number.isFinite(perSecond) || perSecond <= 0) return '-';
+  if (perSecond >= 1) return `${formatNumber(perSecond, 3)}/s`;
+  if (perSecond * 60 >= 1) return `${formatNumber(perSecond * 60, 3)}/min`;
+  return `${formatNumber(perSecond * 3600, 3)}/h`;
+}
+
+/** `1 run`, `2 runs`. */
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
+}
+
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text that came over the wire, safe to show: control characters and direction overrides, with which a name or an error
+ * message could repaint the terminal, become spaces; at most `limit` characters.
+ */
+export function printable(text: string, limit = Number.POSITIVE_INFINITY): string {
+  // eslint-disable-next-line no-control-regex -- finding control characters is the purpose
+  const clean = text.replaceAll(CONTROL_CHARACTERS, ' ').trim();
+  const characters = clean.length > limit ? [...clean] : [];
+  return characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : clean;
+}
+
+/** `2026-03-01 12:00:00` (UTC) of a timestamp; `-` when there is none. */
+export function formatTimestamp(timestamp: string | undefined): string {
+  return timestamp === undefined ? '-' : printable(timestamp.replace('T', ' ').replace(/(\.\d+)?Z$/, ''), 32);
+}

@@ -1,0 +1,220 @@
+/**
+ * One exchange with the coordinator: address, credential, time limit, exact JSON, and every way it can go wrong as one of
+ * two errors. Which operations there are is said in `../client.ts`; nothing here retries.
+ */
+import { SimbatchError } from '../domain/errors.ts';
+import { stringifyExact } from '../domain/json.ts';
+import type { Fault, Problem } from '../domain/types.ts';
+import { parseExact } from '../exact-json.ts';
+
+/** The coordinator answered, and the answer is no. `code` is the problem's (docs/api.md lists them all). */
+export class ApiError extends Error {
+  /** The HTTP status, e.g. 409. */
+  readonly status: number;
+  /** kebab-case; `unexpected-answer` when what answered is not a coordinator. */
+  readonly code: string;
+  /** Every fault of the request, each with its JSON Pointer; empty when the problem is not of the body. */
+  readonly faults: readonly Fault[];
+  readonly problem: Problem | undefined;
+  /** What `Retry-After` asks for, in seconds; undefined when the answer has none. */
+  readonly retryAfterSecs: number | undefined;
+
+  constructor(status: number, code: string, message: string, problem?: Problem, retryAfterSecs?: number) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.faults = problem?.errors ?? [];
+    this.problem = problem;
+    this.retryAfterSecs = retryAfterSecs;
+  }
+
+  /** The same request may well succeed later: the coordinator was busy, stopping or at fault itself. */
+  get transient(): boolean {
+    return this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** No answer came. `message` names the endpoint and the cause in one line; whether the request took effect is unknown. */
+export class UnreachableError extends Error {
+  readonly endpoint: string;
+
+  constructor(endpoint: string, why: string, cause?: unknown) {
+    super(`cannot reach the coordinator at ${endpoint}: ${why}`, cause === undefined ? undefined : { cause });
+    this.name = 'UnreachableError';
+    this.endpoint = endpoint;
+  }
+}
+
+export type QueryValue = string | number | readonly (string | number)[] | undefined;
+
+export interface Exchange {
+  method: 'GET' | 'POST';
+  /** Path segments, escaped here. */
+  path: readonly string[];
+  query?: Record<string, QueryValue>;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** The caller's own wish to stop; its reason is thrown as it is. */
+  signal?: AbortSignal;
+  /** Milliseconds on top of the client's time limit, for an answer that is allowed to take that long. */
+  extraMs?: number;
+}
+
+export interface Answer<T> {
+  body: T;
+  headers: Headers;
+}
+
+export interface TransportOptions {
+  endpoint: string;
+  token?: string;
+  timeoutMs?: number;
+  fetch?: typeof fetch;
+}
+
+const CAUSES: Record<string, string> = {
+  ECONNREFUSED: 'connection refused (is it running?)',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_SOCKET: 'the connection was closed before the answer',
+  EPIPE: 'the connection was closed before the answer',
+};
+
+export class Transport {
+  readonly endpoint: string;
+  readonly #token: string | undefined;
+  readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
+
+  /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
+  constructor(options: TransportOptions) {
+    this.endpoint = checkedEndpoint(options.endpoint);
+    this.#token = options.token === '' ? undefined : options.token;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#fetch = options.fetch ?? fetch;
+  }
+
+  /** @throws ApiError, UnreachableError, or the reason of `exchange.signal`. */
+  async send<T>(exchange: Exchange): Promise<Answer<T>> {
+    const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
+    const limit = AbortSignal.timeout(limitMs);
+    const signal = exchange.signal === undefined ? limit : AbortSignal.any([limit, exchange.signal]);
+    let response: Response;
+    let text: string;
+    try {
+      response = await this.#fetch(this.#address(exchange), {
+        method: exchange.method,
+        headers: this.#headers(exchange),
+        // A redirect would carry the credential to wherever it points.
+        redirect: 'error',
+        signal,
+        ...(exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) }),
+      });
+      text = await response.text();
+    } catch (error) {
+      exchange.signal?.throwIfAborted();
+      if (limit.aborted) {
+        throw new UnreachableError(this.endpoint, `no answer within ${String(limitMs / 1000)} s`, error);
+      }
+      throw new UnreachableError(this.endpoint, explain(error), error);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a coordinator's answers have their documented shape
+    if (response.ok) return { body: this.#parsed(response, text) as T, headers: response.headers };
+    throw refusal(this.endpoint, response, text);
+  }
+
+  #address(exchange: Exchange): string {
+    const path = exchange.path.map((segment) => {
+      // A URL parser would resolve these away, and another resource would be addressed.
+      if (segment === '.' || segment === '..' || segment === '') {
+        throw new SimbatchError('not-found', `${JSON.stringify(segment)} cannot be an identifier`);
+      }
+      return encodeURIComponent(segment);
+    });
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(exchange.query ?? {})) {
+      for (const one of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
+        query.append(name, String(one));
+      }
+    }
+    const search = query.size === 0 ? '' : `?${query.toString()}`;
+    return `${this.endpoint}/${path.join('/')}${search}`;
+  }
+
+  #headers(exchange: Exchange): Record<string, string> {
+    return {
+      accept: 'application/json, application/problem+json',
+      ...(exchange.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+      ...exchange.headers,
+    };
+  }
+
+  #parsed(response: Response, text: string): unknown {
+    try {
+      return parseExact(text);
+    } catch {
+      throw new ApiError(
+        response.status,
+        'unexpected-answer',
+        `what answers at ${this.endpoint} does not speak JSON; is this the address of a simbatch coordinator?`,
+      );
+    }
+  }
+}
+
+function checkedEndpoint(endpoint: string): string {
+  const invalid = (why: string) =>
+    new SimbatchError(
+      'invalid-configuration',
+      `endpoint ${JSON.stringify(endpoint)} ${why}, e.g. http://127.0.0.1:7070`,
+    );
+  if (!URL.canParse(endpoint)) throw invalid('is not an address; give one');
+  const url = new URL(endpoint);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must begin with http:// or https://');
+  if (url.username !== '' || url.password !== '') {
+    throw new SimbatchError(
+      'invalid-configuration',
+      'the endpoint must not carry a user name or password; the credential is given by SVC_TOKEN',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') throw invalid('must not have a query or a fragment; give the base address');
+  return url.href.replace(/\/+$/, '');
+}
+
+function explain(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = (cause as NodeJS.ErrnoException).code;
+  if (code !== undefined && CAUSES[code] !== undefined) return CAUSES[code];
+  return (cause.message === '' ? (code ?? cause.name) : cause.message).split('\n', 1)[0] ?? cause.name;
+}
+
+function refusal(endpoint: string, response: Response, text: string): ApiError {
+  const after = retryAfter(response.headers.get('retry-after'));
+  let problem: unknown;
+  try {
+    problem = JSON.parse(text);
+  } catch {
+    problem = undefined;
+  }
+  if (isProblem(problem)) return new ApiError(response.status, problem.code, problem.detail, problem, after);
+  const message = `${endpoint} answered ${String(response.status)} without saying why; is it a simbatch coordinator?`;
+  return new ApiError(response.status, 'unexpected-answer', message, undefined, after);
+}
+
+function isProblem(value: unknown): value is Problem {
+  if (typeof value !== 'object' || value === null || !('code' in value) || !('detail' in value)) return false;
+  return typeof value.code === 'string' && typeof value.detail === 'string';
+}
+
+/** Seconds only; a date in `Retry-After` would need two agreeing clocks. */
+function retryAfter(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * The faults of a study that a schema cannot say: conditions outside their grammar, malformed quantities, distributions
+ * that are degenerate or overflow. Looks at whatever is there, so that these faults are told together with those of shape.
+ */
+import { parseCondition } from './condition.ts';
+import { parseCpu, parseMemory } from './quantity.ts';
+import type { Fault } from './types.ts';
+
+type Reader = (text: string) => unknown;
+
+/** The quantities of `config.compute.container`: member, how it is read, and the request it must not be below. */
+const QUANTITIES: readonly { member: string; read: Reader; atLeast?: string }[] = [
+  { member: 'cpu_request', read: parseCpu },
+  { member: 'memory_request', read: parseMemory },
+  { member: 'cpu_limit', read: parseCpu, atLeast: 'cpu_request' },
+  { member: 'memory_limit', read: parseMemory, atLeast: 'memory_request' },
+];
+
+/** All such faults of what claims to be a BatchSubmission; members of another shape than documented are passed over. */
+export function submissionFaults(submission: unknown): Fault[] {
+  const config = member(submission, 'config');
+  return [...containerFaults(member(config, 'compute')), ...conditionFaults(member(config, 'early_termination'))];
+}
+
+function containerFaults(compute: unknown): Fault[] {
+  const container = member(compute, 'container');
+  const pointer = '/config/compute/container';
+  const amounts = new Map<string, number>();
+  const faults: Fault[] = [];
+  for (const { member: quantity, read, atLeast } of QUANTITIES) {
+    const text = member(container, quantity);
+    if (typeof text !== 'string') continue;
+    const amount = read(text);
+    if (typeof amount === 'number') amounts.set(quantity, amount);
+    else faults.push({ pointer: `${pointer}/${quantity}`, detail: String(amount) });
+    const request = atLeast === undefined ? undefined : amounts.get(atLeast);
+    if (typeof amount === 'number' && request !== undefined && amount < request) {
+      faults.push({
+        pointer: `${pointer}/${quantity}`,
+        detail: `is ${JSON.stringify(text)}, less than \`${atLeast}\`; a run may not be given more than it may use`,
+      });
+    }
+  }
+  return faults;
+}
+
+function conditionFaults(earlyTermination: unknown): Fault[] {
+  const conditions = member(earlyTermination, 'conditions');
+  if (!Array.isArray(conditions)) return [];
+  const faults: Fault[] = [];
+  for (const [index, entry] of conditions.entries()) {
+    const condition = member(entry, 'condition');
+    const parsed = typeof condition === 'string' ? parseCondition(condition) : undefined;
+    if (typeof parsed !== 'string') continue;
+    faults.push({ pointer: `/config/early_termination/conditions/${index}/condition`, detail: parsed });
+  }
+  return faults;
+}
+
+/** An own member of what may be anything. */
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}

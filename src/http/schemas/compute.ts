@@ -1,0 +1,92 @@
+/** What a run needs of the machine it runs on. */
+import Type from 'typebox';
+import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
+import { LIMITS, freeText, int32, name } from './scalars.ts';
+
+const textMap = (description: string) =>
+  mapOf(Type.String({ maxLength: LIMITS.textLength }), {
+    description,
+    maxProperties: LIMITS.mapEntries,
+    propertyNames: { type: 'string', minLength: 1, maxLength: LIMITS.nameLength },
+  });
+
+export const ContainerConfig = named(
+  'ContainerConfig',
+  'The container image and its share of a machine.',
+  submitted({
+    image: freeText('Container image reference.'),
+    cpu_request: freeText('CPU the run is given, as a quantity: `500m` is half a core, `2` two cores.'),
+    memory_request: freeText('Memory the run is given, as a quantity in bytes: `512Mi`, `2Gi`.'),
+    cpu_limit: optionalNullable(freeText('CPU the run may not exceed, as a quantity.')),
+    memory_limit: optionalNullable(freeText('Memory the run may not exceed, as a quantity.')),
+    environment: optionalNullable(textMap('Environment variables added to those of the simulation.')),
+  }),
+);
+
+export const TolerationConfig = named(
+  'TolerationConfig',
+  'A Kubernetes toleration.',
+  submitted({
+    key: freeText('Taint key.'),
+    operator: freeText('Operator.'),
+    effect: freeText('Effect.'),
+    value: optionalNullable(freeText('Taint value.')),
+  }),
+);
+
+export const KubernetesConfig = named(
+  'KubernetesConfig',
+  'Where on a Kubernetes cluster the runners of this study live. Kept with the study; the coordinator does not act on it.',
+  submitted({
+    namespace: freeText('Namespace.'),
+    cluster_name: freeText('Cluster.'),
+    node_selectors: optionalNullable(textMap('Node labels to require.')),
+    tolerations: optionalNullable(listOf(ref(TolerationConfig), 'Taints to tolerate.', 1_000)),
+  }),
+);
+
+export const SshHostConfig = named(
+  'SshHostConfig',
+  'A machine that is reached by SSH.',
+  submitted({
+    host: freeText('Host name or address.'),
+    cores: int32('Cores to use there.'),
+    ssh_key_path: optionalNullable(freeText('Path of the private key.')),
+    username: optionalNullable(freeText('User to log in as.')),
+  }),
+);
+
+export const BareMetalConfig = named(
+  'BareMetalConfig',
+  'Machines without a scheduler. Kept with the study; the coordinator does not act on it.',
+  submitted({
+    max_parallel_processes: optionalNullable(int32('Processes at once.')),
+    ssh_hosts: optionalNullable(listOf(ref(SshHostConfig), 'The machines.', 10_000)),
+    working_directory: optionalNullable(freeText('Working directory.')),
+  }),
+);
+
+export const ComputeConfig = named(
+  'ComputeConfig',
+  'How many runs at once, for how long, and on what.',
+  submitted({
+    container: ref(ContainerConfig),
+    max_parallel_jobs: int32('At most this many jobs of the batch are Claimed or Running at once; 0 means no cap.'),
+    job_timeout_seconds: int32('Time limit of one job, from `started_at`; 0 means none.'),
+    kubernetes: Type.Optional(nullable(ref(KubernetesConfig))),
+    baremetal: Type.Optional(nullable(ref(BareMetalConfig))),
+    max_retries: optionalNullable(
+      int32("How often a failed job is tried again; the coordinator's own default (3) when absent or null."),
+    ),
+  }),
+);
+
+export const SimulationConfig = named(
+  'SimulationConfig',
+  'Which simulation the study is of.',
+  submitted({
+    name: name('Name of the simulation; runners that support it may take its jobs.'),
+    version: freeText('A label of your own.'),
+    duration_minutes: int32('Simulated (or expected) duration of one run, handed to the simulation.'),
+  }),
+);

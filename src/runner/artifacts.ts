@@ -1,0 +1,130 @@
+/** Reads what a simulation left in its output directory: the list of its files, and `metadata.json`. Trusts none of it. */
+import { constants } from 'node:fs';
+import { open, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface ArtifactLimits {
+  files: number;
+  /** Characters of all paths together. */
+  pathLength: number;
+  depth: number;
+  metadataBytes: number;
+  metadataDepth: number;
+  metadataValues: number;
+}
+
+/** Within what the coordinator accepts (docs/api.md). */
+export const ARTIFACT_LIMITS: ArtifactLimits = {
+  files: 20_000,
+  pathLength: 4 << 20,
+  depth: 64,
+  metadataBytes: 1 << 20,
+  metadataDepth: 30,
+  metadataValues: 50_000,
+};
+
+export interface Artifacts {
+  /** Absolute paths, sorted. */
+  files: string[];
+  metadata: Record<string, unknown>;
+  /** What was left out and why, for people. */
+  notes: string[];
+}
+
+/** Never throws for what the simulation left there; a directory that cannot be read becomes a note. */
+export async function collectArtifacts(directory: string, limits = ARTIFACT_LIMITS): Promise<Artifacts> {
+  const notes: string[] = [];
+  const files = await listFiles(directory, limits, notes);
+  const metadata = files.includes(join(directory, 'metadata.json')) ? await readMetadata(directory, limits, notes) : {};
+  return { files, metadata, notes };
+}
+
+async function listFiles(root: string, limits: ArtifactLimits, notes: string[]): Promise<string[]> {
+  const files: string[] = [];
+  const pending = [{ directory: root, depth: 0 }];
+  let length = 0;
+  let odd = 0;
+  let tooMany = 0;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { directory, depth } = next;
+    try {
+      // Entry by entry: a directory may hold more names than memory.
+      for await (const entry of await opendir(directory, { bufferSize: 256 })) {
+        const path = join(directory, entry.name);
+        if (entry.isDirectory() && depth < limits.depth) pending.push({ directory: path, depth: depth + 1 });
+        else if (!entry.isFile()) odd += 1;
+        else if (files.length >= limits.files || length + path.length > limits.pathLength) tooMany += 1;
+        else {
+          files.push(path);
+          length += path.length;
+        }
+      }
+    } catch (error) {
+      notes.push(`${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (odd > 0)
+    notes.push(`${String(odd)} entries are not listed: symbolic links, special files or too deep directories`);
+  if (tooMany > 0) notes.push(`${String(tooMany)} more files lie in ${root}; the list is limited`);
+  return files.sort();
+}
+
+async function readMetadata(root: string, limits: ArtifactLimits, notes: string[]): Promise<Record<string, unknown>> {
+  const refuse = (why: string): Record<string, unknown> => {
+    notes.push(`metadata.json is not used: ${why}`);
+    return {};
+  };
+  try {
+    const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes);
+    if (text === undefined) return refuse(`it is larger than ${String(limits.metadataBytes)} bytes`);
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return refuse('it must be a JSON object');
+    if (!isBounded(value, limits)) {
+      return refuse(
+        `it is nested deeper than ${String(limits.metadataDepth)} or has more than ${String(limits.metadataValues)} values`,
+      );
+    }
+    return value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const hint =
+      /\b(NaN|Infinity)\b/.test(why) || why.includes('"N"') || why.includes("'N'")
+        ? ' (JSON has no NaN or Infinity)'
+        : '';
+    return refuse(`${why}${hint}`);
+  }
+}
+
+/** The file's text, or undefined when it is larger. Opened without following a link that has just been put in its place. */
+async function readBounded(path: string, maxBytes: number): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    if ((await file.stat()).size > maxBytes) return undefined;
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Level by level, not recursive: the nesting is the simulation's choice. */
+function isBounded(value: object, limits: ArtifactLimits): boolean {
+  let level: object[] = [value];
+  let values = 0;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > limits.metadataDepth) return false;
+    const below: object[] = [];
+    for (const container of level) {
+      for (const member of Object.values(container) as unknown[]) {
+        values += 1;
+        if (values > limits.metadataValues) return false;
+        if (typeof member === 'object' && member !== null) below.push(member);
+      }
+    }
+    level = below;
+  }
+  return true;
+}

@@ -1,0 +1,208 @@
+/**
+ * The attempts the coordinator believes to be this runner's, each from its claim to the acknowledgement of its outcome:
+ * reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is decided in
+ * `agent.ts`.
+ */
+import type { Assignment, AttemptRef, BatchConfig } from '../domain/types.ts';
+import type { RunnerConfig } from './config.ts';
+import { Attempt } from './execute.ts';
+import type { AttemptEnd, ExecutionSite } from './execute.ts';
+import { killOrphans } from './group.ts';
+import { Stopped } from './link.ts';
+import { orderOf } from './order.ts';
+import { processStart } from './process-table.ts';
+import type { Reporter, Verdict } from './reporter.ts';
+import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
+import { oneLine } from './system-error.ts';
+
+interface Held extends AttemptRef {
+  /** While its processes may live. */
+  execution?: Attempt;
+  /** Why nobody wants it any more, if so. */
+  dropped?: string;
+}
+
+export interface HoldingsOptions {
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot'>;
+  spool: Spool;
+  reporter: Reporter;
+  site: ExecutionSite;
+  /** Aborted when no new simulation is to be started. */
+  leaving: AbortSignal;
+  /** Called whenever an attempt is no longer held or its simulation has ended. */
+  onChange: () => void;
+}
+
+const LONGEST_UNFIT_MS = 60_000;
+
+export class Holdings {
+  /** Until when (monotonic) this machine is not fit for new jobs. */
+  unfitUntilMs = 0;
+  #failuresInARow = 0;
+  readonly #options: HoldingsOptions;
+  readonly #held = new Map<string, Held>();
+
+  constructor(options: HoldingsOptions) {
+    this.#options = options;
+  }
+
+  /** Everything not yet acknowledged. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get running(): number {
+    return [...this.#held.values()].filter((held) => held.execution !== undefined).length;
+  }
+
+  refs(): AttemptRef[] {
+    return [...this.#held.values()].map(({ job_id, attempt }) => ({ job_id, attempt }));
+  }
+
+  /** Kills what a former process left running. Its undelivered outcomes are held from now on; `resume` delivers them. */
+  async recover(): Promise<{ record: SpooledAttempt; outcome: Outcome }[]> {
+    const { spool, site } = this.#options;
+    const undelivered: { record: SpooledAttempt; outcome: Outcome }[] = [];
+    for (const record of await spool.leftovers()) {
+      const { job_id, attempt, outcome } = record;
+      const orphans = await killOrphans(site.world, site.log, record);
+      if (orphans > 0) {
+        site.log.warn(`killed ${String(orphans)} processes left by a former runner process`, { job_id, attempt });
+      }
+      if (outcome === undefined) await spool.settled(record);
+      else {
+        undelivered.push({ record, outcome });
+        this.#held.set(keyOf(record), { job_id, attempt });
+      }
+    }
+    if (undelivered.length > 0) {
+      site.log.info(`${String(undelivered.length)} outcomes of a former process are to be delivered`);
+    }
+    return undelivered;
+  }
+
+  resume(undelivered: readonly { record: SpooledAttempt; outcome: Outcome }[]): void {
+    for (const { record, outcome } of undelivered) {
+      const held = this.#held.get(keyOf(record));
+      if (held !== undefined) void this.#deliver(held, record, outcome);
+    }
+  }
+
+  /** Sees the assignment through, in the background. False when it is held already. */
+  take(assignment: Assignment, batch: BatchConfig | undefined): boolean {
+    const held: Held = { job_id: assignment.job.id, attempt: assignment.attempt };
+    if (this.#held.has(keyOf(held))) return false;
+    this.#held.set(keyOf(held), held);
+    this.#serve(held, assignment, batch)
+      .catch((error: unknown) => {
+        if (error instanceof Stopped) return;
+        this.#options.site.log.error(`a run was given up: ${oneLine(error)}`, about(held));
+      })
+      .finally(() => {
+        this.#held.delete(keyOf(held));
+        this.#options.onChange();
+      });
+    return true;
+  }
+
+  /** Nobody wants it any more: it is killed. An outcome already reached is reported all the same, and judged there. */
+  drop(ref: AttemptRef, why: string): void {
+    const held = this.#held.get(keyOf(ref));
+    if (held === undefined) return;
+    held.dropped ??= why;
+    held.execution?.abandon();
+  }
+
+  dropAll(why: string): void {
+    for (const ref of this.refs()) this.drop(ref, why);
+  }
+
+  async #serve(held: Held, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
+    const { spool, reporter, site, leaving, config } = this.#options;
+    const ref = about(held);
+    // The coordinator's word comes before the process: an attempt that was given away meanwhile is never executed, and
+    // one that is executed is known to be, so it is not given to another.
+    const verdict = await reporter.report({ type: 'start', ...ref });
+    if (this.#isRefused(held, verdict, 'start') || leaving.aborted || held.dropped !== undefined) return;
+    const order = orderOf(config, assignment, batch);
+    const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
+    let end: AttemptEnd;
+    if (order.type === 'invalid') end = { type: 'fail', reason: 'invalid', error_message: order.message };
+    else {
+      // Before there is a process, so that none is ever unknown to a successor.
+      await spool.running(record);
+      const execution = new Attempt(site, order.order);
+      held.execution = execution;
+      site.log.debug(`run ${String(assignment.job.run_config.run_id)} started`, ref);
+      end = await execution.run(async (pid) => {
+        const pidStart = processStart(pid);
+        await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
+      });
+      delete held.execution;
+      this.#options.onChange();
+    }
+    this.#judgeFitness(end);
+    if (end.type === 'abandoned') {
+      site.log.info(`run killed: ${held.dropped ?? 'not wanted any more'}`, ref);
+      await spool.settled(ref);
+      return;
+    }
+    const outcome: Outcome = { ...end, ...ref };
+    try {
+      // On disk before it is reported.
+      await spool.ended(record, outcome);
+    } catch (error) {
+      // A disk that cannot take it must not keep the outcome from being reported at all.
+      site.log.error(`the spool cannot take an outcome; reporting it from memory: ${oneLine(error)}`, ref);
+    }
+    await this.#deliver(held, record, outcome);
+  }
+
+  async #deliver(held: Held, record: SpooledAttempt, outcome: Outcome): Promise<void> {
+    const { spool, reporter, site, onChange } = this.#options;
+    try {
+      const verdict = await reporter.report(outcome);
+      if (!this.#isRefused(held, verdict, 'outcome')) {
+        if (outcome.type === 'complete') site.log.info('run completed', about(held));
+        else site.log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about(held));
+      }
+      await spool.settled(record);
+    } catch (error) {
+      // It stays in the spool for the next process under this id.
+      if (!(error instanceof Stopped)) site.log.error(`an outcome was not reported: ${oneLine(error)}`, about(held));
+    } finally {
+      this.#held.delete(keyOf(held));
+      onChange();
+    }
+  }
+
+  /** A refusal means that the attempt is not ours (any more): there is nothing to be done but to say so. */
+  #isRefused(held: Held, verdict: Verdict, what: string): boolean {
+    if (!('problem' in verdict)) return false;
+    const { code, detail } = verdict.problem;
+    this.#options.site.log.warn(`dropped: the coordinator refuses its ${what}: ${detail}`, { ...about(held), code });
+    return true;
+  }
+
+  /** A machine that fails runs by itself would fail a whole study in no time: it pauses, longer each time. */
+  #judgeFitness(end: AttemptEnd): void {
+    if (end.type === 'abandoned') return;
+    if (end.type === 'complete' || end.reason !== 'infrastructure') {
+      this.#failuresInARow = 0;
+      return;
+    }
+    const { world, log } = this.#options.site;
+    const pauseMs = Math.min(LONGEST_UNFIT_MS, 1000 * 2 ** Math.min(this.#failuresInARow, 10));
+    this.#failuresInARow += 1;
+    this.unfitUntilMs = world.monotonicMs() + pauseMs;
+    log.error(`no new jobs for ${String(pauseMs / 1000)} s, this machine cannot execute: ${end.error_message}`);
+  }
+}
+
+function about(held: AttemptRef): { job_id: string; attempt: number } {
+  return { job_id: held.job_id, attempt: held.attempt };
+}
+
+function keyOf(ref: AttemptRef): string {
+  return `${ref.job_id}/${String(ref.attempt)}`;
+}

@@ -1,0 +1,141 @@
+/**
+ * What this runner must not forget: the attempts it executes (so that a successor finds their processes) and the outcomes
+ * the coordinator has not acknowledged. A small LevelDB per runner id; its lock keeps a second process with this id out,
+ * and having got it proves that any former process is dead.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Level } from 'level';
+import { SimbatchError } from '../domain/errors.ts';
+import type { AttemptRef, Report } from '../domain/types.ts';
+
+/** An outcome as it is reported. */
+export type Outcome = Exclude<Report, { type: 'start' }>;
+
+/** One attempt the coordinator believes to be ours. */
+export interface SpooledAttempt extends AttemptRef {
+  /** The attempt's output directory: its processes carry it in their environment. */
+  directory: string;
+  /** The leader of its process group, once there is one. */
+  pid?: number;
+  /** When that process started, as `processStart` tells it; tells a recycled pid from ours. */
+  pidStart?: string;
+  /** Set once the attempt is over and not yet acknowledged. */
+  outcome?: Outcome;
+}
+
+/** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
+const MOST_INSTANCES = 5;
+
+const FORMAT = 'simbatch-runner-1';
+
+export class Spool {
+  readonly directory: string;
+  /** Processes that were here before and did not sign off, the latest first. All of them are dead. */
+  readonly replaces: readonly string[];
+  readonly #level: Level<string, SpooledAttempt>;
+  readonly #own: { pid: number; instance: string };
+
+  private constructor(
+    directory: string,
+    level: Level<string, SpooledAttempt>,
+    own: { pid: number; instance: string },
+    replaces: readonly string[],
+  ) {
+    this.directory = directory;
+    this.replaces = replaces;
+    this.#level = level;
+    this.#own = own;
+  }
+
+  /**
+   * Opens `<output_root>/.simbatch-runner/<runner_id>/`.
+   * @throws SimbatchError `store-locked` when a process with this id lives on this machine, `store-unusable` when the
+   * directory cannot be written.
+   */
+  static async open(outputRoot: string, runnerId: string, own: { pid: number; instance: string }): Promise<Spool> {
+    const directory = join(outputRoot, '.simbatch-runner', runnerId);
+    const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), { valueEncoding: 'json' });
+    try {
+      mkdirSync(directory, { recursive: true });
+      await level.open();
+    } catch (error) {
+      throw unusable(error, directory, runnerId);
+    }
+    const spool = new Spool(directory, level, own, readInstances(directory));
+    // Until the coordinator has answered, it may know this process or the one before.
+    spool.#writeInstances([own.instance, ...spool.replaces]);
+    return spool;
+  }
+
+  /** Every attempt left here by a former process, in no particular order. */
+  async leftovers(): Promise<SpooledAttempt[]> {
+    const all: SpooledAttempt[] = [];
+    for await (const record of this.#level.values()) all.push(record);
+    return all;
+  }
+
+  /**
+   * The attempt is about to have processes, or has them. Survives the death of this process, which is all that is asked:
+   * the machine's own death takes the processes along.
+   */
+  async running(attempt: SpooledAttempt): Promise<void> {
+    await this.#level.put(key(attempt), attempt);
+  }
+
+  /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */
+  async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
+    await this.#level.put(key(attempt), { ...attempt, outcome }, { sync: true });
+  }
+
+  /** The coordinator has it, or does not want it. Forgetting this by a crash costs one report that is refused or repeated. */
+  async settled(attempt: AttemptRef): Promise<void> {
+    await this.#level.del(key(attempt));
+  }
+
+  /** The coordinator knows this process: the former ones are forgotten. */
+  registered(): void {
+    this.#writeInstances([this.#own.instance]);
+  }
+
+  /** The coordinator knows that this process is gone: the next one has nobody to replace. */
+  signedOff(): void {
+    this.#writeInstances([]);
+  }
+
+  async close(): Promise<void> {
+    await this.#level.close();
+  }
+
+  #writeInstances(instances: readonly string[]): void {
+    const content = { format: FORMAT, pid: this.#own.pid, instances: instances.slice(0, MOST_INSTANCES) };
+    writeFileSync(join(this.directory, 'process.json'), `${JSON.stringify(content)}\n`);
+  }
+}
+
+function key(attempt: AttemptRef): string {
+  return `${attempt.job_id}/${String(attempt.attempt)}`;
+}
+
+function readInstances(directory: string): string[] {
+  try {
+    const read: unknown = JSON.parse(readFileSync(join(directory, 'process.json'), 'utf8'));
+    if (typeof read !== 'object' || read === null || !('instances' in read) || !Array.isArray(read.instances))
+      return [];
+    return read.instances.filter((it) => typeof it === 'string');
+  } catch {
+    // None yet, or torn by a crash of the machine: then the former process is left to its lease.
+    return [];
+  }
+}
+
+function unusable(error: unknown, directory: string, runnerId: string): SimbatchError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'LEVEL_LOCKED') {
+    const message = `a runner with the id ${runnerId} is already running here (${directory}); give this one another --runner-id`;
+    return new SimbatchError('store-locked', message, { cause: error });
+  }
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `the runner cannot keep its state in ${directory}: ${why}; choose another --output-root`;
+  return new SimbatchError('store-unusable', message, { cause: error });
+}
