@@ -73,7 +73,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const name of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as Record<string, unknown>)[name];
+    at = Reflect.get(at, name) as unknown;
   }
   return at;
 }

@@ -168,7 +168,7 @@ export class Directory {
 
 /** Which state, and the data beside it. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
-  return activation.actor.getSnapshot() as unknown as StateOf[K];
+  return activation.actor.getSnapshot();
 }
 
 /** Would the actor take the event now? */

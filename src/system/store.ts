@@ -149,7 +149,7 @@ class LevelStore implements Store {
           for (;;) {
             const chunk = await iterator.nextv(chunkSize);
             if (chunk.length === 0) return;
-            yield chunk as Entry[];
+            yield chunk;
           }
         } finally {
           await iterator.close();

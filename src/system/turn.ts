@@ -169,9 +169,9 @@ class RunningTurn implements Turn {
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
-    const activation = this.#directory.create(kind, id, input as never);
-    this.touched.add(activation as Activation);
-    return stateOf(activation) as StateOf[K];
+    const activation: Activation<K> = this.#directory.create(kind, id, input as never);
+    this.touched.add(activation);
+    return stateOf(activation);
   }
 
   put(key: string, value: string | null): void {

@@ -55,8 +55,9 @@ function withRates(rates: Figures['rates'], { ended, now }: Committed): Figures[
 export type Views = ReturnType<typeof createViews>;
 
 export function createViews() {
+  const context: Figures = { commits: 0, rates: {}, runTimes: {} };
   return createStore({
-    context: { commits: 0, rates: {}, runTimes: Object.create(null) } as Figures,
+    context,
     on: {
       committed: (figures, event: Committed) => ({
         commits: figures.commits + 1,

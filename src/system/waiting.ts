@@ -76,6 +76,7 @@ export class Waiting<T> {
   }
 
   dismissAll(nothing: T): void {
-    for (const place of [...this.#places.values()]) place.answer(nothing);
+    // A Map may lose the entry that is being visited.
+    for (const place of this.#places.values()) place.answer(nothing);
   }
 }

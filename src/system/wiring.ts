@@ -40,7 +40,7 @@ const DEADLINE_EVENTS = {
   missing: 'MISSING',
 } as const satisfies Record<DeadlineKind, AnyEvent['type']>;
 
-function* each<T extends AnyEvent>(held: readonly AttemptRef[], event: (ref: AttemptRef) => T): Iterable<Message> {
+function* each(held: readonly AttemptRef[], event: (ref: AttemptRef) => AnyEvent): Iterable<Message> {
   for (const ref of held) yield { to: `job/${ref.job_id}`, event: event(ref) };
 }
 

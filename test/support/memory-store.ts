@@ -3,7 +3,7 @@
  * fails, a crash that loses what was not acknowledged.
  */
 import type { KeyRange } from '../../src/system/keys.ts';
-import type { Changes, Entry, Store, StoreSnapshot } from '../../src/system/store.ts';
+import type { Changes, Store, StoreSnapshot } from '../../src/system/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */
@@ -49,7 +49,7 @@ export class MemoryStore implements Store {
           .filter(([key]) => key >= range.gte && key < range.lt)
           .sort((a, b) => (a[0] < b[0] ? -1 : 1));
         if (reverse) entries.reverse();
-        for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize) as Entry[];
+        for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
       },
       close: async () => {},
     };

@@ -1,11 +1,10 @@
 /** The inverse CDF of the beta distribution. */
 import { logDeviation, stirlingError } from './gamma-parts.ts';
 import { standardNormalQuantile } from './normal.ts';
-import { type LogSlope, solveInLog } from './solve-log.ts';
+import { type LogSlope, lastStep, solveInLog } from './solve-log.ts';
 
 /** Below this ln x, x is 0 in a double. */
 const UNDERFLOW = -785;
-const SETTLED = 1e-9;
 /** A bound of ln x a little above the greatest solution, x = 1/2. */
 const ABOVE_HALF = -0.6;
 
@@ -65,11 +64,11 @@ class LowerHalf {
     const ofY = (y * n) / b < 0.5 ? -excess / b - Math.log((y * n) / b) : logDeviation(-excess / b);
     out.density = Math.exp(this.#logFactor - a * ofX - b * ofY);
     if (x * (n + 2) <= a + 1) {
-      out.p = (out.density / a) * betaFraction(a, b, x);
-      out.q = 1 - out.p;
+      out.p = out.density * betaFraction(a, b, x, y, -excess);
+      out.q = Math.max(1 - out.p, 0);
     } else {
-      out.q = (out.density / b) * betaFraction(b, a, y);
-      out.p = 1 - out.q;
+      out.q = out.density * betaFraction(b, a, y, x, excess);
+      out.p = Math.max(1 - out.q, 0);
     }
   }
 
@@ -89,28 +88,32 @@ class LowerHalf {
       at.slope = lower ? slope / tails.p : slope / tails.q;
       at.bend = a - ((b - 1) * x) / (1 - x) + (lower ? -at.slope : at.slope);
     };
-    return solveInLog(Math.min(startInLog(a, b, u, powerLaw), -Math.LN2), ABOVE_HALF, SETTLED, evaluate);
+    return solveInLog(Math.min(startInLog(a, b, u, powerLaw), -Math.LN2), ABOVE_HALF, lastStep(this.#n), evaluate);
   }
 }
 
-/** I_x(a, b) divided by density / a: the continued fraction DLMF 8.17.22 by the modified Lentz method. */
-function betaFraction(a: number, b: number, x: number): number {
-  const n = a + b;
-  let c = 1;
-  let d = 1 / (1 - (n * x) / (a + 1));
+/**
+ * I_x(a, b) divided by the density: the even part of the continued fraction DLMF 8.17.22 by the modified Lentz method.
+ * `y` is 1 - x and `lead` is a - (a + b) x, both without the caller's rounding of 1 - x: that would cost all digits that x is
+ * smaller than 1.
+ */
+function betaFraction(a: number, b: number, x: number, y: number, lead: number): number {
+  const before = a + b - 1;
+  let denominator = (a * (lead + 1)) / (a + 1);
+  let c = Number.POSITIVE_INFINITY;
+  let d = 1 / denominator;
   let value = d;
   for (let m = 1; m < 100000; m++) {
     const twice = a + 2 * m;
-    const even = (m * (b - m) * x) / ((twice - 1) * twice);
-    d = 1 / (1 + even * d);
-    c = 1 + even / c;
-    value *= c * d;
-    const odd = (-(a + m) * (n + m) * x) / (twice * (twice + 1));
-    d = 1 / (1 + odd * d);
-    c = 1 + odd / c;
+    const share = (m * (b - m) * x) / (twice - 1);
+    const numerator = ((a + m - 1) * (before + m) * x * share) / (twice - 1);
+    denominator = m + share + ((a + m) * (lead + 1 + m * (1 + y))) / (twice + 1);
+    d = 1 / (denominator + numerator * d);
+    c = denominator + numerator / c;
     const factor = c * d;
     value *= factor;
-    if (Math.abs(factor - 1) < 2.3e-16) break;
+    // Written so that NaN (parameters near the greatest double) ends it too.
+    if (!(Math.abs(factor - 1) >= 2.3e-16)) break;
   }
   return value;
 }

@@ -1,13 +1,12 @@
 /** The inverse CDF of the gamma distribution with scale 1. */
 import { logDeviation, logGamma, stirlingError } from './gamma-parts.ts';
 import { standardNormalQuantile } from './normal.ts';
-import { type LogSlope, solveInLog } from './solve-log.ts';
+import { type LogSlope, lastStep, solveInLog } from './solve-log.ts';
 
 /** From this shape on the asymptotic inversion is good to the last digits, and faster. */
 const ASYMPTOTIC_SHAPE = 2000;
 /** Below this ln x, x is 0 in a double. */
 const UNDERFLOW = -785;
-const SETTLED = 1e-9;
 
 /**
  * The quantile function of the gamma distribution with this shape (> 0) and scale 1: u in [2^-53, 1 - 2^-53] to x >= 0, relative
@@ -18,6 +17,7 @@ export function gammaQuantile(shape: number): (u: number) => number {
   if (shape >= ASYMPTOTIC_SHAPE) return (u) => asymptoticQuantile(shape, u);
   const density = densityInLog(shape);
   const logGammaNext = logGamma(shape + 1);
+  const settled = lastStep(shape);
   return (u) => {
     const q = 1 - u;
     const lower = u <= 0.5;
@@ -31,16 +31,16 @@ export function gammaQuantile(shape: number): (u: number) => number {
       let rest: number;
       if (x < shape + 1 && !(shape < 1 && x > 0.7)) {
         p = d * lowerSeries(shape, x);
-        rest = 1 - p;
+        rest = Math.max(1 - p, 0);
       } else {
         rest = d * upperFraction(shape, x);
-        p = 1 - rest;
+        p = Math.max(1 - rest, 0);
       }
       at.value = lower ? Math.log(p / u) : Math.log(q / rest);
       at.slope = lower ? d / p : d / rest;
       at.bend = shape - x + (lower ? -at.slope : at.slope);
     };
-    return solveInLog(startInLog(shape, u, powerLaw, logGammaNext), Number.POSITIVE_INFINITY, SETTLED, evaluate);
+    return solveInLog(startInLog(shape, u, powerLaw, logGammaNext), Number.POSITIVE_INFINITY, settled, evaluate);
   };
 }
 
@@ -68,7 +68,7 @@ function lowerSeries(a: number, x: number): number {
 /** Q(a, x) divided by the density: Legendre's continued fraction (DLMF 8.9.2) by the modified Lentz method. */
 function upperFraction(a: number, x: number): number {
   let b = x + 1 - a;
-  let c = 1e300;
+  let c = Number.POSITIVE_INFINITY;
   let d = 1 / b;
   let value = d;
   for (let n = 1; n < 10000; n++) {
@@ -78,7 +78,8 @@ function upperFraction(a: number, x: number): number {
     c = b + numerator / c;
     const factor = c * d;
     value *= factor;
-    if (Math.abs(factor - 1) < 1.2e-16) break;
+    // Written so that NaN ends it too.
+    if (!(Math.abs(factor - 1) >= 1.2e-16)) break;
   }
   return value;
 }

@@ -7,17 +7,17 @@ import { TAG_LHS_JITTER, TAG_LHS_ROUNDS, bits52, multiplyHigh, philox } from './
 const SHUFFLE_ROUNDS = 32;
 const block = new Int32Array(4);
 
-/** A mixing function of 32 bits whose top bit decides whether a pair of strata is swapped. */
-function mixedTopBit(h: number): boolean {
+/** All ones or all zeros: the top bit of h after mixing, which decides whether a pair of strata is swapped. */
+function topBitMask(h: number): number {
   h ^= h >>> 16;
   h = Math.imul(h, 0x7feb352d);
   h ^= h >>> 15;
   h = Math.imul(h, 0x846ca68b | 0);
   // A last `h ^= h >>> 16` would leave the top bit as it is.
-  return h < 0;
+  return h >> 31;
 }
 
-/** The two words of each shuffle round: a point in [0, strata) about which strata are paired, and a salt for `mixedTopBit`. */
+/** The two words of each shuffle round: a point in [0, strata) about which strata are paired, and a salt for `topBitMask`. */
 function shuffleRounds(key: Uint32Array, strata: number): { pivots: Int32Array; salts: Int32Array } {
   const pivots = new Int32Array(SHUFFLE_ROUNDS);
   const salts = new Int32Array(SHUFFLE_ROUNDS);
@@ -41,9 +41,11 @@ export function swapOrNotShuffle(key: Uint32Array, strata: number): (run: number
     let stratum = run;
     for (let round = 0; round < SHUFFLE_ROUNDS; round++) {
       let partner = (pivots[round]! - stratum) | 0;
-      if (partner < 0) partner = (partner + strata) | 0;
-      const greater = stratum > partner ? stratum : partner;
-      if (mixedTopBit(greater ^ salts[round]!)) stratum = partner;
+      partner = (partner + (strata & (partner >> 31))) | 0;
+      const difference = (stratum - partner) | 0;
+      const greater = (partner + (difference & ~(difference >> 31))) | 0;
+      // No branch on random bits: half of them would be mispredicted.
+      stratum ^= (stratum ^ partner) & topBitMask(greater ^ salts[round]!);
     }
     return stratum;
   };

@@ -13,8 +13,16 @@ export interface LogSlope {
 const MAX_STEPS = 200;
 
 /**
+ * The step in ln x after which no other is needed, for a distribution whose width in ln x is at least about 1 / sqrt(1 + shape).
+ * A Halley step cubes the error in units of that width, so what remains is below 1e-15.
+ */
+export function lastStep(shape: number): number {
+  return 1e-5 / Math.sqrt(1 + shape);
+}
+
+/**
  * The x > 0 at which a function is 0, by Halley steps in ln x, kept in a bracket. `evaluate` writes to the object it is given.
- * The solution's ln x must be below `bound`. `settled`: a step in ln x at most this large is the last one (it is still taken).
+ * NaN when it gives NaN (overflow inside). The solution's ln x must be below `bound`. `settled`: a step in ln x at most this large is the last one (it is still taken).
  */
 export function solveInLog(
   start: number,
@@ -30,6 +38,7 @@ export function solveInLog(
   for (let count = 0; count < MAX_STEPS; count++) {
     evaluate(x, at);
     if (at.value === 0) return x;
+    if (Number.isNaN(at.value)) return Number.NaN;
     if (at.value > 0) above = t;
     else below = t;
     let step = at.value / at.slope;

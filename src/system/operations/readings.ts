@@ -41,29 +41,32 @@ export function readBatch(records: Records, batchId: Uuid): BatchState {
   return decodeBatch(record);
 }
 
-function readJob(records: Records, jobId: Uuid): { job: JobState; batch: BatchState } {
+function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
   const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;
-  const batch = record === undefined ? undefined : decodeBatch(record);
-  if (batch === undefined || runIdOf(jobId) >= batch.context.totalJobs) {
+  const batchState = record === undefined ? undefined : decodeBatch(record);
+  if (batchState === undefined || runIdOf(jobId) >= batchState.context.totalJobs) {
     throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
   }
   const stored = records.get(keys.job(jobId));
-  return { job: stored === undefined ? derivedJob(jobId, batch) : decodeJob(jobId, stored, batch.context), batch };
+  return {
+    state: stored === undefined ? derivedJob(jobId, batchState) : decodeJob(jobId, stored, batchState.context),
+    batchState,
+  };
 }
 
 export function job(core: Core, jobId: Uuid): Job {
-  const { job: state, batch } = readJob(core.store, jobId);
-  return presentJob(state, batch, core.studies.of(batch.context));
+  const { state, batchState } = readJob(core.store, jobId);
+  return presentJob(state, batchState, core.studies.of(batchState.context));
 }
 
 export function jobHistory(core: Core, jobId: Uuid): JobHistory {
-  return presentHistory(readJob(core.store, jobId).job);
+  return presentHistory(readJob(core.store, jobId).state);
 }
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
   const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
   if (stored !== undefined) return JSON.parse(stored) as JobResult;
-  const { value } = readJob(core.store, jobId).job;
+  const { value } = readJob(core.store, jobId).state;
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(
     'result-not-ready',

@@ -1,0 +1,86 @@
+/**
+ * The design of a study (every run's parameters) as text or columns, made chunk by chunk: the memory does not grow with the runs.
+ * Who writes it where is not known here.
+ */
+import type { Sampler } from './sampler.ts';
+
+export const DESIGN_FORMATS = ['csv', 'ndjson', 'json'] as const;
+export type DesignFormat = (typeof DESIGN_FORMATS)[number];
+
+/** Chunks are cut at the first row beyond this many characters. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** How a format writes a table: what stands before the rows, between them, and after them. */
+interface Encoding {
+  head(names: readonly string[]): string;
+  between: string;
+  tail: string;
+  /** A function that writes the row of a run from its values, in the order of the names. */
+  row(names: readonly string[]): (run: number, values: Float64Array) => string;
+}
+
+const ENCODINGS: Record<DesignFormat, Encoding> = {
+  csv: {
+    head: (names) => ['run_id', ...names.map(csvName)].join(',') + '\r\n',
+    between: '',
+    tail: '',
+    row: () => (run, values) => (values.length === 0 ? `${run}\r\n` : `${run},${values.join(',')}\r\n`),
+  },
+  ndjson: { head: () => '', between: '', tail: '', row: (names) => jsonRow(names, '\n') },
+  json: { head: () => '[', between: ',\n', tail: ']\n', row: (names) => jsonRow(names, '') },
+};
+
+/**
+ * The rows of runs [from, to) as text, in chunks. `csv`: RFC 4180 with a header, columns `run_id` and the names sorted. `ndjson`:
+ * one `{"run_id", "parameters"}` a line. `json`: an array of the same. Numbers have all the digits that a double has.
+ */
+export function* designText(sampler: Sampler, format: DesignFormat, from: number, to: number): Generator<string> {
+  const encoding = ENCODINGS[format];
+  const row = encoding.row(sampler.names);
+  const values = new Float64Array(sampler.names.length);
+  let chunk = encoding.head(sampler.names);
+  for (let run = from; run < to; run++) {
+    sampler.sampleInto(run, values);
+    if (run > from) chunk += encoding.between;
+    chunk += row(run, values);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  chunk += encoding.tail;
+  if (chunk !== '') yield chunk;
+}
+
+/** The runs [from, to) as columns, `columns[k]` being that of `sampler.names[k]`. The caller cuts the range to bound the memory. */
+export function designColumns(
+  sampler: Sampler,
+  from: number,
+  to: number,
+): { run_id: Int32Array; columns: Float64Array[] } {
+  const count = Math.max(0, to - from);
+  const columns = sampler.names.map(() => new Float64Array(count));
+  const values = new Float64Array(sampler.names.length);
+  for (let row = 0; row < count; row++) {
+    sampler.sampleInto(from + row, values);
+    for (let k = 0; k < values.length; k++) columns[k]![row] = values[k]!;
+  }
+  return { run_id: Int32Array.from({ length: count }, (_, row) => from + row), columns };
+}
+
+/**
+ * A name as a CSV header field. One that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets
+ * read as "text follows" (OWASP, CSV injection).
+ */
+function csvName(name: string): string {
+  const safe = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function jsonRow(names: readonly string[], end: string): (run: number, values: Float64Array) => string {
+  const labels = names.map((name, k) => `${k === 0 ? '' : ','}${JSON.stringify(name)}:`);
+  return (run, values) => {
+    let text = `{"run_id":${run},"parameters":{`;
+    for (let k = 0; k < labels.length; k++) text += labels[k]! + String(values[k]!);
+    return `${text}}}${end}`;
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
+ * said and hands back what was answered.
+ */
+import type { ErrorCode } from '../domain/errors.ts';
+import type {
+  BatchStatus,
+  BatchSubmission,
+  CancelRequest,
+  ClaimRequest,
+  CompleteRequest,
+  FailRequest,
+  HeartbeatRequest,
+  JobStatus,
+  RegisterRequest,
+  ReportsRequest,
+  ReportsResponse,
+  RunnerStatus,
+  SignOffRequest,
+  StartRequest,
+} from '../domain/types.ts';
+import type { CoordinatorApi, Listing, PageRequest } from '../system/api.ts';
+import { problemOf } from './problem.ts';
+import type { Query } from './query.ts';
+
+/** A request that has passed every check its route declares. */
+export interface Call {
+  /** The identifier in the path; empty where there is none. */
+  id: string;
+  query: Query;
+  /** Limit and position, for lists. */
+  page: PageRequest;
+  /** Has the shape of the route's body schema; undefined where the route takes none or an optional one is absent. */
+  body: unknown;
+  /** Digest of the body's text. */
+  bodyDigest: () => string;
+  idempotencyKey: string | undefined;
+  /** Fires when the client has gone or the server stops. */
+  abandoned: () => AbortSignal;
+}
+
+/** A list to be sent piece by piece, between what comes before and after its items. */
+export interface ListAnswer {
+  listing: Listing<unknown>;
+  before: unknown;
+}
+
+/** `list` routes give a ListAnswer; all others what is to be sent as JSON. */
+export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
+
+const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
+const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+export const handlers = {
+  submitBatch: (coordinator, call) =>
+    coordinator.submit(
+      call.body as BatchSubmission,
+      call.idempotencyKey === undefined ? {} : { idempotencyKey: call.idempotencyKey, bodyDigest: call.bodyDigest() },
+    ),
+  listBatches: async (coordinator, { query, page }) =>
+    list(
+      await coordinator.batches(
+        given({ statuses: query['status'] as BatchStatus[], names: query['name'] as string[] }),
+        page,
+      ),
+    ),
+  getBatch: (coordinator, call) => coordinator.batch(call.id),
+  getBatchResults: async (coordinator, call) => {
+    const { batch, results } = await coordinator.batchResults(call.id, call.page);
+    return list(results, { batch });
+  },
+  getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
+  cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
+
+  listJobs: async (coordinator, { query, page }) =>
+    list(
+      await coordinator.jobs(
+        given({
+          batchIds: query['batch_id'] as string[],
+          statuses: query['status'] as JobStatus[],
+          runnerIds: query['runner_id'] as string[],
+          runIds: query['run_id'] as number[],
+        }),
+        page,
+      ),
+    ),
+  getJob: (coordinator, call) => coordinator.job(call.id),
+  getJobResult: (coordinator, call) => coordinator.jobResult(call.id),
+  getJobHistory: (coordinator, call) => coordinator.jobHistory(call.id),
+  cancelJob: (coordinator, call) => coordinator.cancelJob(call.id, reasonOf(call)),
+
+  listRunners: (coordinator, { query }) =>
+    coordinator.runners(given({ statuses: query['status'] as RunnerStatus[], tags: query['tag'] as string[] })),
+  getRunner: (coordinator, call) => coordinator.runner(call.id),
+  drainRunner: (coordinator, call) => coordinator.drain(call.id, call.query['reason'] as string | undefined),
+  resumeRunner: (coordinator, call) => coordinator.resume(call.id),
+
+  registerRunner: (coordinator, call) => coordinator.register(call.body as RegisterRequest),
+  heartbeat: (coordinator, call) => coordinator.heartbeat(call.id, call.body as HeartbeatRequest),
+  claimJobs: (coordinator, call) => {
+    const request = call.body as ClaimRequest;
+    // Without a wait the answer comes at once, and there is nobody to notice that the requester left.
+    const abandoned = (request.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
+    return coordinator.claim(call.id, request, abandoned);
+  },
+  report: async (coordinator, call) => withStatuses(await coordinator.reports(call.id, call.body as ReportsRequest)),
+  signOffRunner: (coordinator, call) => coordinator.signOff(call.id, call.body as SignOffRequest),
+  startJob: (coordinator, call) => coordinator.start(call.id, call.body as StartRequest),
+  completeJob: (coordinator, call) => coordinator.complete(call.id, call.body as CompleteRequest),
+  failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
+
+  health: () => Promise.resolve({ status: 'ok' }),
+  describe: async () => (await import('./openapi.ts')).apiDescription(),
+} satisfies Record<string, Handler>;
+export type HandlerName = keyof typeof handlers;
+
+/** The members that are there: a filter that was not asked for must not be passed on as undefined. */
+function given<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** Below HTTP no status is known: the problems of refused reports get theirs here. */
+function withStatuses(response: ReportsResponse): ReportsResponse {
+  const outcomes = response.outcomes.map((outcome) => {
+    if (!('problem' in outcome)) return outcome;
+    const { code, detail, errors } = outcome.problem;
+    return { job_id: outcome.job_id, problem: problemOf(code as ErrorCode, detail, { faults: errors }) };
+  });
+  return { outcomes };
+}

@@ -1,0 +1,164 @@
+/** The API description (OpenAPI 3.1), made from the table of routes and the schemas. */
+import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
+import { packageVersion } from '../package.ts';
+import { STATUS_OF } from './problem.ts';
+import type { QueryParameter } from './query.ts';
+import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, routes, type Route } from './routes.ts';
+import { registry } from './schemas/build.ts';
+import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from './schemas/scalars.ts';
+
+type Json = Record<string, unknown>;
+
+let made: Json | undefined;
+
+/** The description, as a plain object; made once. */
+export function apiDescription(): Json {
+  made ??= {
+    openapi: '3.1.1',
+    info: {
+      title: 'simbatch',
+      version: packageVersion,
+      summary: 'Coordinator for Monte Carlo simulation studies.',
+      description:
+        'A client submits a study; runners claim its jobs, execute them and report; clients read the results.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This coordinator.' }],
+    security: [],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: paths(),
+    components: { schemas: Object.fromEntries([...registry].map(([name, schema]) => [name, published(schema)])) },
+  };
+  return made;
+}
+
+function paths(): Json {
+  const all: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = (all[route.path] ??= {});
+    path[route.method.toLowerCase()] = operation(route);
+  }
+  return all;
+}
+
+function operation(route: Route): Json {
+  const { operationId, summary, description, tag, scope, body } = route;
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    'x-scope': scope,
+    parameters: parameters(route),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: body.optional !== true, content: json({ $ref: component(body.schema.$id) }) } }),
+    responses: { 200: success(route), ...failures(route) },
+  };
+}
+
+function parameters(route: Route): Json[] {
+  const inPath = pathParameter(route);
+  return [
+    ...(inPath === undefined ? [] : [pathParameterOf(inPath)]),
+    ...Object.entries(route.query ?? {}).map(([name, parameter]) => queryParameter(name, parameter)),
+    ...Object.entries(route.headers ?? {}).map(([name, description]) => ({
+      name,
+      in: 'header',
+      description,
+      schema: { type: 'string' },
+    })),
+    ...(route.answer === 'single'
+      ? [{ name: 'If-None-Match', in: 'header', description: 'Entity tags already known.', schema: { type: 'string' } }]
+      : []),
+  ];
+}
+
+function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
+  const schema =
+    name === 'runner_id' ? { type: 'string', pattern: RUNNER_ID_PATTERN } : { type: 'string', format: 'uuid' };
+  return { name, in: 'path', required: true, description: `The ${PATH_PARAMETERS[name].noun}.`, schema };
+}
+
+function queryParameter(name: string, parameter: QueryParameter): Json {
+  const schema = parameter.list ? { type: 'array', items: valueSchema(parameter) } : valueSchema(parameter);
+  const style = parameter.list ? { style: 'form', explode: false } : {};
+  return { name, in: 'query', description: parameter.description, ...style, schema };
+}
+
+function valueSchema(parameter: QueryParameter): Json {
+  switch (parameter.kind) {
+    case 'enum':
+      return { type: 'string', enum: [...parameter.values] };
+    case 'uuid':
+      return { type: 'string', format: 'uuid' };
+    case 'runner-id':
+      return { type: 'string', pattern: RUNNER_ID_PATTERN };
+    case 'int32':
+      return { type: 'integer', format: 'int32', minimum: 0, maximum: INT32_MAX };
+    case 'integer':
+      return { type: 'integer', minimum: parameter.minimum, maximum: parameter.maximum };
+    case 'text':
+      return { type: 'string', minLength: 1, maxLength: parameter.list ? LIMITS.nameLength : parameter.maxLength };
+  }
+}
+
+function success(route: Route): Json {
+  const text = { type: 'string' };
+  const headers: Json = { 'X-Request-Id': { description: 'Names this request in the log.', schema: text } };
+  if (route.answer === 'single') headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
+  if (route.answer === 'list') {
+    headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
+    headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
+  }
+  const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
+  return {
+    description: route.response?.['description' as never] ?? 'The description.',
+    headers,
+    content: json(schema),
+  };
+}
+
+/** One response per status; which codes it can have is in its description. */
+function failures(route: Route): Json {
+  const codes: ErrorCode[] = [...errorsOf(route), 'foreign-origin', 'internal', 'unavailable'];
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) byStatus.set(STATUS_OF[code], [...(byStatus.get(STATUS_OF[code]) ?? []), code]);
+  const responses = [...byStatus].map(([status, ofStatus]) => [
+    status,
+    {
+      description: ofStatus.map((code) => `\`${code}\`: ${ERROR_TITLES[code]}.`).join('\n'),
+      content: { 'application/problem+json': { schema: { $ref: component('Problem') } } },
+    },
+  ]);
+  const notModified = route.answer === 'single' ? { 304: { description: 'Not changed since the tag given.' } } : {};
+  return { ...notModified, ...Object.fromEntries(responses) } as Json;
+}
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const component = (name: string): string => `#/components/schemas/${name}`;
+
+/** A schema as the description has it: names become references into it, tags get their mapping. */
+function published(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(published);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).filter(([key]) => key !== '$id');
+  return Object.fromEntries(
+    entries.map(([key, value]) => {
+      if (key === '$ref') return [key, component(String(value))];
+      if (key === 'discriminator') return [key, { ...(value as object), mapping: mapping(schema as Json) }];
+      return [key, published(value)];
+    }),
+  );
+}
+
+/** Tag value -> schema, for a tagged union. */
+function mapping(schema: Json): Json {
+  const { propertyName } = schema['discriminator'] as { propertyName: string };
+  return Object.fromEntries(
+    (schema['oneOf'] as { $ref: string }[]).map(({ $ref }) => {
+      const variant = registry.get($ref) as unknown as { properties: Record<string, { const: string }> };
+      return [variant.properties[propertyName]!.const, component($ref)];
+    }),
+  );
+}

@@ -1,0 +1,154 @@
+/** Listening: the Node server around the application, its time limits, and its orderly end. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { SimbatchError } from '../domain/errors.ts';
+import type { CoordinatorApi } from '../system/api.ts';
+import type { World } from '../system/world.ts';
+import { createApp, type HttpLog } from './app.ts';
+import type { BodyLimits } from './body.ts';
+import { isLoopbackAddress } from './origin.ts';
+import { PROBLEM_TYPE, problemOf } from './problem.ts';
+
+export interface HttpLimits extends BodyLimits {
+  /** All headers must have arrived within this. */
+  headersTimeoutMs: number;
+  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
+  requestTimeoutMs: number;
+  /** An unused connection is kept this long. */
+  keepAliveTimeoutMs: number;
+  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
+  stallTimeoutMs: number;
+  maxHeaderBytes: number;
+}
+
+export const DEFAULT_LIMITS: HttpLimits = {
+  submissionBytes: 16 * 1024 * 1024,
+  reportsBytes: 64 * 1024 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 30_000,
+  stallTimeoutMs: 120_000,
+  maxHeaderBytes: 16 * 1024,
+};
+
+export interface HttpOptions {
+  coordinator: CoordinatorApi;
+  /** An address or a name, e.g. `127.0.0.1`. */
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+  log: HttpLog;
+  world: Pick<World, 'after' | 'random'>;
+  limits?: Partial<HttpLimits>;
+  /** Host names besides loopback under which the coordinator is reached. */
+  allowedHosts?: readonly string[];
+}
+
+export interface HttpServer {
+  url: string;
+  port: number;
+  /** For what shares the port (WebSocket upgrades). */
+  server: Server;
+  /**
+   * Stops taking requests, answers those who wait for work, lets running requests end, and cuts what is left after
+   * `graceMs`. Resolves when the last connection is closed.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Starts to listen. Throws `invalid-configuration` with one clear sentence when the address cannot be had. */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const { coordinator, host, log, world, allowedHosts = [] } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const stopping = new AbortController();
+  const app = createApp({
+    coordinator,
+    log,
+    limits,
+    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
+    newRequestId: requestIds(world),
+    stopping: stopping.signal,
+  });
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+      connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+    },
+    app.callback() as Parameters<typeof createServer>[1],
+  );
+  server.on('clientError', refuseRaw);
+  server.timeout = limits.stallTimeoutMs;
+  await listening(server, host, options.port);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    server,
+    close: (graceMs) => closed(server, stopping, world, graceMs),
+  };
+}
+
+/** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: told apart across restarts by their first part. */
+function requestIds(world: Pick<World, 'random'>): () => string {
+  const prefix = Buffer.from(world.random(4)).toString('hex');
+  let count = 0;
+  return () => `${prefix}-${(++count).toString(36)}`;
+}
+
+/** Answers what is not even a request, or did not arrive in time, and closes. There is no application to ask yet. */
+function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [statusLine, problem] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ['408 Request Timeout', problemOf('request-timeout', 'The request did not arrive in full in time.')]
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? ['431 Request Header Fields Too Large', undefined]
+        : ['400 Bad Request', undefined];
+  const body = problem === undefined ? '' : JSON.stringify(problem);
+  const type = problem === undefined ? '' : `Content-Type: ${PROBLEM_TYPE}\r\n`;
+  const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  socket.end(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\n${type}${length}\r\n${body}`);
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): SimbatchError {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `another program listens on ${host}:${port}; choose another --port, or stop that program`,
+    EACCES: `port ${port} may not be used by this user; choose a --port above 1023`,
+    EADDRNOTAVAIL: `this machine has no address ${host}; choose another --host`,
+    ENOTFOUND: `the name ${host} has no address; choose another --host`,
+  };
+  const reason = reasons[error.code ?? ''] ?? error.message;
+  return new SimbatchError('invalid-configuration', `Cannot listen: ${reason}.`, { cause: error });
+}
+
+function closed(
+  server: Server,
+  stopping: AbortController,
+  world: Pick<World, 'after'>,
+  graceMs: number,
+): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const callOff = world.after(graceMs, () => server.closeAllConnections());
+    server.close(() => {
+      callOff();
+      resolve();
+    });
+    stopping.abort();
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,203 @@
+/**
+ * The telemetry of one job: a gRPC server on a free loopback port that hands every sample to the watchdog and the kept
+ * ones to the store. What a simulation sends can cost it its telemetry, never the job or the runner.
+ */
+import { Server, ServerCredentials, type handleClientStreamingCall, type ServerReadableStream } from '@grpc/grpc-js';
+import type { EarlyTerminationConfig, TelemetryConfig } from '../../domain/types.ts';
+import { Watchdog, type ConditionHit } from '../watchdog.ts';
+import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
+import { Reduction } from './reduction.ts';
+import { SampleReader, Tally, type Sample } from './sample.ts';
+import { TelemetryStore, type StoreSummary, type TelemetryWorld } from './store.ts';
+import { VariableTable } from './variables.ts';
+
+export interface TelemetryOptions {
+  telemetry: TelemetryConfig;
+  earlyTermination: EarlyTerminationConfig;
+  /** The job's output directory. The names telemetry.parquet and telemetry.journal in it are ours. */
+  directory: string;
+  /** Told once, at the check after the first sample that meets a condition, at the latest when telemetry is closed. */
+  onConditionMet: (hit: ConditionHit) => void;
+  world: TelemetryWorld;
+  limits?: Partial<TelemetryLimits>;
+}
+
+export interface TelemetrySummary extends StoreSummary {
+  /** Samples taken, also those reduced away. */
+  accepted: number;
+  /** Samples refused whole. */
+  refused: number;
+  /** Values left out of accepted samples. */
+  refusedValues: number;
+  /** Why the first refusal; empty when there was none. */
+  detail: string;
+  /** The condition that was met, if any. */
+  hit: ConditionHit | null;
+}
+
+export interface Telemetry {
+  /** What a gRPC client takes as its target: `127.0.0.1:<port>`. The value of `SVC_TELEMETRY_URL`. */
+  url: string;
+  /** Makes what came so far survive a crash, ahead of the interval. */
+  flush(): Promise<void>;
+  /** What came so far. */
+  tally(): Readonly<Pick<Tally, 'accepted' | 'refused' | 'refusedValues' | 'detail'>>;
+  /**
+   * Takes what is still under way, judges the conditions a last time, finishes the file. Call it when the simulation has
+   * ended. Never throws; a second call answers as the first.
+   */
+  close(): Promise<TelemetrySummary>;
+}
+
+const SERVICE = '/svc.telemetry.v1.Telemetry';
+
+/**
+ * Starts the telemetry of one job. Throws `invalid-configuration` for a condition that cannot be read, and the system's error when no
+ * port can be had.
+ */
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  const job = new JobTelemetry(options);
+  const url = await job.listen();
+  return { url, flush: () => job.flush(), tally: () => job.tally, close: () => job.close() };
+}
+
+class JobTelemetry {
+  readonly #limits: TelemetryLimits;
+  readonly #world: TelemetryWorld;
+  readonly #watchdog: Watchdog;
+  readonly #table: VariableTable;
+  readonly #reduction: Reduction;
+  readonly #store: TelemetryStore;
+  readonly #server: Server;
+  readonly tally = new Tally();
+  #closing: Promise<TelemetrySummary> | undefined;
+
+  constructor({ telemetry, earlyTermination, directory, onConditionMet, world, limits }: TelemetryOptions) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#world = world;
+    this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
+    const probeOf = (name: string) => this.#watchdog.probe(name);
+    this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
+    this.#reduction = new Reduction(telemetry.sampling_rate_hz);
+    this.#store = new TelemetryStore({
+      directory,
+      compression: telemetry.storage.compression,
+      flushIntervalSecs: telemetry.buffer_flush_interval_seconds,
+      columnNames: this.#table.columns,
+      limits: this.#limits,
+      world,
+    });
+    this.#server = new Server({
+      'grpc.max_receive_message_length': this.#limits.maxMessageBytes,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      'grpc.so_reuseport': 0,
+    });
+    this.#register('Stream', (reader, message) => {
+      reader.readSample(message, this.#take);
+    });
+    this.#register('StreamBatch', (reader, message) => {
+      reader.readBatch(message, this.#take);
+    });
+  }
+
+  async listen(): Promise<string> {
+    try {
+      const port = await new Promise<number>((resolve, reject) => {
+        this.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+          if (error === null) resolve(bound);
+          else reject(error);
+        });
+      });
+      this.#watchdog.start(this.#world);
+      return `127.0.0.1:${port}`;
+    } catch (error) {
+      this.#server.forceShutdown();
+      await this.#store.close();
+      throw error;
+    }
+  }
+
+  flush(): Promise<void> {
+    return this.#store.flush();
+  }
+
+  close(): Promise<TelemetrySummary> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<TelemetrySummary> {
+    await this.#shutDown();
+    this.#watchdog.stop();
+    this.#watchdog.check();
+    const stored = await this.#store.close();
+    const { accepted, refused, refusedValues, detail } = this.tally;
+    return { ...stored, accepted, refused, refusedValues, detail, hit: this.#watchdog.hit ?? null };
+  }
+
+  /** Lets open streams end; those of a dead process end at once. */
+  async #shutDown(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const giveUp = this.#world.after(this.#limits.closeGraceMs, () => {
+        this.#server.forceShutdown();
+        resolve();
+      });
+      this.#server.tryShutdown(() => {
+        giveUp();
+        resolve();
+      });
+    });
+  }
+
+  readonly #take = (sample: Sample): void => {
+    for (let index = 0; index < sample.count; index += 1) {
+      const probe = sample.variables[index]?.probe;
+      if (probe !== undefined) probe(sample.values[index] ?? NaN, sample);
+    }
+    if (this.#reduction.keeps(sample)) this.#store.add(sample);
+  };
+
+  #register(method: string, read: (reader: SampleReader, message: Buffer) => void): void {
+    const handle: handleClientStreamingCall<Buffer, Tally> = (call, answer) => {
+      const tally = new Tally(this.tally);
+      const reader = new SampleReader(this.#table, this.#limits, tally);
+      call.on('data', (message: Buffer) => {
+        read(reader, message);
+        this.#yield(call);
+      });
+      call.on('end', () => {
+        answer(null, tally);
+      });
+      // The client went away, or sent too large a message and was told so: what it had sent before is taken.
+      call.on('error', () => undefined);
+    };
+    this.#server.register(`${SERVICE}/${method}`, handle, encodeAck, (bytes) => bytes, 'clientStream');
+  }
+
+  /** Stops reading a stream while the disk is behind: gRPC's flow control then slows the sender. */
+  #yield(call: ServerReadableStream<Buffer, Tally>): void {
+    if (!this.#store.pressed) return;
+    call.pause();
+    this.#store.whenRelieved(() => call.resume());
+  }
+}
+
+/** An Ack in protobuf: fields that are zero or empty are left out. */
+function encodeAck(tally: Tally): Buffer {
+  const bytes: number[] = [];
+  for (const [field, value] of [tally.accepted, tally.refused, tally.refusedValues].entries()) {
+    if (value > 0) bytes.push((field + 1) << 3, ...varint(value));
+  }
+  const detail = Buffer.from(tally.detail, 'utf8');
+  return detail.length === 0
+    ? Buffer.from(bytes)
+    : Buffer.concat([Buffer.from([...bytes, (4 << 3) | 2, ...varint(detail.length)]), detail]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}

@@ -1,0 +1,170 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { COMPRESSIONS } from '../../../src/domain/types.ts';
+import { cleanUp, conditions, python, readMetadata, readTable, send, start, telemetryConfig } from './support.ts';
+
+const EPOCH = 1_700_000_000_000_000_001n;
+const storage = (compression: (typeof COMPRESSIONS)[number]) => ({ s3_bucket: '', s3_prefix: '', compression });
+
+describe('runner/telemetry: what a client sends is what a reader finds', () => {
+  afterEach(cleanUp);
+
+  for (const compression of COMPRESSIONS) {
+    it(`with compression ${compression}, read by hyparquet and by pyarrow`, async function () {
+      const { telemetry, client } = await start({ telemetry: telemetryConfig({ storage: storage(compression) }) });
+      const samples = Array.from({ length: 1000 }, (_, i) => ({
+        timestamp_ns: (EPOCH + BigInt(i) * 1_000_003n).toString(),
+        values: { altitude: Math.sin(i) * 1e4, 'späte.Größe': i, ...(i >= 500 ? { late: i / 7 } : {}) },
+      }));
+      const ack = await send((done) => client.Stream(done), samples);
+      expect(ack).to.deep.equal({ accepted: 1000, refused: 0, refused_values: 0, detail: '' });
+      const { location, rows, problem } = await telemetry.close();
+      expect({ rows, problem }).to.deep.equal({ rows: 1000, problem: null });
+      const expected = samples.map(({ timestamp_ns, values }) => ({
+        timestamp_ns: BigInt(timestamp_ns),
+        altitude: values.altitude,
+        'späte.Größe': values['späte.Größe'],
+        late: 'late' in values ? values.late : null,
+      }));
+      expect(await readTable(location)).to.deep.equal(expected);
+      const codec = { none: 'UNCOMPRESSED', gzip: 'GZIP', snappy: 'SNAPPY', lz4: 'LZ4_RAW' }[compression];
+      const chunk = readMetadata(location ?? '').row_groups[0]?.columns[1]?.meta_data;
+      expect(chunk?.codec).to.equal(codec);
+
+      const script = `
+import json, sys, pyarrow.parquet as pq
+t = pq.read_table(sys.argv[1])
+print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v in t['timestamp_ns'].to_pylist()], *[t[n].to_pylist() for n in t.column_names[1:]]]))`;
+      const found = python(script, location ?? '');
+      if (found === undefined) return this.skip();
+      expect(found).to.deep.equal([
+        ['int64', 'double', 'double', 'double'],
+        ['timestamp_ns', 'altitude', 'späte.Größe', 'late'],
+        expected.map((row) => String(row.timestamp_ns)),
+        expected.map((row) => row.altitude),
+        expected.map((row) => row['späte.Größe']),
+        expected.map((row) => row.late),
+      ]);
+    });
+  }
+
+  it('batched, NaN and infinities, negative times, times that run backwards', async () => {
+    const { telemetry, client } = await start();
+    const times = [-1n, -(2n ** 63n), 2n ** 63n - 1n, 0n, 5n];
+    const values = [NaN, Infinity, -Infinity, -0, 5e-324];
+    const samples = times.map((time, i) => ({ timestamp_ns: time.toString(), values: { x: values[i] } }));
+    const ack = await send(
+      (done) => client.StreamBatch(done),
+      [{ samples }, { samples: [] }, { samples: samples.slice(0, 1) }],
+    );
+    expect(ack.accepted).to.equal(6);
+    const table = await readTable((await telemetry.close()).location);
+    expect(table.map((row) => row.timestamp_ns)).to.deep.equal([...times, -1n]);
+    expect(table.map((row) => row.x)).to.deep.equal([...values, NaN]);
+  });
+
+  it('several streams of different variables at the same times make one table', async () => {
+    const { telemetry, client } = await start();
+    for (const name of ['a', 'b'])
+      await send((done) => client.Stream(done), [{ timestamp_ns: 7, values: { [name]: 1 } }]);
+    await send(
+      (done) => client.Stream(done),
+      [
+        { timestamp_ns: 8, values: { a: 2 } },
+        { timestamp_ns: 8, values: { b: 3 } },
+        { timestamp_ns: 8, values: { b: 4 } },
+      ],
+    );
+    expect(await readTable((await telemetry.close()).location)).to.deep.equal([
+      { timestamp_ns: 7n, a: 1, b: 1 },
+      { timestamp_ns: 8n, a: 2, b: 3 },
+      { timestamp_ns: 8n, a: null, b: 4 },
+    ]);
+  });
+
+  it('only the variables the batch names are stored', async () => {
+    const { telemetry, client } = await start({
+      telemetry: telemetryConfig({ variables: ['b', '__proto__', 'absent'] }),
+    });
+    const values = Object.fromEntries([
+      ['a', 1],
+      ['b', 2],
+      ['__proto__', 3],
+    ]);
+    await send(
+      (done) => client.Stream(done),
+      [
+        { timestamp_ns: 1, values: { a: 9 } },
+        { timestamp_ns: 2, values },
+      ],
+    );
+    const { location, rows, accepted } = await telemetry.close();
+    expect({ rows, accepted }).to.deep.equal({ rows: 1, accepted: 2 });
+    const names = readMetadata(location ?? '').schema.map((element) => element.name);
+    expect(names).to.deep.equal(['root', 'timestamp_ns', 'b', '__proto__']);
+  });
+
+  it('leaves no file when nothing came', async () => {
+    const { telemetry, directory } = await start();
+    const summary = await telemetry.close();
+    expect(summary).to.deep.equal({
+      location: null,
+      rows: 0,
+      problem: null,
+      accepted: 0,
+      refused: 0,
+      refusedValues: 0,
+      detail: '',
+      hit: null,
+    });
+    expect(await telemetry.close()).to.equal(summary);
+    expect(readdirSync(directory)).to.deep.equal([]);
+  });
+
+  it('leaves one file, beside one of the same name that the simulation made', async () => {
+    const { writeFileSync, readFileSync } = await import('node:fs');
+    const { telemetry, client, directory } = await start();
+    writeFileSync(join(directory, 'telemetry.parquet'), 'mine');
+    await send((done) => client.Stream(done), [{ values: { x: 1 } }]);
+    const { location } = await telemetry.close();
+    expect(location).to.equal(join(directory, 'telemetry-2.parquet'));
+    expect(await readTable(location)).to.deep.equal([{ timestamp_ns: 0n, x: 1 }]);
+    expect(readFileSync(join(directory, 'telemetry.parquet'), 'utf8')).to.equal('mine');
+    expect(readdirSync(directory).sort()).to.deep.equal(['telemetry-2.parquet', 'telemetry.parquet']);
+  });
+
+  it('tells the first condition met, once, from samples that are neither stored nor kept', async () => {
+    const { telemetry, client, hits } = await start({
+      telemetry: telemetryConfig({ variables: ['other'], sampling_rate_hz: 1 }),
+      earlyTermination: conditions(['altitude', '< 0', 'below ground'], ['speed', '> 10', 'too fast']),
+    });
+    const dip = [1, NaN, -3.5, 2, -4].map((altitude, i) => ({ timestamp_ns: i, values: { altitude, speed: i * 4 } }));
+    await send((done) => client.Stream(done), dip);
+    await expectSoon(() => hits.length > 0);
+    const { hit, location } = await telemetry.close();
+    const expected = {
+      condition: '< 0',
+      variable: 'altitude',
+      value: -3.5,
+      timestampNs: 2n,
+      description: 'below ground',
+    };
+    expect([hits, hit, location]).to.deep.equal([[expected], expected, null]);
+  });
+
+  it('judges a last time when it is closed, however low the frequency', async () => {
+    const { telemetry, client, hits } = await start({
+      earlyTermination: { ...conditions(['x', '== 1', 'one']), check_frequency_hz: 1e-6 },
+    });
+    await send((done) => client.Stream(done), [{ values: { x: 1 } }]);
+    expect(hits).to.deep.equal([]);
+    await telemetry.close();
+    expect(hits).to.have.length(1);
+  });
+});
+
+async function expectSoon(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(condition()).to.equal(true);
+}

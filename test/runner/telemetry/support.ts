@@ -1,0 +1,156 @@
+// What the telemetry tests share: a real gRPC client made from clients/telemetry.proto, temporary directories, and
+// reading Parquet back with a second and a third implementation.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
+import { packageRoot } from '../../../src/package.ts';
+import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
+import type { TelemetryWorld } from '../../../src/runner/telemetry/store.ts';
+
+export interface WireSample {
+  timestamp_ns?: string | number;
+  values?: Record<string, number>;
+}
+
+export interface Ack {
+  accepted: number;
+  refused: number;
+  refused_values: number;
+  detail: string;
+}
+
+type Call = ClientWritableStream<unknown>;
+type Callback = (error: ServiceError | null, ack: Ack) => void;
+export interface TelemetryClient {
+  Stream(callback: Callback): Call;
+  StreamBatch(callback: Callback): Call;
+  makeClientStreamRequest(
+    path: string,
+    to: (m: Buffer) => Buffer,
+    from: (b: Buffer) => Buffer,
+    callback: unknown,
+  ): Call;
+  close(): void;
+}
+
+export function connect(url: string): TelemetryClient {
+  const options = { keepCase: true, longs: Number, defaults: true };
+  const definition = loadSync(join(packageRoot, 'clients', 'telemetry.proto'), options);
+  const { svc } = loadPackageDefinition(definition) as any;
+  return new svc.telemetry.v1.Telemetry(url, credentials.createInsecure(), {
+    'grpc.max_send_message_length': -1,
+  }) as TelemetryClient;
+}
+
+/** Sends all messages, waiting whenever the stream asks to, and resolves to the answer. */
+export async function send(open: (callback: Callback) => Call, messages: Iterable<unknown>): Promise<Ack> {
+  let settle: { resolve: (ack: Ack) => void; reject: (error: Error) => void } | undefined;
+  const answered = new Promise<Ack>((resolve, reject) => (settle = { resolve, reject }));
+  let over = false;
+  const call = open((error, ack) => {
+    over = true;
+    if (error === null) settle?.resolve(ack);
+    else settle?.reject(error);
+  });
+  call.on('error', () => undefined);
+  for (const message of messages) {
+    if (over) break;
+    if (!call.write(message))
+      await Promise.race([new Promise((resolve) => call.once('drain', resolve)), answered.catch(() => 0)]);
+  }
+  call.end();
+  return answered;
+}
+
+export const timers: TelemetryWorld = {
+  after(ms, action) {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+  every(ms, action) {
+    const timer = setInterval(action, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+export function telemetryConfig(changes: Partial<TelemetryConfig> = {}): TelemetryConfig {
+  const storage = { s3_bucket: '', s3_prefix: '', compression: 'none' as const };
+  return { sampling_rate_hz: 0, variables: [], storage, buffer_flush_interval_seconds: 3600, ...changes };
+}
+
+export function conditions(
+  ...list: [variable: string, condition: string, description: string][]
+): EarlyTerminationConfig {
+  return {
+    enabled: true,
+    check_frequency_hz: 200,
+    conditions: list.map(([variable, condition, description]) => ({ variable, condition, description })),
+  };
+}
+
+const cleanUps: (() => void | Promise<unknown>)[] = [];
+
+/** To be called in `afterEach`: what a test began, ends. */
+export async function cleanUp(): Promise<void> {
+  for (const action of cleanUps.splice(0).toReversed()) await action();
+}
+
+export function atEnd(action: () => void | Promise<unknown>): void {
+  cleanUps.push(action);
+}
+
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'simbatch-telemetry-'));
+  atEnd(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Telemetry of a made-up job, with a client connected to it. */
+export async function start(changes: Partial<TelemetryOptions> = {}) {
+  const directory = changes.directory ?? temporaryDirectory();
+  const hits: unknown[] = [];
+  const telemetry = await startTelemetry({
+    telemetry: telemetryConfig(),
+    earlyTermination: { enabled: false, check_frequency_hz: 1, conditions: [] },
+    directory,
+    onConditionMet: (hit) => hits.push(hit),
+    world: timers,
+    ...changes,
+  });
+  atEnd(() => telemetry.close());
+  const client = connect(telemetry.url);
+  atEnd(() => client.close());
+  return { telemetry, client, directory, hits };
+}
+
+export type Table = Record<string, unknown>[];
+
+/** Rows as objects; nulls where a row has no value. */
+export async function readTable(path: string | null): Promise<Table> {
+  if (path === null) return [];
+  const bytes = readFileSync(path);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  return parquetReadObjects({ file, compressors });
+}
+
+export function readMetadata(path: string) {
+  return parquetMetadata(readFileSync(path));
+}
+
+/** Runs a Python script that needs pyarrow; undefined when the machine has none, unless everything is required. */
+export function python(script: string, ...args: string[]): unknown {
+  const probe = spawnSync('python3', ['-c', 'import pyarrow.parquet'], { encoding: 'utf8' });
+  if (probe.status !== 0) {
+    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error(`pyarrow is required: ${probe.stderr}`);
+    return undefined;
+  }
+  const done = spawnSync('python3', ['-c', script, ...args], { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return JSON.parse(done.stdout);
+}

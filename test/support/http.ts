@@ -1,0 +1,65 @@
+/** A listening server around a coordinator, for tests; always on loopback and a free port. */
+import { request } from 'node:http';
+import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
+import { realWorld } from '../../src/system/world.ts';
+import { fakeCoordinator } from './fake-coordinator.ts';
+
+export interface Heard {
+  level: string;
+  facts: Record<string, unknown>;
+  message: string;
+}
+
+export interface TestServer extends HttpServer {
+  heard: Heard[];
+}
+
+export async function listen(options: Partial<HttpOptions> = {}): Promise<TestServer> {
+  const heard: Heard[] = [];
+  const hear = (level: string) => (facts: object, message: string) => {
+    heard.push({ level, facts: facts as Record<string, unknown>, message });
+  };
+  const server = await startHttp({
+    coordinator: fakeCoordinator(),
+    host: '127.0.0.1',
+    port: 0,
+    log: { debug: hear('debug'), info: hear('info'), error: hear('error') },
+    world: realWorld,
+    ...options,
+  });
+  return { ...server, heard };
+}
+
+/** POSTs a value as JSON (or a text as it is). */
+export function post(url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** A request with headers that fetch does not let one set (`Host`, `Origin`), or a method it refuses. */
+export function rawRequest(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body = '',
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => (text += piece));
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: text }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
