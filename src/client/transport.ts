@@ -124,7 +124,6 @@ export class Transport {
       }
       throw new UnreachableError(this.endpoint, explain(error), error);
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a coordinator's answers have their documented shape
     if (response.ok) return { body: this.#parsed(response, text) as T, headers: response.headers };
     throw refusal(this.endpoint, response, text);
   }

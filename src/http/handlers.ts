@@ -2,7 +2,6 @@
  * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
  * said and hands back what was answered.
  */
-import type { ErrorCode } from '../domain/errors.ts';
 import type {
   BatchStatus,
   BatchSubmission,
@@ -19,7 +18,7 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest } from '../system/api.ts';
+import type { CoordinatorApi, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 
@@ -103,7 +102,7 @@ export const handlers = {
     const abandoned = (request.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
     return coordinator.claim(call.id, request, abandoned);
   },
-  report: async (coordinator, call) => withStatuses(await coordinator.reports(call.id, call.body as ReportsRequest)),
+  report: async (coordinator, call) => reported(await coordinator.reports(call.id, call.body as ReportsRequest)),
   signOffRunner: (coordinator, call) => coordinator.signOff(call.id, call.body as SignOffRequest),
   startJob: (coordinator, call) => coordinator.start(call.id, call.body as StartRequest),
   completeJob: (coordinator, call) => coordinator.complete(call.id, call.body as CompleteRequest),
@@ -119,12 +118,10 @@ function given<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Below HTTP no status is known: the problems of refused reports get theirs here. */
-function withStatuses(response: ReportsResponse): ReportsResponse {
-  const outcomes = response.outcomes.map((outcome) => {
-    if (!('problem' in outcome)) return outcome;
-    const { code, detail, errors } = outcome.problem;
-    return { job_id: outcome.job_id, problem: problemOf(code as ErrorCode, detail, { faults: errors }) };
-  });
+/** Below HTTP no status is known: the refusals of single reports become problems here. */
+function reported(judgements: readonly ReportJudgement[]): ReportsResponse {
+  const outcomes = judgements.map((it) =>
+    'status' in it ? it : { job_id: it.job_id, problem: problemOf(it.refusal.code, it.refusal.message) },
+  );
   return { outcomes };
 }

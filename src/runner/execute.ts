@@ -4,6 +4,7 @@
  */
 import { mkdir, statfs, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { SimbatchError } from '../domain/errors.ts';
 import { stringifyExact } from '../domain/json.ts';
 import type {
   EarlyTerminationConfig,
@@ -19,6 +20,10 @@ import type { Log } from './log.ts';
 import { Simulation } from './process.ts';
 import type { Ending } from './process.ts';
 import { isDiskFull, oneLine } from './system-error.ts';
+import type { Sample } from './telemetry/sample.ts';
+import { startTelemetry } from './telemetry/server.ts';
+import type { Telemetry, TelemetrySummary } from './telemetry/server.ts';
+import { describeHit } from './watchdog.ts';
 import type { World } from './world.ts';
 
 /** What is to be executed. */
@@ -46,6 +51,8 @@ export interface ExecutionSite {
   /** The environment simulations inherit; see `inheritedEnvironment`. */
   env: Readonly<Record<string, string>>;
   workingDirectory: string;
+  /** Told of each telemetry sample as it comes; for a person who watches. */
+  onSample?: (sample: Sample) => void;
 }
 
 export type AttemptEnd =
@@ -127,9 +134,13 @@ export class Attempt {
     if (this.#killedFor !== undefined) return { type: 'abandoned' };
     const launch = commandOf(engine.entrypoint, this.#site.python);
     if (launch === undefined) return infrastructure('no Python was found');
-    // Telemetry and the watchdog are started here and give SVC_TELEMETRY_URL; without them there is none, and a
-    // telemetry client then does nothing (run contract, rule 6).
-    const contract = { SVC_RUN_CONFIG: runConfigPath, SVC_OUTPUT_DIR: directory };
+    const telemetry = await this.#startTelemetry();
+    if ('fault' in telemetry) return { type: 'fail', reason: telemetry.reason, error_message: telemetry.fault };
+    const contract = {
+      SVC_RUN_CONFIG: runConfigPath,
+      SVC_TELEMETRY_URL: telemetry.url,
+      SVC_OUTPUT_DIR: directory,
+    };
     const since = world.monotonicMs();
     const simulation = new Simulation(world, log, {
       ...launch,
@@ -144,9 +155,34 @@ export class Attempt {
       if (simulation.pid !== undefined) await launched(simulation.pid);
       const ending = await simulation.ended;
       const elapsedSecs = Math.round((world.monotonicMs() - since) / 1000);
-      return await this.#conclude(simulation, ending, launch.command, elapsedSecs);
+      callOff?.();
+      // Judges the conditions a last time: a run that met one and ended by itself before the check has failed all the same.
+      const summary = await telemetry.close();
+      return await this.#conclude(simulation, ending, launch.command, elapsedSecs, summary);
     } finally {
       callOff?.();
+      await telemetry.close();
+    }
+  }
+
+  async #startTelemetry(): Promise<Telemetry | { fault: string; reason: FailReason }> {
+    const { telemetry, earlyTermination, directory } = this.#order;
+    const { world, onSample } = this.#site;
+    try {
+      return await startTelemetry({
+        telemetry,
+        earlyTermination,
+        directory,
+        world,
+        onConditionMet: (hit) => {
+          this.#kill({ type: 'early_termination', message: describeHit(hit) });
+        },
+        ...(onSample === undefined ? {} : { onSample }),
+      });
+    } catch (error) {
+      const reason =
+        error instanceof SimbatchError && error.code === 'invalid-configuration' ? 'invalid' : 'infrastructure';
+      return { reason, fault: `telemetry could not be started: ${oneLine(error)}` };
     }
   }
 
@@ -157,7 +193,13 @@ export class Attempt {
     void this.#simulation?.kill();
   }
 
-  async #conclude(simulation: Simulation, ending: Ending, command: string, elapsedSecs: number): Promise<AttemptEnd> {
+  async #conclude(
+    simulation: Simulation,
+    ending: Ending,
+    command: string,
+    elapsedSecs: number,
+    telemetry: TelemetrySummary,
+  ): Promise<AttemptEnd> {
     const killedFor = this.#killedFor;
     if (killedFor?.type === 'abandoned') return killedFor;
     if (ending.type === 'failed-to-start') {
@@ -167,10 +209,12 @@ export class Attempt {
     const { directory, timeoutSecs } = this.#order;
     const { files, metadata, notes } = await collectArtifacts(directory);
     if (simulation.logFault !== undefined) notes.push(`its output could not be logged: ${simulation.logFault.message}`);
+    notes.push(...telemetryNotes(telemetry));
     const result: ReportedResult = {
       execution_time_secs: elapsedSecs,
       output_files: files,
       metadata: notes.length === 0 ? metadata : { ...metadata, simbatch_notes: notes },
+      ...(telemetry.location === null ? {} : { telemetry_data: telemetry.location }),
     };
     const failed = (reason: FailReason, message: string): AttemptEnd => {
       const lines = simulation.lastLines(MESSAGE_BYTES);
@@ -189,6 +233,14 @@ export class Attempt {
 
 function infrastructure(message: string): AttemptEnd {
   return { type: 'fail', reason: 'infrastructure', error_message: message };
+}
+
+function telemetryNotes({ problem, refused, refusedValues, detail }: TelemetrySummary): string[] {
+  const notes = problem === null ? [] : [`telemetry was not stored completely: ${problem}`];
+  if (refused + refusedValues > 0) {
+    notes.push(`${String(refused)} telemetry samples and ${String(refusedValues)} values were refused: ${detail}`);
+  }
+  return notes;
 }
 
 function inWords(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {

@@ -14,6 +14,7 @@ import { processStart } from './process-table.ts';
 import type { Reporter, Verdict } from './reporter.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
+import { recoverTelemetry } from './telemetry/recover.ts';
 
 interface Held extends AttemptRef {
   /** While its processes may live. */
@@ -69,8 +70,10 @@ export class Holdings {
       if (orphans > 0) {
         site.log.warn(`killed ${String(orphans)} processes left by a former runner process`, { job_id, attempt });
       }
-      if (outcome === undefined) await spool.settled(record);
-      else {
+      if (outcome === undefined) {
+        await this.#closeTelemetry(record);
+        await spool.settled(record);
+      } else {
         undelivered.push({ record, outcome });
         this.#held.set(keyOf(record), { job_id, attempt });
       }
@@ -79,6 +82,16 @@ export class Holdings {
       site.log.info(`${String(undelivered.length)} outcomes of a former process are to be delivered`);
     }
     return undelivered;
+  }
+
+  /** Of an attempt that is lost the telemetry is still worth reading. */
+  async #closeTelemetry({ directory, job_id, attempt }: SpooledAttempt): Promise<void> {
+    if (directory === '') return;
+    try {
+      await recoverTelemetry(directory);
+    } catch (error) {
+      this.#options.site.log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
+    }
   }
 
   resume(undelivered: readonly { record: SpooledAttempt; outcome: Outcome }[]): void {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { routes } from '../../src/http/routes.ts';
 import { schemaFaults } from '../../src/http/validate.ts';
-import { BATCH_ID, JOB_ID, capabilities, fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { BATCH_ID, JOB_ID, capabilities, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
 const result = { execution_time_secs: 1, output_files: [], metadata: {} };

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
 import { realWorld } from '../../src/system/world.ts';
-import { fakeCoordinator } from './fake-coordinator.ts';
+import { fakeCoordinator } from './fake-api.ts';
 
 export interface Heard {
   level: string;

@@ -33,6 +33,9 @@ const CODECS: Readonly<Record<Compression, Codec>> = {
   lz4: { codec: 'LZ4_RAW', compress: (input) => lz4.compressSync(Buffer.from(input)).subarray(4) },
 };
 
+/** Nulls have no bytes to compress, and readers disagree on what LZ4 makes of nothing. A codec belongs to a chunk. */
+const NULLS_CODEC: Codec = CODECS.none;
+
 const MAGIC_BYTES = 4;
 const TIME_ELEMENT: SchemaElement = { name: TIMESTAMP_COLUMN, type: 'INT64', repetition_type: 'REQUIRED' };
 const CREATED_BY = `simbatch version ${packageVersion}`;
@@ -109,27 +112,25 @@ export class TelemetryFile {
   /** Bytes up to the end of the last footer; 0 before the first. */
   footedBytes = 0;
   readonly #handle: FileHandle;
-  readonly #compression: Compression;
   readonly #columns = new Set<string>();
   readonly #groups: Group[] = [];
 
-  private constructor(path: string, handle: FileHandle, compression: Compression) {
+  private constructor(path: string, handle: FileHandle) {
     this.path = path;
     this.#handle = handle;
-    this.#compression = compression;
   }
 
   /** Makes a new, empty file. Fails with EEXIST when the name is taken, also by a link. */
-  static async create(path: string, compression: Compression): Promise<TelemetryFile> {
-    return new TelemetryFile(path, await open(path, 'wx+', 0o644), compression);
+  static async create(path: string): Promise<TelemetryFile> {
+    return new TelemetryFile(path, await open(path, 'wx+', 0o644));
   }
 
   /**
    * Opens what a crash left. When the file does not end with a footer it is cut back to `footedBytes`, where the last
    * footer that was acknowledged ends. Throws when there is none there either.
    */
-  static async reopen(path: string, compression: Compression, footedBytes: number): Promise<TelemetryFile> {
-    const file = new TelemetryFile(path, await open(path, 'r+'), compression);
+  static async reopen(path: string, footedBytes: number): Promise<TelemetryFile> {
+    const file = new TelemetryFile(path, await open(path, 'r+'));
     try {
       const { size } = await file.#handle.stat();
       if (!(await file.#restore(size))) {
@@ -194,7 +195,7 @@ export class TelemetryFile {
         let empty = nulls.get(group.rows);
         if (empty === undefined) {
           const rows = Array.from<null>({ length: group.rows }).fill(null);
-          nulls.set(group.rows, (empty = encode(variableElement(name), rows, CODECS[this.#compression])));
+          nulls.set(group.rows, (empty = encode(variableElement(name), rows, NULLS_CODEC)));
         }
         const chunk = moved(empty.chunk, at);
         if (chunk.meta_data !== undefined) chunk.meta_data.path_in_schema = [name];

@@ -31,9 +31,7 @@ export async function recoverTelemetry(directory: string): Promise<RecoveredTele
     () => true,
     () => false,
   );
-  const file = exists
-    ? await TelemetryFile.reopen(path, compression, footedBytes)
-    : await TelemetryFile.create(path, compression);
+  const file = exists ? await TelemetryFile.reopen(path, footedBytes) : await TelemetryFile.create(path);
   try {
     // A footer newer than the journal's header holds all the journal's rows: the crash came between the two.
     const readable = file.rows;

@@ -75,6 +75,8 @@ export class SampleReader {
   readonly #sample: Sample;
   /** The variables of the previous sample by position: nearly always those of the next. */
   readonly #layout: Variable[] = [];
+  /** Where the names of the sample being read start and end, in pairs. */
+  readonly #nameSpans: Uint32Array;
   #bytes: Buffer = Buffer.alloc(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
@@ -84,6 +86,7 @@ export class SampleReader {
     this.#table = table;
     this.#limits = limits;
     this.#sample = new Sample(limits.maxValuesPerSample);
+    this.#nameSpans = new Uint32Array(limits.maxValuesPerSample * 2);
   }
 
   /** Reads one Sample and hands it to `take`; refuses it, counted, when it cannot be read. */
@@ -118,22 +121,21 @@ export class SampleReader {
     this.#at = 0;
   }
 
+  /** First all of its bytes, then its names: what is refused leaves no name behind. */
   #read(end: number, take: (sample: Sample) => void): void {
-    const sample = this.#sample;
-    sample.count = 0;
-    sample.high = 0;
-    sample.low = 0;
+    this.#sample.high = 0;
+    this.#sample.low = 0;
     let entries = 0;
     try {
       while (this.#at < end) {
         const tag = this.#varint();
         if (tag === ((2 << 3) | BYTES)) {
-          entries += 1;
-          if (entries > this.#limits.maxValuesPerSample) {
+          if (entries === this.#limits.maxValuesPerSample) {
             this.tally.refuse(`a sample with more than ${this.#limits.maxValuesPerSample} values`);
             return;
           }
-          this.#entry(this.#span(end), entries - 1);
+          this.#entry(this.#span(end), entries);
+          entries += 1;
         } else if (tag === ((1 << 3) | VARINT)) this.#timestamp();
         else this.#skip(tag & 7, end);
       }
@@ -144,7 +146,8 @@ export class SampleReader {
       return;
     }
     this.tally.accept();
-    take(sample);
+    this.#resolve(entries);
+    take(this.#sample);
   }
 
   /** One entry of the map: key 1, value 2; either may be missing and is then empty or 0. */
@@ -165,16 +168,28 @@ export class SampleReader {
       } else this.#skip(tag & 7, end);
     }
     if (this.#at !== end) throw malformed;
-    const variable = this.#variable(nameStart, nameEnd, position);
-    if (typeof variable === 'string') {
-      this.tally.refuseValue(variable);
-      return;
-    }
-    if (variable.column < 0 && variable.probe === undefined) return;
+    this.#nameSpans[position * 2] = nameStart;
+    this.#nameSpans[position * 2 + 1] = nameEnd;
+    this.#sample.values[position] = value;
+  }
+
+  /** Finds the variables of the entries read, and drops those that are refused or that nobody wants. */
+  #resolve(entries: number): void {
     const sample = this.#sample;
-    sample.variables[sample.count] = variable;
-    sample.values[sample.count] = value;
-    sample.count += 1;
+    sample.count = 0;
+    for (let position = 0; position < entries; position += 1) {
+      const start = this.#nameSpans[position * 2] ?? 0;
+      const end = this.#nameSpans[position * 2 + 1] ?? 0;
+      const variable = this.#variable(start, end, position);
+      if (typeof variable === 'string') {
+        this.tally.refuseValue(variable);
+        continue;
+      }
+      if (variable.column < 0 && variable.probe === undefined) continue;
+      sample.variables[sample.count] = variable;
+      sample.values[sample.count] = sample.values[position] ?? NaN;
+      sample.count += 1;
+    }
   }
 
   #variable(start: number, end: number, position: number): Variable | string {

@@ -19,6 +19,8 @@ export interface TelemetryOptions {
   /** Told once, at the check after the first sample that meets a condition, at the latest when telemetry is closed. */
   onConditionMet: (hit: ConditionHit) => void;
   world: TelemetryWorld;
+  /** Told of every sample as it comes, before it is reduced; it is good only during the call. */
+  onSample?: (sample: Sample) => void;
   limits?: Partial<TelemetryLimits>;
 }
 
@@ -65,6 +67,7 @@ class JobTelemetry {
   readonly #limits: TelemetryLimits;
   readonly #world: TelemetryWorld;
   readonly #watchdog: Watchdog;
+  readonly #onSample: ((sample: Sample) => void) | undefined;
   readonly #table: VariableTable;
   readonly #reduction: Reduction;
   readonly #store: TelemetryStore;
@@ -72,7 +75,9 @@ class JobTelemetry {
   readonly tally = new Tally();
   #closing: Promise<TelemetrySummary> | undefined;
 
-  constructor({ telemetry, earlyTermination, directory, onConditionMet, world, limits }: TelemetryOptions) {
+  constructor(options: TelemetryOptions) {
+    const { telemetry, earlyTermination, directory, onConditionMet, world, limits } = options;
+    this.#onSample = options.onSample;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#world = world;
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
@@ -154,6 +159,7 @@ class JobTelemetry {
       const probe = sample.variables[index]?.probe;
       if (probe !== undefined) probe(sample.values[index] ?? NaN, sample);
     }
+    this.#onSample?.(sample);
     if (this.#reduction.keeps(sample)) this.#store.add(sample);
   };
 

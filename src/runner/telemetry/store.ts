@@ -202,7 +202,7 @@ export class TelemetryStore {
       if (await exists(join(directory, JOURNAL_NAME))) await recoverTelemetry(directory);
       const name = await freeName(directory);
       this.#journal = await Journal.create(directory, { file: name, compression, footedBytes: 0 });
-      this.#file = await TelemetryFile.create(join(directory, name), compression);
+      this.#file = await TelemetryFile.create(join(directory, name));
     }
     return { file: this.#file, journal: this.#journal };
   }

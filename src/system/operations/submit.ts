@@ -5,6 +5,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { newBatchId } from '../../domain/ids.ts';
 import { minutesLeft } from '../../domain/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../domain/types.ts';
@@ -43,7 +44,13 @@ function openBatch(core: Core, turn: Turn, submission: BatchSubmission): Submiss
   const estimate = estimatedMinutes(core, input);
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
-  return { batch_id: batchId, total_jobs: totalJobs, estimated_completion_time_mins: estimate };
+  const warnings = samplingWarnings(submission.config, totalJobs);
+  const response: SubmissionResponse = {
+    batch_id: batchId,
+    total_jobs: totalJobs,
+    estimated_completion_time_mins: estimate,
+  };
+  return warnings.length === 0 ? response : { ...response, warnings };
 }
 
 function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSubmission, seed: Seed): BatchInput {

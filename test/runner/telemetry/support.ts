@@ -40,12 +40,14 @@ export interface TelemetryClient {
 }
 
 export function connect(url: string): TelemetryClient {
-  const options = { keepCase: true, longs: Number, defaults: true };
-  const definition = loadSync(join(packageRoot, 'clients', 'telemetry.proto'), options);
-  const { svc } = loadPackageDefinition(definition) as any;
-  return new svc.telemetry.v1.Telemetry(url, credentials.createInsecure(), {
-    'grpc.max_send_message_length': -1,
-  }) as TelemetryClient;
+  const definition = loadSync(join(packageRoot, 'clients', 'telemetry.proto'), {
+    keepCase: true,
+    longs: Number,
+    defaults: true,
+  });
+  const service: any = loadPackageDefinition(definition).svc;
+  const options = { 'grpc.max_send_message_length': -1 };
+  return new service.telemetry.v1.Telemetry(url, credentials.createInsecure(), options);
 }
 
 /** Sends all messages, waiting whenever the stream asks to, and resolves to the answer. */
@@ -145,12 +147,12 @@ export function readMetadata(path: string) {
 
 /** Runs a Python script that needs pyarrow; undefined when the machine has none, unless everything is required. */
 export function python(script: string, ...args: string[]): unknown {
-  const probe = spawnSync('python3', ['-c', 'import pyarrow.parquet'], { encoding: 'utf8' });
-  if (probe.status !== 0) {
-    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error(`pyarrow is required: ${probe.stderr}`);
+  const guarded = `import sys\ntry:\n import pyarrow.parquet\nexcept ImportError:\n sys.exit(77)\n${script}`;
+  const done = spawnSync('python3', ['-c', guarded, ...args], { encoding: 'utf8' });
+  if (done.error !== undefined || done.status === 77) {
+    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error('python3 with pyarrow is required');
     return undefined;
   }
-  const done = spawnSync('python3', ['-c', script, ...args], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout);
 }

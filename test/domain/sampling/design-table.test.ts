@@ -1,0 +1,59 @@
+/** Designs as text and columns. */
+import { expect } from 'chai';
+import { DESIGN_FORMATS, designColumns, designText } from '../../../src/domain/sampling/design-table.ts';
+import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { dispersionsOf, names, unitSampler } from './support.ts';
+
+const text = (...[sampler, format, from, to]: Parameters<typeof designText>) =>
+  [...designText(sampler, format, from, to)].join('');
+
+describe('design table', () => {
+  const small = createSampler(
+    dispersionsOf([
+      ['b', { type: 'fixed', value: -2.5 }],
+      ['__proto__', { type: 'fixed', value: 1e-300 }],
+      ['a,"q"', { type: 'fixed', value: 7 }],
+      ['=SUM(A1)', { type: 'fixed', value: 0 }],
+    ]),
+    { runs: 3, sampling_method: 'monte_carlo', seed: 1 },
+  );
+
+  it('writes CSV with quoted and guarded names', () => {
+    expect(text(small, 'csv', 1, 3)).to.equal(
+      `run_id,'=SUM(A1),__proto__,"a,""q""",b\r\n1,0,1e-300,7,-2.5\r\n2,0,1e-300,7,-2.5\r\n`,
+    );
+  });
+
+  it('writes NDJSON and JSON that read back as the parameters', () => {
+    const expected = [0, 1, 2].map((run) => JSON.stringify({ run_id: run, parameters: small.parameters(run) }));
+    expect(text(small, 'ndjson', 0, 3)).to.equal(expected.map((line) => `${line}\n`).join(''));
+    expect((JSON.parse(text(small, 'json', 0, 3)) as unknown[]).map((row) => JSON.stringify(row))).to.deep.equal(
+      expected,
+    );
+  });
+
+  it('writes a design without runs or without dispersions', () => {
+    expect(text(small, 'json', 0, 0)).to.equal('[]\n');
+    expect(text(small, 'ndjson', 2, 2)).to.equal('');
+    expect(text(createSampler({}, { runs: 2, sampling_method: 'monte_carlo', seed: 1 }), 'csv', 0, 2)).to.equal(
+      'run_id\r\n0\r\n1\r\n',
+    );
+  });
+
+  it('reads back every digit, and comes in chunks of bounded size', () => {
+    const sampler = unitSampler(names(6), 'latin_hypercube', 5000);
+    for (const format of DESIGN_FORMATS) {
+      const chunks = [...designText(sampler, format, 0, 5000)];
+      expect(chunks.length).to.be.above(5);
+      expect(Math.max(...chunks.map((chunk) => chunk.length))).to.be.below(70_000);
+    }
+    const rows = text(sampler, 'csv', 0, 5000).split('\r\n').slice(1, -1);
+    const { run_id: runIds, columns } = designColumns(sampler, 4000, 4100);
+    for (const [row, runId] of runIds.entries()) {
+      const expected = [runId, ...sampler.uniforms(runId)];
+      expect(rows[runId]!.split(',').map(Number)).to.deep.equal(expected);
+      expect([runId, ...columns.map((column) => column[row]!)]).to.deep.equal(expected);
+    }
+    expect(runIds.length).to.equal(100);
+  });
+});

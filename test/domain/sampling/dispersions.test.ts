@@ -1,0 +1,106 @@
+/** Which dispersions are refused or warned of, as tables. */
+import { expect } from 'chai';
+import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling/dispersions.ts';
+import type { DistributionType, SamplingMethod } from '../../../src/domain/types.ts';
+import { UNIT, dispersionsOf, names } from './support.ts';
+
+const config = (pairs: Iterable<readonly [string, DistributionType]>, method: SamplingMethod, runs: number) => ({
+  dispersions: dispersionsOf(pairs),
+  monte_carlo: { runs, sampling_method: method },
+});
+const faultsOf = (distribution: object, name = 'x') =>
+  dispersionFaults(config([[name, distribution as DistributionType]], 'monte_carlo', 1)).map(
+    ({ pointer, detail }) => `${pointer.replace('/config/dispersions/', '')}: ${detail}`,
+  );
+
+describe('dispersions', () => {
+  const refused: [object, string][] = [
+    [{ type: 'normal', mean: 0, std_dev: -1 }, 'x/distribution/std_dev: must be >= 0, not -1'],
+    [{ type: 'normal', mean: Infinity, std_dev: 1 }, 'x/distribution/mean: must be a finite number, not Infinity'],
+    [{ type: 'normal', mean: 1e308, std_dev: 1e308 }, 'x/distribution: the normal distribution overflows a double'],
+    [{ type: 'uniform', min: 2, max: 1 }, 'x/distribution/min: must be <= max (1), not 2'],
+    [{ type: 'uniform', min: NaN, max: 1 }, 'x/distribution/min: must be a finite number, not NaN'],
+    [{ type: 'exponential', lambda: 0 }, 'x/distribution/lambda: must be > 0, not 0'],
+    [{ type: 'exponential', lambda: 1e-308 }, 'x/distribution: the exponential distribution overflows a double'],
+    [{ type: 'gamma', shape: -2, scale: 1 }, 'x/distribution/shape: must be > 0, not -2'],
+    [{ type: 'gamma', shape: 2, scale: 0 }, 'x/distribution/scale: must be > 0, not 0'],
+    [{ type: 'gamma', shape: 2, scale: 1e308 }, 'x/distribution: the gamma distribution overflows a double'],
+    [{ type: 'gamma', shape: 1e308, scale: 1e10 }, 'x/distribution: the gamma distribution overflows a double'],
+    [{ type: 'beta', alpha: 0, beta: 1 }, 'x/distribution/alpha: must be > 0, not 0'],
+    [{ type: 'beta', alpha: 1, beta: 1e300 }, 'x/distribution/beta: must be <= 1000000000, not 1e+300'],
+    [{ type: 'fixed', value: '3' }, 'x/distribution/value: must be a finite number, not string'],
+    [{ type: 'fixed' }, 'x/distribution/value: must be a finite number, is missing'],
+    [
+      { type: 'poisson', lambda: 1 },
+      'x/distribution/type: must be one of normal, uniform, exponential, gamma, beta, fixed',
+    ],
+    [{ type: 'toString' }, 'x/distribution/type: must be one of'],
+  ];
+  for (const [distribution, expected] of refused) {
+    it(`refuses ${JSON.stringify(distribution)}`, () => {
+      const faults = faultsOf(distribution);
+      expect(faults).to.have.length(1);
+      expect(faults[0]).to.include(expected);
+    });
+  }
+
+  const accepted: DistributionType[] = [
+    { type: 'normal', mean: 7, std_dev: 0 },
+    { type: 'uniform', min: 5, max: 5 },
+    { type: 'uniform', min: -1.5e308, max: 1.5e308 },
+    { type: 'gamma', shape: 1e-300, scale: 1 },
+    { type: 'gamma', shape: 1e300, scale: 1 },
+    { type: 'beta', alpha: 1e-300, beta: 1e-300 },
+    { type: 'beta', alpha: 1e9, beta: 1e-9 },
+    { type: 'fixed', value: -0 },
+  ];
+  for (const distribution of accepted) {
+    it(`accepts ${JSON.stringify(distribution)}`, () => expect(faultsOf(distribution)).to.deep.equal([]));
+  }
+
+  it('reports all faults at once', () => {
+    expect(faultsOf({ type: 'gamma', shape: 0, scale: -1 })).to.have.length(2);
+  });
+
+  it('refuses names that are empty or not Unicode, and points at odd ones properly', () => {
+    expect(faultsOf(UNIT, '')).to.deep.equal([': the name of a dispersion must not be empty']);
+    expect(faultsOf(UNIT, 'a\ud800')[0]).to.include('lone surrogates');
+    expect(faultsOf(UNIT, '__proto__')).to.deep.equal([]);
+    expect(faultsOf({ type: 'fixed' }, 'a/b~c')[0]).to.include('a~1b~0c/distribution/value');
+    expect(faultsOf({ type: 'fixed' }, '__proto__')[0]).to.include('__proto__/distribution/value');
+  });
+
+  it('refuses more quasi_monte_carlo dispersions than there are dimensions', () => {
+    const pairs = names(1112).map((name) => [name, UNIT] as const);
+    expect(dispersionFaults(config(pairs, 'quasi_monte_carlo', 64))).to.have.length(1);
+    expect(dispersionFaults(config(pairs.slice(1), 'quasi_monte_carlo', 64))).to.deep.equal([]);
+    expect(dispersionFaults(config(pairs, 'latin_hypercube', 64))).to.deep.equal([]);
+  });
+
+  const few = 'quasi-monte-carlo-few-runs';
+  const forDispersions = 'quasi-monte-carlo-few-runs-for-dispersions';
+  const notPower = 'quasi-monte-carlo-not-a-power-of-two';
+  const warned: [SamplingMethod, dispersions: number, runs: number, jobs: number, codes: string[]][] = [
+    ['monte_carlo', 50, 10, 10, []],
+    ['latin_hypercube', 50, 10, 10, []],
+    ['latin_hypercube', 2, 1000, 10, ['latin-hypercube-subset']],
+    ['latin_hypercube', 0, 1000, 10, []],
+    ['quasi_monte_carlo', 2, 64, 64, []],
+    ['quasi_monte_carlo', 2, 32, 32, [few]],
+    ['quasi_monte_carlo', 2, 1000, 10, [few, notPower]],
+    ['quasi_monte_carlo', 5, 64, 64, [forDispersions]],
+    ['quasi_monte_carlo', 4, 100, 100, [notPower]],
+    ['quasi_monte_carlo', 4, 0, 0, []],
+    ['quasi_monte_carlo', 0, 10, 10, []],
+  ];
+  for (const [method, count, runs, jobs, codes] of warned) {
+    it(`warns of ${method}, ${count} dispersions, ${jobs} of ${runs} runs: ${codes.join(', ') || 'nothing'}`, () => {
+      const study = config(
+        names(count).map((name) => [name, UNIT] as const),
+        method,
+        runs,
+      );
+      expect(samplingWarnings(study, jobs).map(({ code }) => code)).to.deep.equal(codes);
+    });
+  }
+});

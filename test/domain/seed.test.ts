@@ -1,0 +1,125 @@
+/** The int64 seed through text, JSON and back. */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { stringifyExact } from '../../src/domain/json.ts';
+import { MAX_SEED, seedFault, seedFromBigint, seedFromDecimal, seedToDecimal } from '../../src/domain/seed.ts';
+import { exactSeed, parseExact } from '../../src/exact-json.ts';
+
+const submission = (seed: string, more = '') =>
+  `{"name":"s","config":{"monte_carlo":{"runs":1,"seed":${seed}}${more}}}`;
+const seedIn = (text: string) => exactSeed(text, JSON.parse(text));
+
+describe('seed', () => {
+  const read: [text: string, seed: number | bigint][] = [
+    ['0', 0],
+    ['007', 7],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['9223372036854775807', 9223372036854775807n],
+  ];
+  for (const [text, seed] of read) {
+    it(`reads ${text}`, () => {
+      expect(seedFromDecimal(text)).to.equal(seed);
+      expect(seedToDecimal(seed)).to.equal(String(BigInt(text)));
+    });
+  }
+  for (const text of ['', '-1', '1.5', '1e3', ' 1', '0x1', '9223372036854775808', '9'.repeat(100_000)]) {
+    it(`refuses "${text.slice(0, 25)}"`, () => expect(() => seedFromDecimal(text)).to.throw(RangeError, 'seed'));
+  }
+
+  const judged: [unknown, string | undefined][] = [
+    [0, undefined],
+    [-0, undefined],
+    [5n, undefined],
+    [MAX_SEED, undefined],
+    [MAX_SEED + 1n, '9223372036854775808'],
+    [-1, '-1'],
+    [0.5, '0.5'],
+    [2 ** 53, 'plain digits'],
+    [2 ** 63, 'from 0 to'],
+    ['1', 'must be an integer'],
+    [NaN, 'NaN'],
+  ];
+  for (const [value, fault] of judged) {
+    it(`judges ${typeof value} ${String(value)}`, () => {
+      if (fault === undefined) expect(seedFault(value)).to.equal(undefined);
+      else expect(seedFault(value)).to.include(fault);
+    });
+  }
+});
+
+describe('exact JSON', () => {
+  const big = '9007199254740993';
+  const submissions: [label: string, text: string, seed: unknown][] = [
+    ['small', submission('42'), 42],
+    ['above 2^53', submission(big), BigInt(big)],
+    ['the greatest', submission('9223372036854775807'), 9223372036854775807n],
+    ['null', submission('null'), null],
+    ['absent', '{"config":{"monte_carlo":{}}}', undefined],
+    ['given twice: the last one', submission(`1,"seed":${big}`), BigInt(big)],
+    ['given twice: the last one, small', submission(`${big},"seed":1`), 1],
+    [
+      'in a repeated parent',
+      `{"config":{"monte_carlo":{"seed":5}},"config":{"monte_carlo":{"seed":${big}}}}`,
+      BigInt(big),
+    ],
+    ['with an escaped name', submission('1').replace('"seed":1', `"s\\u0065ed":${big}`), BigInt(big)],
+    ['beside decoys', submission(big, `,"x":{"seed":1},"y":"\\"seed\\":2","__proto__":{"seed":3}`), BigInt(big)],
+    ['below __proto__', `{"__proto__":{"config":{"monte_carlo":{"seed":${big}}}}}`, undefined],
+    ['a fraction', submission('9007199254740993.0'), 9007199254740992],
+    ['an exponent', submission('1e17'), 1e17],
+    ['huge', submission('9'.repeat(5000)), Infinity],
+    ['negative', submission(`-${big}`), -BigInt(big)],
+  ];
+  for (const [label, text, seed] of submissions) {
+    it(`finds the seed of a submission: ${label}`, () => expect(seedIn(text)).to.equal(seed));
+  }
+
+  it('reads a seed at any depth, and nothing else, as bigint', () => {
+    const text = `[{"run_config":{"metadata":{"seed":${big}}}},{"x":${big},"seed":[${big}],"y":{"seed":-0},"__proto__":${big}}]`;
+    const [job, other] = parseExact(text) as [unknown, Record<string, unknown>];
+    expect(job).to.deep.equal({ run_config: { metadata: { seed: BigInt(big) } } });
+    expect(Object.entries(other)).to.deep.equal(Object.entries(JSON.parse(text)[1] as object));
+    expect(parseExact(big)).to.equal(Number(big));
+  });
+
+  it('reads everything without large seeds as JSON.parse does, and refuses what it refuses', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), (value, noise) => {
+        const text = JSON.stringify([value, { seed: 1, z: 12345678901234567000 }, noise]);
+        expect(parseExact(text)).to.deep.equal(JSON.parse(text));
+      }),
+    );
+    for (const text of ['', '{', `{"seed":${big},}`, `{"seed":0${big}}`, `{'seed':${big}}`]) {
+      expect(() => parseExact(text), text).to.throw(SyntaxError);
+    }
+  });
+
+  it('survives hostile depth', () => {
+    const text = `{"seed":${big},"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect(() => parseExact(text)).to.throw(SyntaxError, 'deep');
+  });
+
+  it('writes bigints as bare digits whatever stands beside them, and reads them back', () => {
+    const strings = fc.oneof(
+      fc.string(),
+      fc.constantFrom('#0#1', '"#0#1"', '#1#', '#', '__proto__', '9007199254740993'),
+    );
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: MAX_SEED }), fc.array(strings), (wide, texts) => {
+        const seed = seedFromBigint(wide);
+        const value = { texts, seed, nested: [{ seed }, Object.fromEntries(texts.map((text) => [text, text]))] };
+        const text = stringifyExact(value);
+        expect(parseExact(text)).to.deep.equal(value);
+        expect(text).to.include(`"seed":${wide}`);
+      }),
+    );
+    expect(stringifyExact({ a: 1n, b: undefined, c: [undefined, -5n] })).to.equal('{"a":1,"c":[null,-5]}');
+  });
+
+  it('still refuses circular structures', () => {
+    const value: Record<string, unknown> = { seed: 1n };
+    value['self'] = value;
+    expect(() => stringifyExact(value)).to.throw(TypeError, 'circular');
+  });
+});

@@ -1,0 +1,193 @@
+/** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { SimbatchError } from '../../src/domain/errors.ts';
+import { jobId } from '../../src/domain/ids.ts';
+import type * as wire from '../../src/domain/types.ts';
+import type { CoordinatorApi, Listing, PageRequest } from '../../src/system/api.ts';
+
+export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
+export const JOB_ID = jobId(BATCH_ID, 0);
+const AT = '2026-03-01T12:00:00.000Z';
+
+export const batch: wire.Batch = {
+  id: BATCH_ID,
+  name: 'study',
+  status: 'Running',
+  total_jobs: 3,
+  completed_jobs: 1,
+  failed_jobs: 0,
+  config_hash: 'abc',
+  created_at: AT,
+};
+
+export function job(runId: number, seed: wire.Seed = 7): wire.Job {
+  return {
+    id: jobId(BATCH_ID, runId),
+    batch_id: BATCH_ID,
+    status: 'Pending',
+    run_config: {
+      run_id: runId,
+      parameters: JSON.parse(`{"__proto__": 0.5, "mass": ${runId}}`) as Record<string, number>,
+      metadata: {
+        simulation_name: 'rocket',
+        simulation_version: '1',
+        duration_minutes: 5,
+        sampling_method: 'monte_carlo',
+        generated_at: AT,
+        seed,
+      },
+    },
+    retries: 0,
+    max_retries: 3,
+    timeout_secs: 60,
+    created_at: AT,
+  };
+}
+
+export const capabilities: wire.RunnerCapabilities = {
+  max_concurrent_jobs: 2,
+  cpu_cores: 4,
+  memory_gb: 8,
+  gpu_available: false,
+  supported_simulation_types: [],
+};
+
+export const runner: wire.Runner = {
+  id: 'r1',
+  name: 'r1',
+  status: 'Idle',
+  capabilities,
+  current_jobs: [],
+  tags: [],
+  registered_at: AT,
+  last_heartbeat: AT,
+  total_jobs_completed: 0,
+  total_jobs_failed: 0,
+  accepting_jobs: true,
+};
+
+export const result: wire.JobResult = {
+  job_id: JOB_ID,
+  success: true,
+  execution_time_secs: 3,
+  output_files: ['/out/trajectory.csv'],
+  metadata: { apogee_m: 1200.5 },
+  error_message: null,
+  telemetry_data: null,
+};
+
+export const submission: wire.BatchSubmission = {
+  name: 'study',
+  config: {
+    simulation: { name: 'rocket', version: '1', duration_minutes: 5 },
+    monte_carlo: { runs: 3, sampling_method: 'monte_carlo', seed: 7 },
+    dispersions: { mass: { distribution: { type: 'normal', mean: 10, std_dev: 1 }, units: 'kg' } },
+    compute: {
+      container: { image: 'rocket:1', cpu_request: '500m', memory_request: '512Mi' },
+      max_parallel_jobs: 0,
+      job_timeout_seconds: 60,
+    },
+    early_termination: { enabled: true, check_frequency_hz: 1, conditions: [] },
+    telemetry: {
+      sampling_rate_hz: 10,
+      variables: [],
+      storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
+      buffer_flush_interval_seconds: 1,
+    },
+  },
+};
+
+/** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
+export class FakeListing<T> implements Listing<T> {
+  total: number | undefined;
+  freed = false;
+  chunksMade = 0;
+  readonly chunks: AsyncIterable<readonly T[]>;
+  #position = 0;
+
+  constructor(total: number, make: (index: number) => T, page: PageRequest = {}, chunkSize = 100) {
+    this.total = total;
+    const from = page.after === undefined ? 0 : Number(page.after) + 1;
+    const to = Math.min(total, from + (page.limit ?? total));
+    this.#position = to;
+    this.chunks = this.#read(from, to, make, chunkSize);
+  }
+
+  next(): string | undefined {
+    return this.#position < this.total! ? String(this.#position - 1) : undefined;
+  }
+
+  async *#read(from: number, to: number, make: (index: number) => T, chunkSize: number): AsyncGenerator<readonly T[]> {
+    try {
+      for (let start = from; start < to; start += chunkSize) {
+        await Promise.resolve();
+        this.chunksMade += 1;
+        yield Array.from({ length: Math.min(chunkSize, to - start) }, (_, offset) => make(start + offset));
+      }
+    } finally {
+      this.freed = true;
+    }
+  }
+}
+
+type Calls = { operation: string; args: unknown[] }[];
+
+/** `calls` lists what was asked; any member can be replaced by a test. */
+export interface FakeCoordinator extends CoordinatorApi {
+  calls: Calls;
+}
+
+export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCoordinator {
+  const calls: Calls = [];
+  const answers: CoordinatorApi = {
+    submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    cancelBatch: async () => ({ ...batch, status: 'Cancelled' }),
+    cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
+    register: async () => ({ runner, heartbeat_interval_secs: 5, offline_after_secs: 15, lease_secs: 60, lost: [] }),
+    heartbeat: async () => ({ runner, cancel: [], lost: [] }),
+    claim: async () => ({
+      assignments: [{ job: job(0), attempt: 1 }],
+      batches: { [BATCH_ID]: { config: submission.config } },
+    }),
+    start: async () => ({ ...job(0), status: 'Running' }),
+    complete: async () => ({ ...job(0), status: 'Completed' }),
+    fail: async () => ({ ...job(0), status: 'Failed', error_message: 'exit code 1' }),
+    reports: async (_id, request) =>
+      request.reports.map(({ job_id: jobId }) => ({ job_id: jobId, status: 'Running' as const })),
+    signOff: async () => ({ ...runner, status: 'Offline' }),
+    drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
+    resume: async () => runner,
+    job: async () => job(0),
+    jobResult: async () => result,
+    jobHistory: async () => ({
+      job_id: JOB_ID,
+      status: 'Running',
+      retries: 0,
+      losses: 0,
+      attempts: [{ attempt: 1, runner_id: 'r1', claimed_at: AT }],
+      attempts_omitted: 0,
+    }),
+    jobs: async (_filter, page) => new FakeListing(3, (index) => job(index), page),
+    batch: async () => ({
+      batch,
+      jobs_by_status: { Pending: 2, Claimed: 0, Running: 0, Completed: 1, Failed: 0, Timeout: 0, Cancelled: 0 },
+      throughput_jobs_per_minute: 1.5,
+      estimated_completion_time_mins: 2,
+    }),
+    submission: async () => submission,
+    batches: async (_filter, page) => new FakeListing(2, () => batch, page),
+    batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
+    runner: async (id) => {
+      if (id !== 'r1') throw new SimbatchError('unknown-runner', `There is no runner ${id}.`);
+      return runner;
+    },
+    runners: async () => ({ runners: [runner], active_runners: 1, offline_runners: 0, total_capacity: 2 }),
+  };
+  const told = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [
+    operation,
+    (...args: unknown[]) => {
+      calls.push({ operation, args });
+      return (answer as (...given: unknown[]) => unknown)(...args);
+    },
+  ]);
+  return { ...(Object.fromEntries(told) as CoordinatorApi), calls };
+}

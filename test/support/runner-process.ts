@@ -1,0 +1,78 @@
+/** Starts real runner processes against a fake coordinator, in a folder of their own, and leaves nothing behind. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../src/package.ts';
+
+export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
+const MAIN = fileURLToPath(new URL('runner-main.js', import.meta.url));
+
+export class RunnerProcess {
+  readonly process: ChildProcess;
+  log = '';
+
+  constructor(child: ChildProcess) {
+    this.process = child;
+    child.stderr?.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
+  }
+
+  /** Sends the signal and resolves with the exit code, or the signal's name when it died of it. */
+  async end(signal: NodeJS.Signals): Promise<number | string | null> {
+    this.process.kill(signal);
+    return await this.exit();
+  }
+
+  async exit(): Promise<number | string | null> {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode !== null || signalCode !== null) return exitCode ?? signalCode;
+    const [code, signal] = (await once(this.process, 'exit')) as [number | null, string | null];
+    return code ?? signal;
+  }
+
+  /** Resolves once the log has the text. */
+  async says(text: string): Promise<void> {
+    while (!this.log.includes(text)) {
+      if (this.process.exitCode !== null) throw new Error(`it ended without saying "${text}": ${this.log}`);
+      await once(this.process.stderr as NodeJS.ReadableStream, 'data');
+    }
+  }
+}
+
+/** One test's folder and processes; `clean` ends and removes them. */
+export class Site {
+  readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-runner-'));
+  readonly #processes: RunnerProcess[] = [];
+
+  start(endpoint: string, args: readonly string[] = [], env: Record<string, string> = {}): RunnerProcess {
+    const options = ['--endpoint', endpoint, '--runner-id', 'r1', '--output-root', join(this.folder, 'out')];
+    const entrypoint = args.includes('--entrypoint') ? [] : ['--entrypoint', SIMULATION];
+    const all = [MAIN, 'runner', ...options, ...entrypoint, '--max-concurrent-jobs', '4', ...args];
+    const child = spawn(process.execPath, all, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: this.folder,
+      env: { ...process.env, ...env },
+    });
+    const runner = new RunnerProcess(child);
+    this.#processes.push(runner);
+    return runner;
+  }
+
+  async clean(): Promise<void> {
+    for (const runner of this.#processes) await runner.end('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether the process lives (an unreaped one does not). */
+export function lives(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
+    return !/\) [ZX] /.test(stat);
+  } catch {
+    return false;
+  }
+}

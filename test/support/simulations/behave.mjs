@@ -1,0 +1,75 @@
+// A simulation for tests of the runner: BEHAVE (a member of container.environment) says what it does.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const out = process.env.SVC_OUTPUT_DIR;
+const runConfig = readFileSync(process.env.SVC_RUN_CONFIG, 'utf8');
+const forever = () => setInterval(() => {}, 1000);
+const child = (options = {}) =>
+  spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit', ...options });
+
+const behaviours = {
+  succeed() {
+    const { run_id, parameters } = JSON.parse(runConfig);
+    writeFileSync(join(out, 'metadata.json'), JSON.stringify({ run_id, doubled: parameters.mass * 2 }));
+    writeFileSync(join(out, 'environment.json'), JSON.stringify(process.env));
+    writeFileSync(join(out, 'run_config.txt'), runConfig);
+  },
+  fail() {
+    console.error('first line\nthe reason is here');
+    process.exitCode = 3;
+  },
+  crash() {
+    process.kill(process.pid, 'SIGSEGV');
+  },
+  hang: forever,
+  slow() {
+    setTimeout(() => {}, Number(process.env.SLOW_MS ?? 300));
+  },
+  // Ignores the polite signals and has told so before it is killed.
+  stubborn() {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
+    forever();
+  },
+  family() {
+    const stay = child();
+    const leave = child({ detached: true });
+    writeFileSync(join(out, 'pids.json'), JSON.stringify([process.pid, stay.pid, leave.pid]));
+    forever();
+  },
+  // Ends well and leaves a process in its group behind.
+  leaver() {
+    const stay = child({ stdio: 'ignore' });
+    writeFileSync(join(out, 'pids.json'), JSON.stringify([process.pid, stay.pid]));
+    process.exit(0);
+  },
+  flood() {
+    const block = Buffer.alloc(1 << 20, 'x');
+    process.stdout.write('the beginning\n');
+    let left = Number(process.env.FLOOD_MIB ?? 40);
+    const more = () => {
+      if (left-- > 0) process.stdout.write(block, more);
+      else process.stdout.write('\nthe end\n');
+    };
+    more();
+  },
+  artifacts() {
+    for (let folder = 0; folder < 10; folder++) {
+      mkdirSync(join(out, `part-${folder}`));
+      for (let file = 0; file < 1000; file++) writeFileSync(join(out, `part-${folder}`, `${file}.dat`), '');
+    }
+  },
+  links() {
+    mkdirSync(join(out, 'deep'));
+    writeFileSync(join(out, 'deep', 'real.csv'), 'x');
+    symlinkSync('/etc', join(out, 'folder'));
+    symlinkSync('/etc/passwd', join(out, 'file'));
+    symlinkSync('/etc/passwd', join(out, 'metadata.json'));
+  },
+  oddMetadata() {
+    writeFileSync(join(out, 'metadata.json'), process.env.METADATA);
+  },
+};
+
+behaviours[process.env.BEHAVE ?? 'succeed']();
