@@ -4,7 +4,8 @@
  */
 import { parseCondition } from './condition.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
-import type { Fault } from './types.ts';
+import { dispersionFaults } from './sampling/dispersions.ts';
+import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from './types.ts';
 
 type Reader = (text: string) => unknown;
 
@@ -19,7 +20,25 @@ const QUANTITIES: readonly { member: string; read: Reader; atLeast?: string }[] 
 /** All such faults of what claims to be a BatchSubmission; members of another shape than documented are passed over. */
 export function submissionFaults(submission: unknown): Fault[] {
   const config = member(submission, 'config');
-  return [...containerFaults(member(config, 'compute')), ...conditionFaults(member(config, 'early_termination'))];
+  return [
+    ...samplingFaults(config),
+    ...containerFaults(member(config, 'compute')),
+    ...conditionFaults(member(config, 'early_termination')),
+  ];
+}
+
+/** Of the dispersions that have a distribution; the others' faults are of shape. */
+function samplingFaults(config: unknown): Fault[] {
+  const dispersions = member(config, 'dispersions');
+  if (typeof dispersions !== 'object' || dispersions === null) return [];
+  const readable = Object.entries(dispersions as Record<string, DispersionConfig>).filter(
+    ([, dispersion]) => typeof member(member(dispersion, 'distribution'), 'type') === 'string',
+  );
+  const monteCarlo = { sampling_method: member(member(config, 'monte_carlo'), 'sampling_method') as SamplingMethod };
+  return dispersionFaults({
+    dispersions: Object.fromEntries(readable),
+    monte_carlo: monteCarlo as BatchConfig['monte_carlo'],
+  });
 }
 
 function containerFaults(compute: unknown): Fault[] {

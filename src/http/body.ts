@@ -5,6 +5,7 @@ import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
 import { SimbatchError } from '../domain/errors.ts';
 import { parseExact } from '../exact-json.ts';
+import { extentFault } from './extent.ts';
 
 export interface BodyLimits {
   /** Bytes of a submission, and of what is alike in size. */
@@ -80,6 +81,8 @@ function refuseOtherTypes(ctx: Context): void {
 }
 
 function parse(text: string, seeds: boolean): unknown {
+  const tooMuch = extentFault(text);
+  if (tooMuch !== undefined) throw new SimbatchError('invalid-request', tooMuch);
   try {
     return seeds ? parseExact(text) : JSON.parse(text);
   } catch (cause) {

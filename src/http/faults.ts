@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import { didYouMean } from '../domain/did-you-mean.ts';
 import type { Fault } from '../domain/types.ts';
-import { pointerPart } from './pointer.ts';
+import { pointerStep } from '../domain/pointer.ts';
 import { registry } from './schemas/build.ts';
 
 /** A value as a person may be shown it: JSON, and not more than a line of it. */
@@ -35,7 +35,7 @@ type Params = Record<string, unknown>;
 function faultOf(error: ErrorObject): Fault | undefined {
   const params = error.params as Params;
   const pointer =
-    error.propertyName === undefined ? error.instancePath : error.instancePath + pointerPart(error.propertyName);
+    error.propertyName === undefined ? error.instancePath : error.instancePath + pointerStep(error.propertyName);
   switch (error.keyword) {
     case 'propertyNames':
     case 'anyOf':
@@ -43,7 +43,7 @@ function faultOf(error: ErrorObject): Fault | undefined {
       return undefined;
     case 'required':
       if (error.parentSchema?.['discriminator'] !== undefined) return wrongTag(pointer, error);
-      return { pointer: pointer + pointerPart(params['missingProperty'] as string), detail: 'is required' };
+      return { pointer: pointer + pointerStep(params['missingProperty'] as string), detail: 'is required' };
     case 'additionalProperties':
       return unknownMember(pointer, params['additionalProperty'] as string, error);
     case 'discriminator':
@@ -58,7 +58,7 @@ function faultOf(error: ErrorObject): Fault | undefined {
 function unknownMember(pointer: string, member: string, error: ErrorObject): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   return {
-    pointer: pointer + pointerPart(member),
+    pointer: pointer + pointerStep(member),
     detail: `is not known here${suggestion(member, known)}; the members are ${known.join(', ')}`,
   };
 }
@@ -68,7 +68,7 @@ function wrongTag(pointer: string, error: ErrorObject): Fault {
   const value = (error.data as Params | undefined)?.[tag];
   const variants = (error.parentSchema?.['oneOf'] ?? []) as { $ref: string }[];
   const known = variants.map((variant) => tagValue(variant.$ref, tag));
-  return { pointer: pointer + pointerPart(tag), detail: oneOfThese(value, known) };
+  return { pointer: pointer + pointerStep(tag), detail: oneOfThese(value, known) };
 }
 
 function tagValue(schemaName: string, tag: string): string {

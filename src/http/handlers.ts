@@ -12,8 +12,8 @@ import type {
   HeartbeatRequest,
   JobStatus,
   RegisterRequest,
+  ReportOutcome,
   ReportsRequest,
-  ReportsResponse,
   RunnerStatus,
   SignOffRequest,
   StartRequest,
@@ -102,7 +102,9 @@ export const handlers = {
     const abandoned = (request.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
     return coordinator.claim(call.id, request, abandoned);
   },
-  report: async (coordinator, call) => reported(await coordinator.reports(call.id, call.body as ReportsRequest)),
+  report: async (coordinator, call) => ({
+    outcomes: (await coordinator.reports(call.id, call.body as ReportsRequest)).map(outcomeOf),
+  }),
   signOffRunner: (coordinator, call) => coordinator.signOff(call.id, call.body as SignOffRequest),
   startJob: (coordinator, call) => coordinator.start(call.id, call.body as StartRequest),
   completeJob: (coordinator, call) => coordinator.complete(call.id, call.body as CompleteRequest),
@@ -118,10 +120,9 @@ function given<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Below HTTP no status is known: the refusals of single reports become problems here. */
-function reported(judgements: readonly ReportJudgement[]): ReportsResponse {
-  const outcomes = judgements.map((it) =>
-    'status' in it ? it : { job_id: it.job_id, problem: problemOf(it.refusal.code, it.refusal.message) },
-  );
-  return { outcomes };
+/** Below HTTP no status is known: a refused report gets its problem here. */
+function outcomeOf(judgement: ReportJudgement): ReportOutcome {
+  if (!('refusal' in judgement)) return judgement;
+  const { code, message, faults } = judgement.refusal;
+  return { job_id: judgement.job_id, problem: problemOf(code, message, { faults }) };
 }

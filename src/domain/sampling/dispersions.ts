@@ -2,6 +2,7 @@
  * Which dispersions can be sampled: every fault of a submission's `config.dispersions`, and what is allowed but will probably
  * mislead. Nothing is sampled for keeping here, nothing thrown.
  */
+import { pointerStep } from '../pointer.ts';
 import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../types.ts';
 import { quantileFunction } from './quantiles.ts';
 import { SOBOL_DIMENSIONS } from './sobol.ts';
@@ -31,11 +32,6 @@ const RULES: { readonly [Type in DistributionType['type']]: Readonly<Record<stri
 
 /** Where every distribution is tried for overflow: the least and greatest uniform there are, and the middle. */
 const PROBES = [2 ** -53, 0.5, 1 - 2 ** -53];
-
-/** A name or index as one step of a JSON Pointer (RFC 6901). */
-export function pointerStep(name: string): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
 
 /**
  * All faults of the dispersions of a study, with pointers into the submission (`/config/dispersions/...`); empty when they can be

@@ -1,0 +1,62 @@
+/**
+ * How deep and how wide a JSON text is, measured before it is parsed: an object of a million members takes seconds to parse
+ * and again to look through, and what recurses does not survive a million levels.
+ */
+
+/** No documented body is nearly as deep. */
+const MAX_DEPTH = 500;
+/** Members beyond this many in one object count as wide: above about a thousand V8 keeps an object as a hash table. */
+const WIDE = 1_000;
+/** Wide members a body may have in all. */
+const MAX_WIDE_MEMBERS = 100_000;
+/** A shorter text can hurt in neither way. */
+const HARMLESS_LENGTH = 65_536;
+
+const QUOTE = 34;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** What is too much about the text, as a sentence; undefined when nothing is. The text need not be valid JSON. */
+export function extentFault(text: string): string | undefined {
+  if (text.length < HARMLESS_LENGTH) return undefined;
+  /** Members so far, of each object or array that is open here. */
+  const open = new Int32Array(MAX_DEPTH + 1);
+  let depth = 0;
+  let wideMembers = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels, the limit.`;
+      open[depth] = 0;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      depth = Math.max(0, depth - 1);
+    } else if (code === COLON) {
+      open[depth]! += 1;
+      if (open[depth]! > WIDE && ++wideMembers > MAX_WIDE_MEMBERS) {
+        return `The body holds more than ${MAX_WIDE_MEMBERS} members in objects of more than ${WIDE}, the limit.`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The position of the quote that closes the string opened at `start`; the end of the text when there is none. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes stands before the position. */
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+  return slashes % 2 === 1;
+}

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { apiDescription } from '../../src/http/openapi.ts';
+import { routes } from '../../src/http/routes.ts';
+import { packageRoot } from '../../src/package.ts';
+import { listen } from '../support/http.ts';
+
+const run = promisify(execFile);
+
+describe('the API description', () => {
+  it('is served, and has an operation for every route', async () => {
+    const server = await listen();
+    const description: any = await (await fetch(`${server.url}/openapi.json`)).json();
+    await server.close(0);
+    const described = Object.entries<object>(description.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).to.deep.equal(routes.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it('describes every member of every object a client sends', () => {
+    const undescribed: string[] = [];
+    const visit = (at: string, schema: any): void => {
+      for (const [name, member] of Object.entries<any>(schema.properties ?? {})) {
+        const said = member.description ?? member.const ?? member.$ref ?? member.anyOf;
+        if (said === undefined && schema.discriminator === undefined) undescribed.push(`${at}.${name}`);
+      }
+    };
+    const { schemas } = apiDescription()['components'] as { schemas: Record<string, unknown> };
+    for (const [name, schema] of Object.entries(schemas)) visit(name, schema);
+    expect(undescribed).to.deep.equal([]);
+  });
+
+  it('passes the linter without a word', async function () {
+    this.timeout(60_000);
+    const folder = await mkdtemp(join(tmpdir(), 'simbatch-openapi-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      await writeFile(file, JSON.stringify(apiDescription()));
+      await writeFile(join(folder, 'redocly.yaml'), 'extends: [recommended]\n');
+      const linter = join(packageRoot, 'node_modules/@redocly/cli/bin/cli.js');
+      const { stdout, stderr } = await run(
+        process.execPath,
+        [linter, 'lint', file, '--config', join(folder, 'redocly.yaml'), '--format=json'],
+        {
+          cwd: folder,
+          env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' },
+        },
+      ).catch((error: { stdout: string; stderr: string }) => error);
+      const report = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { problems: { message: string }[] };
+      expect(
+        report.problems.map(({ message }) => message),
+        stderr,
+      ).to.deep.equal([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { routes } from '../../src/http/routes.ts';
+import { schemaFaults } from '../../src/http/validate.ts';
+import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
+import { openStore } from '../../src/system/store.ts';
+import { realWorld } from '../../src/system/world.ts';
+import { capabilities, submission } from '../support/fake-coordinator.ts';
+import { listen, post, type TestServer } from '../support/http.ts';
+
+describe('over a real coordinator', () => {
+  let folder: string;
+  let coordinator: Coordinator;
+  let server: TestServer;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'simbatch-http-'));
+    coordinator = await openCoordinator(await openStore(folder), realWorld);
+    server = await listen({ coordinator });
+  });
+  after(async () => {
+    coordinator.releaseWaiting();
+    await server.close(1_000);
+    await coordinator.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Asks and insists on the status and, when it is 200, on the documented shape. */
+  async function ask(operationId: string, path: string, body?: unknown, status = 200): Promise<any> {
+    const route = routes.find((each) => each.operationId === operationId)!;
+    const response = route.method === 'GET' ? await fetch(server.url + path) : await post(server.url + path, body);
+    const text = await response.text();
+    expect(response.status, `${operationId}: ${text}`).to.equal(status);
+    const answer = JSON.parse(text);
+    if (status === 200 && route.response) expect(schemaFaults(route.response, answer), operationId).to.deep.equal([]);
+    return answer;
+  }
+
+  it('a study goes all its way', async () => {
+    const { batch_id: batchId, total_jobs: total } = await ask('submitBatch', '/jobs', submission);
+    expect(total).to.equal(3);
+    await ask('registerRunner', '/runners', { id: 'r1', capabilities, instance: 'i' });
+    const { assignments, batches } = await ask('claimJobs', '/runners/r1/claims', { instance: 'i', max_jobs: 2 });
+    expect(assignments).to.have.length(2);
+    expect(Object.keys(batches)).to.deep.equal([batchId]);
+    const [first, second] = assignments;
+    const report = { runner_id: 'r1', attempt: first.attempt };
+    expect((await ask('startJob', `/jobs/${first.job.id}/start`, report)).status).to.equal('Running');
+    const result = { execution_time_secs: 2, output_files: ['/out/a.csv'], metadata: { apogee_m: 12.5 } };
+    expect((await ask('getJobResult', `/jobs/${first.job.id}/results`, undefined, 404)).code).to.equal(
+      'result-not-ready',
+    );
+    expect((await ask('completeJob', `/jobs/${first.job.id}/complete`, { ...report, result })).status).to.equal(
+      'Completed',
+    );
+    const stale = { runner_id: 'r1', attempt: 99 };
+    expect((await ask('startJob', `/jobs/${second.job.id}/start`, stale, 409)).code).to.equal('stale-attempt');
+    const { outcomes } = await ask('report', '/runners/r1/reports', {
+      instance: 'i',
+      reports: [
+        { type: 'start', job_id: second.job.id, attempt: second.attempt },
+        { type: 'complete', job_id: second.job.id, attempt: 99, result },
+        { type: 'fail', job_id: second.job.id, attempt: second.attempt, reason: 'invalid', error_message: 'no mass' },
+      ],
+    });
+    expect(outcomes.map((outcome: any) => outcome.status ?? outcome.problem.code)).to.deep.equal([
+      'Running',
+      'stale-attempt',
+      'Failed',
+    ]);
+    expect((await ask('getJobResult', `/jobs/${first.job.id}/results`)).metadata).to.deep.equal({ apogee_m: 12.5 });
+    expect((await ask('getBatchResults', `/batches/${batchId}/results`)).results).to.have.length(2);
+    expect((await ask('getJobHistory', `/jobs/${second.job.id}/history`)).attempts).to.have.length(1);
+    expect((await ask('getBatchSubmission', `/batches/${batchId}/submission`)).config).to.deep.equal(submission.config);
+    expect(await ask('listJobs', `/jobs?batch_id=${batchId}&status=Pending`)).to.have.length(1);
+    await ask('drainRunner', '/runners/r1/drain?reason=done');
+    expect((await ask('getRunner', '/runners/r1')).drain_reason).to.equal('done');
+    await ask('resumeRunner', '/runners/r1/resume');
+    await ask('cancelBatch', `/batches/${batchId}/cancel`, { reason: 'enough' });
+    const { jobs_by_status: counts } = await ask('getBatch', `/batches/${batchId}`);
+    expect(counts).to.include({ Completed: 1, Failed: 1, Cancelled: 1 });
+    expect((await ask('cancelJob', `/jobs/${first.job.id}/cancel`, undefined, 409)).code).to.equal(
+      'illegal-transition',
+    );
+    expect(await ask('listBatches', '/batches?name=study')).to.have.length(1);
+    await ask('listRunners', '/runners');
+    await ask('heartbeat', '/runners/r1/heartbeat', { instance: 'i', holding: [] });
+    expect((await ask('heartbeat', '/runners/r1/heartbeat', { instance: 'j', holding: [] }, 409)).code).to.equal(
+      'wrong-instance',
+    );
+    await ask('signOffRunner', '/runners/r1/sign-off', { instance: 'i' });
+  });
+
+  it('pages lead through all jobs of several studies, once each', async () => {
+    const study = structuredClone(submission);
+    study.config.monte_carlo.runs = 250;
+    for (let count = 0; count < 3; count++) await ask('submitBatch', '/jobs', study);
+    const whole = (await ask('listJobs', '/jobs')).map((each: any) => each.id);
+    const paged: string[] = [];
+    let address: string | undefined = '/jobs?limit=100';
+    while (address !== undefined) {
+      const response: Response = await fetch(server.url + address);
+      paged.push(...((await response.json()) as any[]).map((each) => each.id as string));
+      address = /^<([^>]+)>/.exec(response.headers.get('link') ?? '')?.[1];
+    }
+    expect(paged).to.deep.equal(whole);
+    expect(new Set(paged).size).to.equal(753);
+  });
+
+  it('a repeat under the same idempotency key creates nothing, another study under it is refused', async () => {
+    const send = async (name: string) => {
+      const response = await post(`${server.url}/jobs`, { ...submission, name }, { 'idempotency-key': 'k1' });
+      return (await response.json()) as any;
+    };
+    const first = await send('one');
+    expect(await send('one')).to.deep.equal(first);
+    expect((await send('two')).code).to.equal('idempotency-key-reused');
+  });
+
+  it('a made-up position in a well-formed cursor is not a fault of the coordinator', async () => {
+    const { makeCursor } = await import('../../src/http/cursor.ts');
+    for (const position of ['', 'x', '0', '\0', 'z'.repeat(300), '{"a":1}']) {
+      const status = (await fetch(`${server.url}/jobs?limit=1&cursor=${makeCursor('["/jobs"]', position)}`)).status;
+      expect([200, 400], JSON.stringify(position)).to.include(status);
+    }
+  });
+});

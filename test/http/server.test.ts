@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import { get } from 'node:http';
+import type { ClaimResponse } from '../../src/domain/types.ts';
+import { JOB_ID, fakeCoordinator, job } from '../support/fake-coordinator.ts';
+import { listen, post } from '../support/http.ts';
+
+/** A coordinator without work: claims wait until they are abandoned, and `waiting` says when one does. */
+function idleCoordinator() {
+  let announce: () => void = () => {};
+  const waiting = new Promise<void>((resolve) => (announce = resolve));
+  const abandoned: boolean[] = [];
+  const coordinator = fakeCoordinator({
+    claim: (_id, _request, signal) =>
+      new Promise<ClaimResponse>((resolve) => {
+        signal!.addEventListener('abort', () => {
+          abandoned.push(true);
+          resolve({ assignments: [], batches: {} });
+        });
+        announce();
+      }),
+  });
+  return { coordinator, waiting, abandoned };
+}
+
+const until = async (condition: () => boolean) => {
+  for (let tries = 0; tries < 200 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(condition()).to.equal(true);
+};
+
+describe('a long poll', () => {
+  const claim = { instance: 'i', max_jobs: 1, wait_seconds: 30 };
+
+  it('is given up when the client leaves', async () => {
+    const { coordinator, waiting, abandoned } = idleCoordinator();
+    const server = await listen({ coordinator });
+    const client = new AbortController();
+    const answer = fetch(`${server.url}/runners/r1/claims`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(claim),
+      signal: client.signal,
+    }).catch((error: unknown) => error);
+    await waiting;
+    client.abort();
+    expect(await answer).to.be.instanceOf(Error);
+    await until(() => abandoned.length === 1);
+    await server.close(0);
+  });
+
+  it('is answered, with nothing, when the server stops', async () => {
+    const { coordinator, waiting } = idleCoordinator();
+    const server = await listen({ coordinator });
+    const answer = post(`${server.url}/runners/r1/claims`, claim);
+    await waiting;
+    const stopped = server.close(10_000);
+    const response = await answer;
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('connection')).to.equal('close');
+    expect(await response.json()).to.deep.equal({ assignments: [], batches: {} });
+    await stopped;
+  });
+
+  it('without a wait gets no signal', async () => {
+    const coordinator = fakeCoordinator();
+    const server = await listen({ coordinator });
+    await post(`${server.url}/runners/r1/claims`, { instance: 'i', max_jobs: 1 });
+    expect(coordinator.calls[0]!.args[2]).to.equal(undefined);
+    await server.close(0);
+  });
+
+  it('may wait thirty seconds and no longer', async () => {
+    const server = await listen();
+    const of = async (seconds: number) =>
+      (await post(`${server.url}/runners/r1/claims`, { ...claim, wait_seconds: seconds })).status;
+    expect([await of(30), await of(30.5), await of(-1)]).to.deep.equal([200, 422, 422]);
+    await server.close(0);
+  });
+});
+
+describe('closing', () => {
+  it('lets a running request end, and takes no new one', async () => {
+    let finish: () => void = () => {};
+    let asked: () => void = () => {};
+    const begun = new Promise<void>((resolve) => (asked = resolve));
+    const coordinator = fakeCoordinator({
+      job: () =>
+        new Promise((resolve) => {
+          finish = () => resolve(job(0));
+          asked();
+        }),
+    });
+    const server = await listen({ coordinator });
+    const answer = fetch(`${server.url}/jobs/${JOB_ID}`);
+    await begun;
+    const stopped = server.close(10_000);
+    expect(await fetch(`${server.url}/healthz`).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    finish();
+    expect((await answer).status).to.equal(200);
+    await stopped;
+  });
+
+  it('cuts what does not end in time', async () => {
+    const server = await listen({ coordinator: fakeCoordinator({ job: () => new Promise(() => {}) }) });
+    const answer = new Promise<string>((resolve) => {
+      get(`${server.url}/jobs/${JOB_ID}`, () => resolve('answered')).on('error', () => resolve('cut'));
+    });
+    await until(() => server.server.listening);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await server.close(50);
+    expect(await answer).to.equal('cut');
+  });
+
+  it('twice is once', async () => {
+    const server = await listen();
+    await server.close(0);
+    await server.close(0);
+  });
+});
+
+describe('listening', () => {
+  it('on a port in use fails with one clear sentence', async () => {
+    const server = await listen();
+    const failure = await listen({ port: server.port }).catch((error: unknown) => error);
+    expect(failure).to.include({ code: 'invalid-configuration' });
+    expect((failure as Error).message).to.match(
+      /^Cannot listen: another program listens on 127\.0\.0\.1:\d+; choose another --port/,
+    );
+    await server.close(0);
+  });
+});
+
+describe('entity tags', () => {
+  it('spare a body that did not change', async () => {
+    let retries = 0;
+    const server = await listen({ coordinator: fakeCoordinator({ job: async () => ({ ...job(0), retries }) }) });
+    const url = `${server.url}/jobs/${JOB_ID}`;
+    const first = await fetch(url);
+    const tag = first.headers.get('etag')!;
+    expect(tag).to.match(/^"[\w-]+"$/);
+    const ask = async (ifNoneMatch: string) => {
+      const response = await fetch(url, { headers: { 'if-none-match': ifNoneMatch } });
+      return [response.status, (await response.text()).length > 0];
+    };
+    expect(await ask(tag)).to.deep.equal([304, false]);
+    expect(await ask(`"other", W/${tag}`)).to.deep.equal([304, false]);
+    expect(await ask('*')).to.deep.equal([304, false]);
+    expect(await ask('"other"')).to.deep.equal([200, true]);
+    retries = 1;
+    expect(await ask(tag)).to.deep.equal([200, true]);
+    await server.close(0);
+  });
+});
+
+describe('the request id', () => {
+  it('is the given one if it is decent, and one of our own otherwise', async () => {
+    const server = await listen();
+    const idFor = async (given: string) =>
+      (await fetch(`${server.url}/healthz`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
+    expect(await idFor('abc-1')).to.equal('abc-1');
+    expect(await idFor('a b')).to.match(/^[0-9a-f]{8}-1$/);
+    expect(await idFor('x'.repeat(65))).to.match(/^[0-9a-f]{8}-2$/);
+    await server.close(0);
+  });
+});
