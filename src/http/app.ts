@@ -18,6 +18,7 @@ import { PATH_PARAMETERS, pathParameter, routes, type PathParameter, type Route 
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
 import { sendPage, sendWhole } from './stream.ts';
+import { servingPages } from './static.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
@@ -34,6 +35,8 @@ export interface AppOptions {
   origins: OriginRules;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
+  /** Where the built dashboard lies; undefined: none is served. */
+  webRoot?: string | undefined;
   /** Fires when the server stops: those who wait are answered with what there is. */
   stopping: AbortSignal;
 }
@@ -46,6 +49,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
   app.use(routing(options));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }

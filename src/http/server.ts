@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import type { Coordinator } from '../system/coordinator.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
+import { attachLive } from './live/sockets.ts';
 import type { BodyLimits } from './body.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
@@ -43,6 +45,10 @@ export interface HttpOptions {
   limits?: Partial<HttpLimits>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
 }
 
 export interface HttpServer {
@@ -62,11 +68,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { coordinator, host, log, world, allowedHosts = [] } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const stopping = new AbortController();
+  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
   const app = createApp({
     coordinator,
     log,
     limits,
-    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
+    origins,
+    webRoot: options.webRoot,
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
@@ -82,13 +90,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   );
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
+  const endLive = options.live && attachLive(server, { coordinator: options.live, origins, world });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
-    close: (graceMs) => closed(server, stopping, world, graceMs),
+    close: (graceMs) => {
+      endLive?.();
+      return closed(server, stopping, world, graceMs);
+    },
   };
 }
 

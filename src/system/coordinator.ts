@@ -27,7 +27,7 @@ import { isTerminal } from './records.ts';
 import { restore } from './restore.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
-import { Turns } from './turn.ts';
+import { Turns, type Step } from './turn.ts';
 import { createViews, summarize } from './views.ts';
 import { Waiting } from './waiting.ts';
 import type { World } from './world.ts';
@@ -47,10 +47,19 @@ export interface CoordinatorNews {
   committed?(facts: readonly Fact[], writeMs: number): void;
 }
 
+/** A group of changes that has reached the disk, as watchers hear of it. */
+export interface Commit {
+  facts: readonly Fact[];
+  /** Every event every actor took. Empty for turns that ran before the first watcher came. */
+  steps: readonly Step[];
+}
+
 export interface Coordinator extends CoordinatorApi {
   /** What the system consists of; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
+  /** Calls the listener after each committed group, until the function returned is called. Free while nobody watches. */
+  watch(listener: (commit: Commit) => void): () => void;
   /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
   tick(): Promise<void>;
   /** Answers waiting runners with nothing, so that their connections can be closed. */
@@ -78,6 +87,7 @@ class RunningCoordinator implements Coordinator {
   readonly #deadlines = new Deadlines();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
+  readonly #watchers = new Set<(commit: Commit) => void>();
   #stopTick = (): void => {};
   #isServeScheduled = false;
   #forgetKeysAtMs: number;
@@ -87,7 +97,7 @@ class RunningCoordinator implements Coordinator {
     this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
     const hear = (fact: Fact): void => this.core.turns.hear(fact);
     const commits = new Commits(store, world, {
-      committed: (facts, actors, writeMs) => this.#committed(facts, actors, writeMs),
+      committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(commits, hear);
@@ -136,6 +146,15 @@ class RunningCoordinator implements Coordinator {
     return this.#supervisor.getSnapshot();
   }
 
+  watch(listener: (commit: Commit) => void): () => void {
+    this.#watchers.add(listener);
+    this.core.turns.isWatched = true;
+    return () => {
+      this.#watchers.delete(listener);
+      this.core.turns.isWatched = this.#watchers.size > 0;
+    };
+  }
+
   #tickLater(): void {
     this.#stopTick = this.core.world.after(TICK_MS, () => {
       // A tick that was refused is told in the log by the turn; the next one is due all the same.
@@ -178,7 +197,7 @@ class RunningCoordinator implements Coordinator {
     });
   }
 
-  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void {
+  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void {
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
@@ -186,6 +205,7 @@ class RunningCoordinator implements Coordinator {
     for (const actor of actors) directory.letRest(actor);
     views.trigger.committed(summary);
     this.#news.committed?.(facts, writeMs);
+    for (const watcher of this.#watchers) watcher({ facts, steps });
   }
 
   #faulted(operation: string, error: unknown): void {

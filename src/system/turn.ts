@@ -33,6 +33,18 @@ export interface Turn {
   isPut(key: string): boolean;
 }
 
+/** One event that one actor took, for those who watch the machines; `event` and `from` are undefined for a new actor. */
+export interface Step {
+  kind: Kind;
+  id: string;
+  event: AnyEvent | undefined;
+  from: string | undefined;
+  to: string;
+  /** The context after it; not to be changed. */
+  context: object;
+  now: number;
+}
+
 /** Who wants to know what a turn did, before the next one begins. */
 export interface TurnListener {
   /** The turn has ended well; these actors were touched, these facts told. */
@@ -52,6 +64,8 @@ export class Turns {
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
+  /** Whether steps are kept for those who watch: costs nothing while nobody does. */
+  isWatched = false;
 
   constructor(parts: {
     directory: Directory;
@@ -91,13 +105,13 @@ export class Turns {
   runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
-    const running = new RunningTurn(this.#directory, this.#registry, this.#world.now(), this.#facts);
+    const running = new RunningTurn(this.#directory, this.#registry, this.#world.now(), this.#facts, this.isWatched);
     try {
       const value = body(running);
       running.settle();
       const changed = this.#changedBy(running);
       this.#listener.concluded(changed, running.told, running);
-      return { value, written: this.#commits.add(changed, running.puts, running.told) };
+      return { value, written: this.#commits.add(changed, running.puts, running.told, running.steps) };
     } catch (error) {
       for (const activation of running.touched) this.#directory.rollBack(activation);
       if (error instanceof SimbatchError && error.code !== 'internal') throw error;
@@ -130,12 +144,16 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly told: Fact[] = [];
+  /** What every actor took, in order; empty unless somebody watches. */
+  readonly steps: Step[] = [];
+  readonly #isWatched: boolean;
   readonly #directory: Directory;
   readonly #registry: Registry;
   /** Facts heard and not yet told on; filled by the actors while they take an event. */
   readonly #heard: Fact[];
 
-  constructor(directory: Directory, registry: Registry, now: number, heard: Fact[]) {
+  constructor(directory: Directory, registry: Registry, now: number, heard: Fact[], isWatched: boolean) {
+    this.#isWatched = isWatched;
     this.#directory = directory;
     this.#registry = registry;
     this.now = now;
@@ -162,15 +180,18 @@ class RunningTurn implements Turn {
       const { value } = stateOf(activation);
       throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
     }
+    const from = this.#isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
     const after = activation.actor.getSnapshot() as { status: string; error?: unknown };
     if (after.status === 'error') throw new Error(`the ${kind} ${id} broke on ${event.type}`, { cause: after.error });
+    if (this.#isWatched) this.#note(activation, event, from);
     return stateOf(activation);
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.add(activation);
+    if (this.#isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
   }
 
@@ -224,6 +245,11 @@ class RunningTurn implements Turn {
       // Between actors a refusal is no caller's mistake but a fault of the wiring.
       throw new Error(`${to} did not take ${event.type}`, { cause });
     }
+  }
+
+  #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+    const { value, context } = stateOf(activation);
+    this.steps.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
   }
 
   #touch(activation: Activation): void {
