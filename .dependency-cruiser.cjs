@@ -29,7 +29,7 @@ module.exports = {
     ),
     nothingAbove('system-is-below-http', '^src/system', '^(bin|src/(http|runner|cli|client))'),
     nothingAbove('http-is-below-cli', '^src/http', '^(bin|src/(runner|cli|client))'),
-    nothingAbove('runner-is-a-program-of-its-own', '^src/runner', '^(machines|bin|src/(system|http|cli))'),
+    nothingAbove('runner-is-a-program-of-its-own', '^src/runner', '^(machines|bin|src/(system|http|cli)/)'),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'not-to-dev-dep',

@@ -4,8 +4,10 @@
  */
 import { parse } from 'lossless-json';
 
-/** An integer of 16 digits or more may be above 2^53 - 1. Also matches inside strings and fractions, which costs time only. */
-const LONG_INTEGER = /\d{16}/;
+/** A seed that may be above 2^53 - 1: a member of that name with 16 digits or more. Also matches inside strings, which costs time only. */
+const LONG_SEED = /"seed"\s*:\s*-?\d{16}/;
+/** The same where the name may be spelt with escapes. */
+const LONG_INTEGER = /:\s*-?\d{16}/;
 const PLAIN_INTEGER = /^-?\d+$/;
 /** No int64 has more digits; converting very long digits to bigint takes time quadratic in their number. */
 const MAX_DIGITS = 20;
@@ -17,8 +19,8 @@ const MAX_DIGITS = 20;
 export function parseExact(text: string): unknown {
   const rounded: unknown = JSON.parse(text);
   // JSON.parse has judged the syntax; the slower reader runs only for text that may hold a seed with more digits.
-  if (!LONG_INTEGER.test(text) || !text.includes('seed')) return rounded;
-  return withNumbersOutsideSeeds(parseAllDigits(text));
+  const mayHoldOne = LONG_SEED.test(text) || (text.includes('\\u') && LONG_INTEGER.test(text));
+  return mayHoldOne ? withNumbersOutsideSeeds(parseAllDigits(text)) : rounded;
 }
 
 /**

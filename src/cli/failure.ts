@@ -63,20 +63,36 @@ export function exitCodeOfStatus(status: number): ExitCode {
 /** What to print for `error`, first line first, and with which code to exit. */
 export function describeFailure(error: unknown, debug = false): FailureReport {
   if (error instanceof Failure) {
-    return { exitCode: error.exitCode, lines: [printable(error.message), ...error.details.map((line) => printable(line))] };
+    return {
+      exitCode: error.exitCode,
+      lines: [printable(error.message), ...error.details.map((line) => printable(line))],
+    };
   }
   if (error instanceof UnreachableError) {
-    const remedy = 'is it running? start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
+    const remedy = 'start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
     return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
   }
   if (error instanceof ApiError) {
     const hint = error.status === 401 ? '; set SVC_TOKEN to a token of this coordinator' : '';
-    return { exitCode: exitCodeOfStatus(error.status), lines: [printable(error.message) + hint, ...faultLines(error.faults)] };
+    return {
+      exitCode: exitCodeOfStatus(error.status),
+      lines: [printable(error.message) + hint, ...faultLines(error.faults)],
+    };
   }
   if (error instanceof SimbatchError) {
-    return { exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failed, lines: [printable(error.message), ...faultLines(error.faults)] };
+    return {
+      exitCode: exitCodeOfRefusal(error),
+      lines: [printable(error.message), ...faultLines(error.faults)],
+    };
   }
   return describeForeign(error, debug);
+}
+
+/** An address that cannot be had is told as a configuration, with the system's error as its cause. */
+function exitCodeOfRefusal(error: SimbatchError): ExitCode {
+  const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  if (error.code === 'invalid-configuration' && code !== undefined && CANNOT_OPEN.has(code)) return EXIT.cannotOpen;
+  return EXIT_OF_CODE[error.code] ?? EXIT.failed;
 }
 
 function describeForeign(error: unknown, debug: boolean): FailureReport {
@@ -95,5 +111,7 @@ function describeForeign(error: unknown, debug: boolean): FailureReport {
 function faultLines(faults: readonly Fault[] | undefined): string[] {
   if (faults === undefined || faults.length === 0) return [];
   const shown = faults.slice(0, 50).map((fault) => `  ${printable(fault.pointer) || '/'}: ${printable(fault.detail)}`);
-  return faults.length > shown.length ? [...shown, `  and ${plural(faults.length - shown.length, 'more fault')}`] : shown;
+  return faults.length > shown.length
+    ? [...shown, `  and ${plural(faults.length - shown.length, 'more fault')}`]
+    : shown;
 }

@@ -1,14 +1,13 @@
 /** `simbatch runner`: reads flags and environment, runs one runner, and turns signals into leaving. */
 import os from 'node:os';
 import { Command, Option } from 'commander';
-import { resolveConfig } from '../runner/config.ts';
 import type { ConfigSources } from '../runner/config.ts';
 import { FIELDS } from '../runner/config/fields.ts';
 import type { FieldName, Kind } from '../runner/config/fields.ts';
-import { createLog, LOG_LEVELS } from '../runner/log.ts';
 import type { LogFormat, LogLevel } from '../runner/log.ts';
-import { startRunner } from '../runner/start.ts';
 import { realWorld } from '../runner/world.ts';
+
+const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 const PLACEHOLDERS: Record<Kind, string> = {
   text: ' <text>',
@@ -80,6 +79,10 @@ export function runnerCommand(): Command {
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
     .addHelpText('after', '\nThe credential is taken from SVC_TOKEN and from nowhere else. See docs/runner.md.')
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
+      // Loaded here, because the other commands must not wait for them.
+      const { resolveConfig } = await import('../runner/config.ts');
+      const { createLog } = await import('../runner/log.ts');
+      const { startRunner } = await import('../runner/start.ts');
       const config = resolveConfig(configSources(options));
       const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
       const log = createLog(process.stderr, { format, level: options.logLevel });

@@ -105,16 +105,18 @@ export class Transport {
     const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const limit = AbortSignal.timeout(limitMs);
     const signal = exchange.signal === undefined ? limit : AbortSignal.any([limit, exchange.signal]);
+    const address = this.#address(exchange);
+    const body = exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) };
     let response: Response;
     let text: string;
     try {
-      response = await this.#fetch(this.#address(exchange), {
+      response = await this.#fetch(address, {
         method: exchange.method,
         headers: this.#headers(exchange),
         // A redirect would carry the credential to wherever it points.
         redirect: 'error',
         signal,
-        ...(exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) }),
+        ...body,
       });
       text = await response.text();
     } catch (error) {

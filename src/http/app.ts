@@ -2,7 +2,7 @@
  * The Koa application, assembled from the table of routes. What every request goes through stands in `createApp`, top to
  * bottom; what one route adds to it, in `serve`.
  */
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { isBatchId, isJobId } from '../domain/ids.ts';
 import { SimbatchError } from '../domain/errors.ts';
@@ -10,15 +10,17 @@ import type { CoordinatorApi } from '../system/api.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { etagOf, matchesTag } from './etag.ts';
-import { handlers, type Call, type Handler, type ListAnswer } from './handlers.ts';
+import { handlers, type Call, type Handler, type ListAnswer, type TextAnswer } from './handlers.ts';
+import { apiDescription } from './openapi.ts';
 import { refuseForeign, type OriginRules } from './origin.ts';
 import { answerProblem, problemFor } from './problem.ts';
 import { readQuery, type Query } from './query.ts';
-import { PATH_PARAMETERS, pathParameter, routes, type PathParameter, type Route } from './routes.ts';
+import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from './route.ts';
+import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
-import { sendPage, sendWhole } from './stream.ts';
 import { servingPages } from './static.ts';
+import { sendPage, sendText, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
@@ -96,7 +98,7 @@ function refusingForeigners(rules: OriginRules): Middleware {
         method: method ?? 'GET',
         host: headers.host,
         origin: headers.origin,
-        fetchSite: headers['sec-fetch-site'] as string | undefined,
+        fetchSite: headers['sec-fetch-site'],
       },
       rules,
     );
@@ -130,9 +132,13 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () => abandonedSignal(ctx, options.stopping),
+    preferred: (types) => preferredType(ctx, types),
+    description: apiDescription,
   };
-  const answer = await (handlers[route.handler] as Handler)(options.coordinator, call);
+  const handler: Handler = handlers[route.handler];
+  const answer = await handler(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
+  else if (route.answer === 'text') sendText(ctx, answer as TextAnswer);
   else sendJson(ctx, answer, route.answer === 'single');
 }
 
@@ -166,6 +172,14 @@ async function readBody(ctx: Context, route: Route, reader: BodyReader | undefin
     throw new SimbatchError('invalid-request', message, { faults });
   }
   return body;
+}
+
+function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {
+  const names = Object.keys(types) as T[];
+  const bare = names.map((it) => types[it].split(';')[0]!);
+  const chosen = ctx.accepts(bare);
+  ctx.vary('Accept');
+  return names[bare.indexOf(chosen === false ? '' : String(chosen))] ?? names[0]!;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

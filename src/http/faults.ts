@@ -64,10 +64,13 @@ function unknownMember(pointer: string, member: string, error: ErrorObject): Fau
 }
 
 function wrongTag(pointer: string, error: ErrorObject): Fault {
-  const tag = (error.parentSchema?.['discriminator'] as { propertyName: string }).propertyName;
+  const { discriminator, oneOf } = error.parentSchema as {
+    discriminator: { propertyName: string };
+    oneOf: { $ref: string }[];
+  };
+  const tag = discriminator.propertyName;
   const value = (error.data as Params | undefined)?.[tag];
-  const variants = (error.parentSchema?.['oneOf'] ?? []) as { $ref: string }[];
-  const known = variants.map((variant) => tagValue(variant.$ref, tag));
+  const known = oneOf.map((variant) => tagValue(variant.$ref, tag));
   return { pointer: pointer + pointerStep(tag), detail: oneOfThese(value, known) };
 }
 

@@ -2,6 +2,7 @@
  * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
  * said and hands back what was answered.
  */
+import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
   BatchStatus,
   BatchSubmission,
@@ -36,6 +37,10 @@ export interface Call {
   idempotencyKey: string | undefined;
   /** Fires when the client has gone or the server stops. */
   abandoned: () => AbortSignal;
+  /** The name of the media type that the client would rather have. The first where it does not mind. */
+  preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
+  /** The API description. */
+  description: () => unknown;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
@@ -44,8 +49,22 @@ export interface ListAnswer {
   before: unknown;
 }
 
-/** `list` routes give a ListAnswer; all others what is to be sent as JSON. */
+/** A text made while it is sent. */
+export interface TextAnswer {
+  /** Its media type. */
+  type: string;
+  pieces: Iterable<string>;
+}
+
+/** `list` routes give a ListAnswer, `text` routes a TextAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
+
+/** The media type of each format of a design. */
+export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+};
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
@@ -67,6 +86,13 @@ export const handlers = {
   getBatchResults: async (coordinator, call) => {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
     return list(results, { batch });
+  },
+  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<TextAnswer> => {
+    const { sampler, totalJobs } = await coordinator.samples(id);
+    const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
+    const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
+    const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
+    return { type: DESIGN_TYPES[format], pieces: designText(sampler, format, from, to) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
@@ -111,7 +137,7 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
-  describe: async () => (await import('./openapi.ts')).apiDescription(),
+  describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;
 

@@ -3,7 +3,8 @@ import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../package.ts';
 import { STATUS_OF } from './problem.ts';
 import type { QueryParameter } from './query.ts';
-import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, routes, type Route } from './routes.ts';
+import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './route.ts';
+import { routes } from './routes.ts';
 import { registry } from './schemas/build.ts';
 import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 
@@ -110,6 +111,10 @@ function success(route: Route): Json {
   if (route.answer === 'list') {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
+  }
+  if (route.types !== undefined) {
+    const content = Object.values(route.types).map((type) => [type.split(';')[0], { schema: text }]);
+    return { description: 'The text, as it is made.', headers, content: Object.fromEntries(content) };
   }
   const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {

@@ -2,56 +2,18 @@
  * The table of all endpoints. The router, validation, access, the API description and the tests of the documentation are
  * derived from it: adding an endpoint is one entry here, one handler, and its lines in docs/api.md.
  */
-import type { ErrorCode } from '../domain/errors.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../domain/types.ts';
-import type { HandlerName } from './handlers.ts';
+import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
+import { DESIGN_TYPES } from './handlers.ts';
 import type { QueryParameters } from './query.ts';
+import type { Route } from './route.ts';
 import * as batches from './schemas/batches.ts';
-import type { NamedSchema } from './schemas/build.ts';
 import * as jobs from './schemas/jobs.ts';
 import { HealthResponse } from './schemas/problem.ts';
 import * as reports from './schemas/reports.ts';
 import * as runners from './schemas/runners.ts';
-import { LIMITS } from './schemas/scalars.ts';
+import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
 import * as study from './schemas/study.ts';
-
-/** What a credential must allow. `open` needs none, ever. */
-export type Scope = 'open' | 'read' | 'submit' | 'operate' | 'runner';
-
-/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `plain` neither. */
-export type Answer = 'single' | 'list' | 'plain';
-
-export interface Route {
-  method: 'GET' | 'POST';
-  /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers. */
-  path: string;
-  operationId: string;
-  summary: string;
-  description?: string;
-  tag: Tag;
-  scope: Scope;
-  handler: HandlerName;
-  answer: Answer;
-  /** Undefined: any JSON object. */
-  response?: NamedSchema;
-  /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */
-  body?: { schema: NamedSchema; optional?: true; study?: true; limit: 'submission' | 'reports' | 'small' };
-  query?: QueryParameters;
-  /** Request headers that mean something here, beside the usual ones. */
-  headers?: Record<string, string>;
-  /** Beyond those any route of its kind can have (see `errorsOf`). */
-  errors: readonly ErrorCode[];
-}
-
-export const TAGS = {
-  studies: 'Submitting studies, and their progress and results.',
-  jobs: 'The single runs of a study.',
-  runners: 'The pool, as its operator sees it.',
-  'runner protocol':
-    'What a runner program says and asks. The coordinator comes with one; these are for those who write another.',
-  service: 'The service itself.',
-} as const;
-export type Tag = keyof typeof TAGS;
 
 const page: QueryParameters = {
   limit: {
@@ -145,6 +107,36 @@ const studies: Route[] = [
     handler: 'getBatchSubmission',
     answer: 'single',
     response: study.BatchSubmission,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/batches/{batch_id}/samples',
+    operationId: 'getBatchSamples',
+    summary: 'Read the sampled parameters of a batch',
+    description:
+      'The parameters of every run, made while they are sent. As JSON, CSV or NDJSON: by `format`, or else by `Accept`.',
+    tag: 'studies',
+    scope: 'read',
+    handler: 'getBatchSamples',
+    answer: 'text',
+    types: DESIGN_TYPES,
+    query: {
+      format: {
+        kind: 'enum',
+        list: false,
+        values: DESIGN_FORMATS,
+        description: 'How to write it; prevails over `Accept`.',
+      },
+      from: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The first run.' },
+      to: {
+        kind: 'integer',
+        list: false,
+        minimum: 0,
+        maximum: INT32_MAX,
+        description: 'The run before which to stop.',
+      },
+    },
     errors: [],
   },
   {
@@ -436,29 +428,3 @@ const service: Route[] = [
 ];
 
 export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...protocol, ...service];
-
-/** The identifiers in a path, and what is answered when nothing has it. A malformed one is as unknown as any other. */
-export const PATH_PARAMETERS = {
-  job_id: { unknown: 'unknown-job', noun: 'job' },
-  batch_id: { unknown: 'unknown-batch', noun: 'batch' },
-  runner_id: { unknown: 'unknown-runner', noun: 'runner' },
-} as const;
-export type PathParameter = keyof typeof PATH_PARAMETERS;
-
-/** The identifier in the route's path, if there is one. */
-export function pathParameter(route: Route): PathParameter | undefined {
-  return /\{(\w+)\}/.exec(route.path)?.[1] as PathParameter | undefined;
-}
-
-/** Every error code the route can answer with, but for those of any address (foreign origin, internal, unavailable). */
-export function errorsOf(route: Route): ErrorCode[] {
-  const parameter = pathParameter(route);
-  return [
-    'malformed-query' as const,
-    ...(parameter === undefined ? [] : [PATH_PARAMETERS[parameter].unknown]),
-    ...(route.body === undefined
-      ? []
-      : (['malformed-body', 'unsupported-media-type', 'body-too-large', 'invalid-request'] as const)),
-    ...route.errors,
-  ];
-}

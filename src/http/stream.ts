@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { ListAnswer } from './handlers.ts';
+import type { ListAnswer, TextAnswer } from './handlers.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** What stands around the items: `[...]`, or the object's other members and then `"results":[...]}`. */
@@ -16,26 +16,46 @@ function frame(before: unknown): { head: string; tail: string } {
 }
 
 /** Sends the whole list as it is read. An error on the way cuts the connection, so no client takes the half for a whole. */
-export function sendWhole(ctx: Context, answer: ListAnswer): void {
+export async function sendWhole(ctx: Context, answer: ListAnswer): Promise<void> {
+  const chunks = answer.listing.chunks[Symbol.asyncIterator]();
+  // Reading the first chunk before the answer begins: a failure here can still be told as a problem.
+  const first = await chunks.next();
+  const free = async (): Promise<void> => {
+    await chunks.return?.();
+  };
+  ctx.status = 200;
   ctx.type = 'application/json';
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
-  const source = Readable.from(pieces(answer), { objectMode: false, highWaterMark: 65_536 });
-  // HEAD sends no body: koa ends the response, and the listing is freed with the stream.
+  if (ctx.method === 'HEAD') return free();
+  const source = Readable.from(pieces(answer, first, chunks), { objectMode: false, highWaterMark: 65_536 });
+  // A client may leave before the first piece is asked for; the generator's own end would not come then.
+  source.once('close', () => {
+    free().catch((error: unknown) => ctx.app.emit('error', error, ctx));
+  });
   ctx.body = source;
-  if (ctx.method === 'HEAD') source.destroy();
 }
 
-async function* pieces(answer: ListAnswer): AsyncGenerator<string> {
+async function* pieces(
+  answer: ListAnswer,
+  first: IteratorResult<readonly unknown[]>,
+  rest: AsyncIterator<readonly unknown[]>,
+): AsyncGenerator<string> {
   const { head, tail } = frame(answer.before);
   let pending = head;
   let separator = '';
-  for await (const items of answer.listing.chunks) {
-    if (items.length === 0) continue;
-    yield pending + separator + itemsToJson(items);
+  for (let step = first; step.done !== true; step = await rest.next()) {
+    if (step.value.length === 0) continue;
+    yield pending + separator + itemsToJson(step.value);
     pending = '';
     separator = ',';
   }
   yield pending + tail;
+}
+
+/** Sends a text while it is being made, no faster than the client reads. */
+export function sendText(ctx: Context, answer: TextAnswer): void {
+  ctx.type = answer.type;
+  ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : answer.pieces, { objectMode: false, highWaterMark: 65_536 });
 }
 
 /** Sends one page. `nextAddress` makes the address of the page after the position given. */

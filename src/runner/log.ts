@@ -10,8 +10,7 @@ export interface Log {
   error(text: string, details?: Record<string, unknown>): void;
 }
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export type LogFormat = 'json' | 'text';
 
 /** `text` gives `12:00:00 warn  text  name=value`, `json` one JSON object per line (pino's fields). */

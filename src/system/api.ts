@@ -3,6 +3,7 @@
  * every promise of a reading resolves after what it shows is on disk. No behaviour here: `coordinator.ts` has it.
  */
 import type { SimbatchError } from '../domain/errors.ts';
+import type { Sampler } from '../domain/sampling/sampler.ts';
 import type {
   Batch,
   BatchStatus,
@@ -100,6 +101,8 @@ export interface CoordinatorApi {
   batch(batchId: Uuid): Promise<BatchStatusResponse>;
   /** The submission as stored, with the seed that is used. */
   submission(batchId: Uuid): Promise<BatchSubmission>;
+  /** Whatever run's parameters of a batch, and how many runs it has. */
+  samples(batchId: Uuid): Promise<{ sampler: Sampler; totalJobs: number }>;
   batches(filter: BatchFilter, page?: PageRequest): Promise<Listing<Batch>>;
   batchResults(batchId: Uuid, page?: PageRequest): Promise<{ batch: Batch; results: Listing<JobResult> }>;
   runner(runnerId: string): Promise<Runner>;

@@ -120,21 +120,26 @@ export class Commits {
     // Actors that changed again meanwhile are in the open group, and rest after that one.
     const settled = new Set<Activation>();
     for (const actor of group.actors) if (!this.#open.actors.has(actor)) settled.add(actor);
-    this.#listener.committed(group.facts, settled, this.#world.now() - startedMs, group.steps);
-    group.settle.resolve();
+    try {
+      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs, group.steps);
+    } finally {
+      group.settle.resolve();
+    }
     if (!isEmpty(this.#open)) this.#schedule();
   }
 
   #fail(cause: unknown, group: Group): void {
+    const failure = this.giveUp('cannot write its data directory', cause);
+    group.settle.reject(failure);
+  }
+
+  /** Memory and disk are not the same any more: nothing is written from now on, and the process must end. */
+  giveUp(what: string, cause: unknown): SimbatchError {
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = new SimbatchError(
-      'unavailable',
-      `the coordinator cannot write its data directory and stops: ${why}`,
-      { cause },
-    );
+    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${what} and stops: ${why}`, { cause });
     this.#listener.failed(this.#failure);
-    group.settle.reject(this.#failure);
     this.#open.settle.reject(this.#failure);
+    return this.#failure;
   }
 }
 

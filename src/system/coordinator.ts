@@ -3,7 +3,8 @@
  * moved by a tick. `http/` asks it through `api.ts`; it knows nothing of HTTP.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
-import type { Fact } from '../../machines/protocol.ts';
+import type { BatchContext } from '../../machines/batch.ts';
+import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { batchIdOf } from '../domain/ids.ts';
@@ -15,7 +16,7 @@ import type { Core, CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
 import { Directory, stateOf, type Activation } from './directory.ts';
 import { couldTake, Dispatch } from './dispatch.ts';
-import { follow } from './follow.ts';
+import { follow, index, indexAll } from './follow.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim, seekerOf, serveWaiting } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
@@ -62,7 +63,7 @@ export interface Coordinator extends CoordinatorApi {
   watch(listener: (commit: Commit) => void): () => void;
   /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
   tick(): Promise<void>;
-  /** Answers waiting runners with nothing, so that their connections can be closed. */
+  /** Answers waiting runners with nothing, now and from now on, so that their connections can be closed. */
   releaseWaiting(): void;
   /** Finishes what was begun, writes it and closes the store. */
   close(): Promise<void>;
@@ -88,7 +89,8 @@ class RunningCoordinator implements Coordinator {
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
   readonly #watchers = new Set<(commit: Commit) => void>();
-  #stopTick = (): void => {};
+  #cancelTick = (): void => {};
+  #isStopped = false;
   #isServeScheduled = false;
   #forgetKeysAtMs: number;
 
@@ -103,7 +105,7 @@ class RunningCoordinator implements Coordinator {
     const directory = new Directory(commits, hear);
     const dispatch = new Dispatch({
       isTouched: (id) => directory.isTouched(id),
-      isOtherFree: (simulationName, notThis) => isOtherFree(directory, simulationName, notThis),
+      isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
     const turns = new Turns({
       directory,
@@ -111,9 +113,12 @@ class RunningCoordinator implements Coordinator {
       world,
       registry: { openJobsOf: (batchId) => openJobsOf(directory, dispatch, batchId) },
       listener: {
-        concluded: (touched, facts, turn) => {
-          follow({ dispatch, deadlines: this.#deadlines }, touched, facts, turn);
-          this.#serveSoon();
+        ending: follow,
+        concluded: (changed, facts) => {
+          indexAll({ dispatch, deadlines: this.#deadlines }, changed, facts);
+          // A turn that changed nothing brought neither work nor room. Serving is such a turn when there is nothing for those
+          // who wait, and would call for itself without end.
+          if (changed.size > 0) this.#serveSoon();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
@@ -156,13 +161,19 @@ class RunningCoordinator implements Coordinator {
   }
 
   #tickLater(): void {
-    this.#stopTick = this.core.world.after(TICK_MS, () => {
+    if (this.#isStopped) return;
+    this.#cancelTick = this.core.world.after(TICK_MS, () => {
       // A tick that was refused is told in the log by the turn; the next one is due all the same.
       this.tick().then(
         () => this.#tickLater(),
         () => this.#tickLater(),
       );
     });
+  }
+
+  #stopTick(): void {
+    this.#isStopped = true;
+    this.#cancelTick();
   }
 
   async tick(): Promise<void> {
@@ -176,6 +187,7 @@ class RunningCoordinator implements Coordinator {
       } catch (error) {
         if (!(error instanceof SimbatchError)) throw error;
       }
+      this.#judgeAgain(due);
     }
     this.#serveSoon();
     if (world.now() >= this.#forgetKeysAtMs) {
@@ -183,6 +195,18 @@ class RunningCoordinator implements Coordinator {
       await forgetOldKeys(this.core);
     }
     await Promise.all(written);
+  }
+
+  /** A deadline that was not acted on, since its turn was rolled back or the clock set back, comes up again. */
+  #judgeAgain({ address }: DueDeadline): void {
+    if (this.#deadlines.has(address)) return;
+    const { directory, dispatch } = this.core;
+    for (const live of [directory.jobs, directory.runners]) {
+      const activation = live.get(address.slice(address.indexOf('/') + 1));
+      if (activation !== undefined && address.startsWith(activation.kind)) {
+        index({ dispatch, deadlines: this.#deadlines }, activation);
+      }
+    }
   }
 
   /** Work may have come up, or room for it: those who wait are served once the running requests have had their turn. */
@@ -203,9 +227,14 @@ class RunningCoordinator implements Coordinator {
       directory.state('batch', batchId)?.context.simulationName;
     const summary = summarize(facts, world.now(), simulationOf);
     for (const actor of actors) directory.letRest(actor);
-    views.trigger.committed(summary);
-    this.#news.committed?.(facts, writeMs);
-    for (const watcher of this.#watchers) watcher({ facts, steps });
+    // The change is on disk: a fault of those who look on must not keep its reply back.
+    try {
+      views.trigger.committed(summary);
+      this.#news.committed?.(facts, writeMs);
+      for (const watcher of this.#watchers) watcher({ facts, steps });
+    } catch (error) {
+      this.#faulted('publish', error);
+    }
   }
 
   #faulted(operation: string, error: unknown): void {
@@ -218,12 +247,12 @@ class RunningCoordinator implements Coordinator {
     this.#stopTick();
     this.core.turns.refuse(error);
     this.#supervisor.send({ type: 'WRITE_FAILED', now: this.core.world.now(), message: error.message });
-    this.core.waiting.dismissAll(NOTHING);
+    this.core.waiting.close(NOTHING);
     this.#news.failed?.(error);
   }
 
   releaseWaiting(): void {
-    this.core.waiting.dismissAll(NOTHING);
+    this.core.waiting.close(NOTHING);
   }
 
   async close(): Promise<void> {
@@ -260,6 +289,7 @@ class RunningCoordinator implements Coordinator {
   jobs: CoordinatorApi['jobs'] = (...args) => jobs(this.core, ...args);
   batch: CoordinatorApi['batch'] = async (batchId) => readings.batch(this.core, batchId);
   submission: CoordinatorApi['submission'] = async (batchId) => readings.submission(this.core, batchId);
+  samples: CoordinatorApi['samples'] = async (batchId) => readings.samples(this.core, batchId);
   batches: CoordinatorApi['batches'] = (...args) => batches(this.core, ...args);
   batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
@@ -278,11 +308,11 @@ function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uuid): Se
   return open;
 }
 
-function isOtherFree(directory: Directory, simulationName: string, notThis: string): boolean {
+function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis) continue;
     const seeker = seekerOf(stateOf(activation), 1);
-    if (seeker !== undefined && couldTake(seeker.capabilities, seeker.room, simulationName)) return true;
+    if (seeker !== undefined && couldTake(seeker, batch)) return true;
   }
   return false;
 }

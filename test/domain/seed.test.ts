@@ -81,6 +81,9 @@ describe('exact JSON', () => {
     expect(job).to.deep.equal({ run_config: { metadata: { seed: BigInt(big) } } });
     expect(Object.entries(other)).to.deep.equal(Object.entries(JSON.parse(text)[1] as object));
     expect(parseExact(big)).to.equal(Number(big));
+    for (const member of [`"seed" :\n${big}`, `"s\\u0065ed":${big}`]) {
+      expect(parseExact(`{${member}}`), member).to.deep.equal({ seed: BigInt(big) });
+    }
   });
 
   it('reads everything without large seeds as JSON.parse does, and refuses what it refuses', () => {

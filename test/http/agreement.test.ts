@@ -24,6 +24,7 @@ type Plain<T> = T extends readonly (infer Item)[]
   : T extends object
     ? { [K in keyof T]: Plain<T[K]> }
     : T;
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the comparison is of two generic signatures
 type Same<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
 type Agree<Schema, Wire> = Same<Static<Schema & object>, Wire>;
 type Must<T extends true> = T;

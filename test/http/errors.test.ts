@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SimbatchError } from '../../src/domain/errors.ts';
-import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../support/http.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -147,9 +147,9 @@ describe('errors', () => {
 
   it('writes a fault of its own to the log, with the request that met it', async () => {
     await rawRequest(`${server.url}/jobs/${JOB_ID}/history`, 'GET', { 'x-request-id': 'mine-1' });
-    const fault = server.heard.findLast(({ level }) => level === 'error');
-    expect(fault?.facts).to.include({ requestId: 'mine-1', method: 'GET' });
-    expect((fault?.facts['err'] as Error).message).to.equal('secret of the inside');
+    const fault = server.heard.findLast(({ level }) => level === 'error')!;
+    expect(fault.facts).to.include({ requestId: 'mine-1', method: 'GET' });
+    expect((fault.facts['err'] as Error).message).to.equal('secret of the inside');
   });
 
   it('gives the problems of refused reports their status', async () => {

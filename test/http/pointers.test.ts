@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { submissionFaults } from '../../src/domain/submission.ts';
 import type { Fault } from '../../src/domain/types.ts';
 import { studyFaults } from '../../src/http/validate.ts';
-import { fakeCoordinator, submission } from '../support/fake-coordinator.ts';
+import { fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
 const FREE = 'dispersions';
@@ -19,10 +19,11 @@ function withMember(path: string, value: unknown): any {
   return study;
 }
 
+const distribution = (members: object) => ({ d: { distribution: members, units: '' } });
+const condition = (text: unknown) => [{ variable: 'v', condition: text, description: '' }];
+
 describe('the faults of a study', () => {
   const normal = { distribution: { type: 'normal', mean: 1, std_dev: 1 }, units: '' };
-  const distribution = (members: object) => ({ d: { distribution: members, units: '' } });
-  const condition = (text: unknown) => [{ variable: 'v', condition: text, description: '' }];
   // the member that is wrong, its value, where the fault is told, what it says
   const table: [string, unknown, string, RegExp][] = [
     ['/name', undefined, '/name', /^is required$/],
@@ -190,7 +191,7 @@ describe('the faults of a study', () => {
 });
 
 function shownValue(value: unknown): string {
-  return typeof value === 'bigint' ? String(value) : String(JSON.stringify(value)).slice(0, 60);
+  return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'nothing').slice(0, 60);
 }
 
 describe('a refused request', () => {

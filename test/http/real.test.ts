@@ -7,8 +7,12 @@ import { schemaFaults } from '../../src/http/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
 import { openStore } from '../../src/system/store.ts';
 import { realWorld } from '../../src/system/world.ts';
-import { capabilities, submission } from '../support/fake-coordinator.ts';
+import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
+
+async function sendWithKey(url: string, name: string): Promise<any> {
+  return (await post(`${url}/jobs`, { ...submission, name }, { 'idempotency-key': 'k1' })).json();
+}
 
 describe('over a real coordinator', () => {
   let folder: string;
@@ -109,13 +113,9 @@ describe('over a real coordinator', () => {
   });
 
   it('a repeat under the same idempotency key creates nothing, another study under it is refused', async () => {
-    const send = async (name: string) => {
-      const response = await post(`${server.url}/jobs`, { ...submission, name }, { 'idempotency-key': 'k1' });
-      return (await response.json()) as any;
-    };
-    const first = await send('one');
-    expect(await send('one')).to.deep.equal(first);
-    expect((await send('two')).code).to.equal('idempotency-key-reused');
+    const first = await sendWithKey(server.url, 'one');
+    expect(await sendWithKey(server.url, 'one')).to.deep.equal(first);
+    expect((await sendWithKey(server.url, 'two')).code).to.equal('idempotency-key-reused');
   });
 
   it('a made-up position in a well-formed cursor is not a fault of the coordinator', async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { get } from 'node:http';
 import type { ClaimResponse } from '../../src/domain/types.ts';
-import { JOB_ID, fakeCoordinator, job } from '../support/fake-coordinator.ts';
+import { JOB_ID, fakeCoordinator, job } from '../support/fake-api.ts';
 import { listen, post } from '../support/http.ts';
 
 /** A coordinator without work: claims wait until they are abandoned, and `waiting` says when one does. */
 function idleCoordinator() {
-  let announce: () => void = () => {};
+  let announce = nothing;
   const waiting = new Promise<void>((resolve) => (announce = resolve));
   const abandoned: boolean[] = [];
   const coordinator = fakeCoordinator({
@@ -26,6 +26,8 @@ const until = async (condition: () => boolean) => {
   for (let tries = 0; tries < 200 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(condition()).to.equal(true);
 };
+
+const nothing = () => {};
 
 describe('a long poll', () => {
   const claim = { instance: 'i', max_jobs: 1, wait_seconds: 30 };
@@ -79,8 +81,8 @@ describe('a long poll', () => {
 
 describe('closing', () => {
   it('lets a running request end, and takes no new one', async () => {
-    let finish: () => void = () => {};
-    let asked: () => void = () => {};
+    let finish = nothing;
+    let asked = nothing;
     const begun = new Promise<void>((resolve) => (asked = resolve));
     const coordinator = fakeCoordinator({
       job: () =>

@@ -2,13 +2,26 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { stringifyExact } from '../../src/domain/json.ts';
 import type { Report, ReportedResult } from '../../src/domain/types.ts';
+import { packageRoot } from '../../src/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { lives, Site } from '../support/runner-process.ts';
 
 type Failure = Extract<Report, { type: 'fail' }>;
+
+function resultOf(job: FakeJob): ReportedResult {
+  const last = job.accepted.at(-1);
+  if (last === undefined || last.type === 'start' || last.result === undefined) throw new Error('no result');
+  return last.result;
+}
+function failureOf(job: FakeJob): Failure {
+  const last = job.accepted.at(-1);
+  if (last?.type !== 'fail') throw new Error(`it did not fail: ${JSON.stringify(last)}`);
+  return last;
+}
 
 describe('runner: one job', () => {
   let fake: FakeCoordinator;
@@ -36,17 +49,6 @@ describe('runner: one job', () => {
     const run = String(job.job.run_config.run_id).padStart(8, '0');
     return join(site.folder, 'out', job.job.batch_id, run, 'attempt-1');
   }
-  function resultOf(job: FakeJob): ReportedResult {
-    const last = job.accepted.at(-1);
-    if (last === undefined || last.type === 'start' || last.result === undefined) throw new Error('no result');
-    return last.result;
-  }
-  function failureOf(job: FakeJob): Failure {
-    const last = job.accepted.at(-1);
-    if (last?.type !== 'fail') throw new Error(`it did not fail: ${JSON.stringify(last)}`);
-    return last;
-  }
-
   it('is started, executed under the run contract and completed with its files and metadata', async () => {
     const job = await behave('succeed', { parameters: { mass: 2.25 }, seed: 9223372036854775807n });
     expect(job.accepted.map((it) => it.type)).to.deep.equal(['start', 'complete']);
@@ -149,6 +151,27 @@ describe('runner: one job', () => {
     expect(pids.map(lives)).to.deep.equal([false, false]);
   });
 
+  it('kills a run whose telemetry meets a condition, and keeps the telemetry', async () => {
+    const job = await behave('dive', {
+      environment: { PROTO: join(packageRoot, 'clients/telemetry.proto') },
+      earlyTermination: {
+        enabled: true,
+        check_frequency_hz: 50,
+        conditions: [{ variable: 'altitude', condition: '< 50', description: 'hit the ground' }],
+      },
+    });
+    const failure = failureOf(job);
+    expect(failure.reason).to.equal('early_termination');
+    expect(failure.error_message).to.match(
+      /^terminated early: hit the ground: altitude < 50 was met by altitude = 49 /,
+    );
+    const { telemetry_data, output_files } = resultOf(job);
+    expect(telemetry_data).to.equal(join(directoryOf(job), 'telemetry.parquet'));
+    expect(output_files).to.include(telemetry_data);
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(String(telemetry_data)) });
+    expect(rows.map((row) => row['altitude'])).to.include(49);
+  });
+
   it('kills a cancelled run, and reports nothing of it', async () => {
     const [job] = fake.add({ environment: { BEHAVE: 'stubborn' } });
     if (job === undefined) throw new Error('no job');
@@ -169,11 +192,10 @@ describe('runner: one job', () => {
   });
 
   it('runs nothing that was given away between the claim and the start', async () => {
-    const stale = (path: string) => path.endsWith('/reports');
     let gave = false;
     const given: FakeJob[] = [];
     fake.fault = (path) => {
-      if (stale(path) && !gave) {
+      if (path.endsWith('/reports') && !gave) {
         gave = true;
         for (const job of given) fake.giveAway(job);
       }

@@ -1,4 +1,5 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import type * as wire from '../../src/domain/types.ts';
@@ -151,11 +152,14 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     start: async () => ({ ...job(0), status: 'Running' }),
     complete: async () => ({ ...job(0), status: 'Completed' }),
     fail: async () => ({ ...job(0), status: 'Failed', error_message: 'exit code 1' }),
-    reports: async (_id, request) =>
-      request.reports.map(({ job_id: jobId }) => ({ job_id: jobId, status: 'Running' as const })),
+    reports: async (_id, request) => request.reports.map(({ job_id }) => ({ job_id, status: 'Running' as const })),
     signOff: async () => ({ ...runner, status: 'Offline' }),
     drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
     resume: async () => runner,
+    samples: async () => ({
+      sampler: createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 }),
+      totalJobs: submission.config.monte_carlo.runs,
+    }),
     job: async () => job(0),
     jobResult: async () => result,
     jobHistory: async () => ({

@@ -1,192 +1,329 @@
-/** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
-import { SimbatchError } from '../../src/domain/errors.ts';
-import { jobId } from '../../src/domain/ids.ts';
-import type * as wire from '../../src/domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest } from '../../src/system/api.ts';
+/**
+ * A small coordinator over real HTTP for tests of the runner: it keeps the runner's side of the contract (claims, attempts,
+ * reports, cancel, lost) in memory and misbehaves on demand. Not the product's coordinator, and knows nothing of batches.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { stringifyExact } from '../../src/domain/json.ts';
+import type {
+  Assignment,
+  AttemptRef,
+  BatchConfig,
+  ClaimRequest,
+  HeartbeatRequest,
+  Job,
+  RegisterRequest,
+  Report,
+  ReportOutcome,
+  ReportsRequest,
+  Seed,
+} from '../../src/domain/types.ts';
 
-export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
-export const JOB_ID = jobId(BATCH_ID, 0);
-const AT = '2026-03-01T12:00:00.000Z';
-
-export const batch: wire.Batch = {
-  id: BATCH_ID,
-  name: 'study',
-  status: 'Running',
-  total_jobs: 3,
-  completed_jobs: 1,
-  failed_jobs: 0,
-  config_hash: 'abc',
-  created_at: AT,
-};
-
-export function job(runId: number, seed: wire.Seed = 7): wire.Job {
-  return {
-    id: jobId(BATCH_ID, runId),
-    batch_id: BATCH_ID,
-    status: 'Pending',
-    run_config: {
-      run_id: runId,
-      parameters: JSON.parse(`{"__proto__": 0.5, "mass": ${runId}}`) as Record<string, number>,
-      metadata: {
-        simulation_name: 'rocket',
-        simulation_version: '1',
-        duration_minutes: 5,
-        sampling_method: 'monte_carlo',
-        generated_at: AT,
-        seed,
-      },
-    },
-    retries: 0,
-    max_retries: 3,
-    timeout_secs: 60,
-    created_at: AT,
-  };
+export interface FakeJob {
+  job: Job;
+  attempt: number;
+  /** Every report that was accepted, in order. */
+  accepted: Report[];
+  environment: Record<string, string>;
+  earlyTermination: BatchConfig['early_termination'];
+  cancelled: boolean;
 }
 
-export const capabilities: wire.RunnerCapabilities = {
-  max_concurrent_jobs: 2,
-  cpu_cores: 4,
-  memory_gb: 8,
-  gpu_available: false,
-  supported_simulation_types: [],
-};
+export interface JobSpec {
+  environment?: Record<string, string>;
+  timeoutSecs?: number;
+  simulation?: string;
+  seed?: Seed;
+  parameters?: Record<string, number>;
+  earlyTermination?: BatchConfig['early_termination'];
+}
 
-export const runner: wire.Runner = {
-  id: 'r1',
-  name: 'r1',
-  status: 'Idle',
-  capabilities,
-  current_jobs: [],
-  tags: [],
-  registered_at: AT,
-  last_heartbeat: AT,
-  total_jobs_completed: 0,
-  total_jobs_failed: 0,
-  accepting_jobs: true,
-};
+/** `drop-reply`: the request takes effect and its answer is lost. `hang-up`: it never arrives. A number: that status. */
+export type Fault = 'drop-reply' | 'hang-up' | number | undefined;
 
-export const result: wire.JobResult = {
-  job_id: JOB_ID,
-  success: true,
-  execution_time_secs: 3,
-  output_files: ['/out/trajectory.csv'],
-  metadata: { apogee_m: 1200.5 },
-  error_message: null,
-  telemetry_data: null,
-};
+export class FakeCoordinator {
+  readonly jobs: FakeJob[] = [];
+  /** Every registration that arrived, accepted or not. */
+  readonly registrations: RegisterRequest[] = [];
+  /** Path of every request that arrived, with its method. */
+  readonly requests: string[] = [];
+  readonly authorizations = new Set<string | undefined>();
+  heartbeats = 0;
+  signedOff = 0;
+  /** Asked for each request. */
+  fault: (path: string) => Fault = () => undefined;
+  readonly #server: Server;
+  #instance: string | undefined;
+  #id = '';
+  #waiters: (() => void)[] = [];
 
-export const submission: wire.BatchSubmission = {
-  name: 'study',
-  config: {
-    simulation: { name: 'rocket', version: '1', duration_minutes: 5 },
-    monte_carlo: { runs: 3, sampling_method: 'monte_carlo', seed: 7 },
-    dispersions: { mass: { distribution: { type: 'normal', mean: 10, std_dev: 1 }, units: 'kg' } },
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<FakeCoordinator> {
+    const server = createServer();
+    const fake = new FakeCoordinator(server);
+    server.on('request', (request, response) => void fake.#serve(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return fake;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('not listening');
+    return `http://127.0.0.1:${String(address.port)}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The process that was registered is forgotten, as after the loss of the store. */
+  forget(): void {
+    this.#instance = undefined;
+  }
+
+  add(...specs: JobSpec[]): FakeJob[] {
+    const added = specs.map((spec): FakeJob => {
+      const runId = this.jobs.length;
+      const job: FakeJob = {
+        attempt: 0,
+        accepted: [],
+        cancelled: false,
+        environment: spec.environment ?? {},
+        earlyTermination: spec.earlyTermination ?? { enabled: false, check_frequency_hz: 10, conditions: [] },
+        job: {
+          id: randomUUID(),
+          // A batch of its own, because each has an environment of its own.
+          batch_id: randomUUID(),
+          status: 'Pending',
+          run_config: {
+            run_id: runId,
+            parameters: spec.parameters ?? { mass: 1.5 },
+            metadata: {
+              simulation_name: spec.simulation ?? 'test',
+              simulation_version: '1',
+              duration_minutes: 1,
+              sampling_method: 'monte_carlo',
+              generated_at: new Date(0).toISOString(),
+              seed: spec.seed ?? 42,
+            },
+          },
+          retries: 0,
+          max_retries: 0,
+          timeout_secs: spec.timeoutSecs ?? 0,
+          created_at: new Date(0).toISOString(),
+        },
+      };
+      this.jobs.push(job);
+      return job;
+    });
+    this.#changed();
+    return added;
+  }
+
+  /** Takes a job from the runner that has it, as when its lease ended. */
+  giveAway(job: FakeJob): void {
+    job.job.status = 'Pending';
+    job.attempt += 1;
+    delete job.job.assigned_runner;
+    job.job.assigned_runner = 'another';
+    job.job.status = 'Claimed';
+    this.#changed();
+  }
+
+  cancel(job: FakeJob): void {
+    job.cancelled = true;
+    job.job.status = 'Cancelled';
+  }
+
+  /** Resolves once the condition holds; it is looked at after each request and each change. */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`waited in vain until ${what}; requests: ${this.requests.slice(-20).join(', ')}`));
+      }, 15_000);
+    });
+    try {
+      while (!holds()) await Promise.race([this.#change(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  #changed(): void {
+    const waiting = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiting) wake();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '', 'http://x').pathname;
+    const fault = this.fault(path);
+    this.requests.push(`${request.method ?? ''} ${path}`);
+    this.authorizations.add(request.headers.authorization);
+    this.#changed();
+    if (fault === 'hang-up') {
+      request.socket.destroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const answer =
+      typeof fault === 'number'
+        ? problem(fault, 'unavailable')
+        : await this.#answer(path, Buffer.concat(chunks).toString(), response);
+    this.#changed();
+    if (fault === 'drop-reply') request.socket.destroy();
+    else {
+      response.statusCode = answer.status;
+      response.setHeader('content-type', 'application/json');
+      response.end(stringifyExact(answer.body));
+    }
+  }
+
+  async #answer(path: string, text: string, response: ServerResponse): Promise<{ status: number; body: unknown }> {
+    const parts = path.split('/').slice(1).map(decodeURIComponent);
+    const body: any = text === '' ? undefined : JSON.parse(text);
+    if (parts[0] !== 'runners') return this.#client(parts);
+    if (parts.length === 1) return this.#register(body);
+    if (body.instance !== this.#instance) return problem(404, 'unknown-runner');
+    if (parts[2] === 'heartbeat') return this.#heartbeat(body);
+    if (parts[2] === 'claims') return await this.#claim(body, response);
+    if (parts[2] === 'reports') return ok({ outcomes: (body as ReportsRequest).reports.map((it) => this.#judge(it)) });
+    this.signedOff += 1;
+    for (const job of this.jobs.filter((it) => this.#isHeld(it))) job.job.status = 'Pending';
+    this.#instance = undefined;
+    return ok({});
+  }
+
+  #client(parts: string[]): { status: number; body: unknown } {
+    const found = this.jobs.find((it) => it.job.id === parts[1]);
+    if (parts[0] === 'jobs' && found !== undefined) return ok(found.job);
+    if (parts[0] === 'batches' && parts[2] === 'submission' && this.jobs[0] !== undefined) {
+      return ok({ name: 'study', config: configOf(this.jobs[0]) });
+    }
+    return problem(404, 'not-found');
+  }
+
+  #register(body: RegisterRequest): { status: number; body: unknown } {
+    this.registrations.push(body);
+    if (this.#instance !== undefined && body.instance !== this.#instance && body.replaces !== this.#instance) {
+      return problem(409, 'runner-id-in-use');
+    }
+    // What the former process had and this one does not name is free again.
+    for (const job of this.jobs.filter((it) => this.#isHeld(it))) {
+      if (body.instance !== this.#instance && !names(body.holding ?? [], job)) job.job.status = 'Pending';
+    }
+    this.#instance = body.instance;
+    this.#id = body.id;
+    return ok({
+      runner: {},
+      heartbeat_interval_secs: 1,
+      offline_after_secs: 15,
+      lease_secs: 60,
+      lost: this.#lost(body.holding ?? []),
+    });
+  }
+
+  #heartbeat(body: HeartbeatRequest): { status: number; body: unknown } {
+    this.heartbeats += 1;
+    const cancel = this.jobs.filter((it) => it.cancelled && names(body.holding, it));
+    return ok({
+      runner: {},
+      cancel: cancel.map((it) => ({ job_id: it.job.id, attempt: it.attempt, reason: 'asked to' })),
+      lost: this.#lost(body.holding).filter((ref) => !cancel.some((it) => it.job.id === ref.job_id)),
+    });
+  }
+
+  async #claim(body: ClaimRequest, response: ServerResponse): Promise<{ status: number; body: unknown }> {
+    const assignments: Assignment[] = [];
+    const open = (): FakeJob | undefined =>
+      this.jobs.find(
+        (it) =>
+          it.job.status === 'Pending' ||
+          (it.job.status === 'Claimed' && this.#isHeld(it) && !names(body.holding ?? [], it)),
+      );
+    while (open() === undefined && !response.destroyed && this.#instance === body.instance) await this.#change();
+    if (response.destroyed) return ok({});
+    for (let job = open(); job !== undefined && assignments.length < body.max_jobs; job = open()) {
+      if (job.job.status === 'Pending') job.attempt += 1;
+      job.job.status = 'Claimed';
+      job.job.assigned_runner = this.#id;
+      assignments.push({ job: structuredClone(job.job), attempt: job.attempt });
+      (body.holding ??= []).push({ job_id: job.job.id, attempt: job.attempt });
+    }
+    const batches = Object.fromEntries(
+      assignments.map((it) => [
+        it.job.batch_id,
+        { config: configOf(this.jobs.find((one) => one.job.id === it.job.id) as FakeJob) },
+      ]),
+    );
+    return ok({ assignments, batches });
+  }
+
+  #judge(report: Report): ReportOutcome {
+    const job = this.jobs.find((it) => it.job.id === report.job_id);
+    const { job_id } = report;
+    if (job === undefined) return { job_id, problem: problem(404, 'unknown-job').body };
+    const repeated = job.accepted.some((it) => it.attempt === report.attempt && it.type === report.type);
+    if (repeated) return { job_id, status: job.job.status };
+    if (report.attempt !== job.attempt || job.job.assigned_runner !== this.#id) {
+      return { job_id, problem: problem(409, 'stale-attempt').body };
+    }
+    if (job.job.status !== (report.type === 'start' ? 'Claimed' : 'Running')) {
+      return { job_id, problem: problem(409, 'illegal-transition').body };
+    }
+    job.accepted.push(report);
+    job.job.status = report.type === 'start' ? 'Running' : report.type === 'complete' ? 'Completed' : 'Failed';
+    return { job_id, status: job.job.status };
+  }
+
+  #isHeld(job: FakeJob): boolean {
+    return ['Claimed', 'Running'].includes(job.job.status) && job.job.assigned_runner === this.#id;
+  }
+
+  #lost(holding: readonly AttemptRef[]): AttemptRef[] {
+    return holding.filter((ref) => !this.jobs.some((it) => names([ref], it) && this.#isHeld(it)));
+  }
+}
+
+function names(holding: readonly AttemptRef[], job: FakeJob): boolean {
+  return holding.some((ref) => ref.job_id === job.job.id && ref.attempt === job.attempt);
+}
+
+function ok(body: unknown): { status: number; body: unknown } {
+  return { status: 200, body };
+}
+
+function problem(status: number, code: string) {
+  return { status, body: { type: 'about:blank', title: code, status, detail: `it is ${code}`, code } };
+}
+
+export function configOf(job: FakeJob): BatchConfig {
+  return {
+    simulation: { name: job.job.run_config.metadata.simulation_name, version: '1', duration_minutes: 1 },
+    monte_carlo: { runs: 1, sampling_method: 'monte_carlo', seed: 42 },
+    dispersions: {},
     compute: {
-      container: { image: 'rocket:1', cpu_request: '500m', memory_request: '512Mi' },
+      container: { image: 'none', cpu_request: '1', memory_request: '1Gi', environment: job.environment },
       max_parallel_jobs: 0,
-      job_timeout_seconds: 60,
+      job_timeout_seconds: job.job.timeout_secs,
     },
-    early_termination: { enabled: true, check_frequency_hz: 1, conditions: [] },
+    early_termination: job.earlyTermination,
     telemetry: {
-      sampling_rate_hz: 10,
+      sampling_rate_hz: 100,
       variables: [],
       storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
       buffer_flush_interval_seconds: 1,
     },
-  },
-};
-
-/** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
-export class FakeListing<T> implements Listing<T> {
-  total: number | undefined;
-  freed = false;
-  chunksMade = 0;
-  readonly chunks: AsyncIterable<readonly T[]>;
-  #position = 0;
-
-  constructor(total: number, make: (index: number) => T, page: PageRequest = {}, chunkSize = 100) {
-    this.total = total;
-    const from = page.after === undefined ? 0 : Number(page.after) + 1;
-    const to = Math.min(total, from + (page.limit ?? total));
-    this.#position = to;
-    this.chunks = this.#read(from, to, make, chunkSize);
-  }
-
-  next(): string | undefined {
-    return this.#position < this.total! ? String(this.#position - 1) : undefined;
-  }
-
-  async *#read(from: number, to: number, make: (index: number) => T, chunkSize: number): AsyncGenerator<readonly T[]> {
-    try {
-      for (let start = from; start < to; start += chunkSize) {
-        await Promise.resolve();
-        this.chunksMade += 1;
-        yield Array.from({ length: Math.min(chunkSize, to - start) }, (_, offset) => make(start + offset));
-      }
-    } finally {
-      this.freed = true;
-    }
-  }
-}
-
-type Calls = { operation: string; args: unknown[] }[];
-
-/** `calls` lists what was asked; any member can be replaced by a test. */
-export interface FakeCoordinator extends CoordinatorApi {
-  calls: Calls;
-}
-
-export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCoordinator {
-  const calls: Calls = [];
-  const answers: CoordinatorApi = {
-    submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
-    cancelBatch: async () => ({ ...batch, status: 'Cancelled' }),
-    cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
-    register: async () => ({ runner, heartbeat_interval_secs: 5, offline_after_secs: 15, lease_secs: 60, lost: [] }),
-    heartbeat: async () => ({ runner, cancel: [], lost: [] }),
-    claim: async () => ({
-      assignments: [{ job: job(0), attempt: 1 }],
-      batches: { [BATCH_ID]: { config: submission.config } },
-    }),
-    start: async () => ({ ...job(0), status: 'Running' }),
-    complete: async () => ({ ...job(0), status: 'Completed' }),
-    fail: async () => ({ ...job(0), status: 'Failed', error_message: 'exit code 1' }),
-    reports: async (_id, request) => request.reports.map(({ job_id }) => ({ job_id, status: 'Running' as const })),
-    signOff: async () => ({ ...runner, status: 'Offline' }),
-    drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
-    resume: async () => runner,
-    job: async () => job(0),
-    jobResult: async () => result,
-    jobHistory: async () => ({
-      job_id: JOB_ID,
-      status: 'Running',
-      retries: 0,
-      losses: 0,
-      attempts: [{ attempt: 1, runner_id: 'r1', claimed_at: AT }],
-      attempts_omitted: 0,
-    }),
-    jobs: async (_filter, page) => new FakeListing(3, (index) => job(index), page),
-    batch: async () => ({
-      batch,
-      jobs_by_status: { Pending: 2, Claimed: 0, Running: 0, Completed: 1, Failed: 0, Timeout: 0, Cancelled: 0 },
-      throughput_jobs_per_minute: 1.5,
-      estimated_completion_time_mins: 2,
-    }),
-    submission: async () => submission,
-    batches: async (_filter, page) => new FakeListing(2, () => batch, page),
-    batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
-    runner: async (id) => {
-      if (id !== 'r1') throw new SimbatchError('unknown-runner', `There is no runner ${id}.`);
-      return runner;
-    },
-    runners: async () => ({ runners: [runner], active_runners: 1, offline_runners: 0, total_capacity: 2 }),
   };
-  const told = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [
-    operation,
-    (...args: unknown[]) => {
-      calls.push({ operation, args });
-      return (answer as (...given: unknown[]) => unknown)(...args);
-    },
-  ]);
-  return { ...(Object.fromEntries(told) as CoordinatorApi), calls };
 }

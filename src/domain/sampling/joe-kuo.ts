@@ -1,3 +1,4 @@
+/** The direction numbers of Joe and Kuo (see joe-kuo.LICENSE.txt beside this file) for dimensions up to 1111. Data only. */
 /*!
  * Direction numbers of Sobol' sequences for dimensions 2 to 1111, by S. Joe and F. Y. Kuo ("Constructing Sobol sequences with
  * better two-dimensional projections", SIAM J. Sci. Comput. 30 (2008) 2635; the set new-joe-kuo-6.21201). Data only.

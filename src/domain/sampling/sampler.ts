@@ -21,7 +21,7 @@ export interface SamplingPlan {
   seed: Seed;
 }
 
-/** Gives any run's parameters. Not for concurrent use from several threads; cheap to keep, 20 to 70 us a parameter to make. */
+/** Gives any run's parameters. Not for concurrent use from several threads; made in some 10 us a parameter, so keep it for the batch. */
 export interface Sampler {
   /** The dispersions' names in the order of `sampleInto` and `uniforms`: sorted by UTF-16 code unit. */
   readonly names: readonly string[];

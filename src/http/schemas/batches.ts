@@ -1,5 +1,5 @@
 /** Batches, their progress and their results, as the coordinator answers them. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../../domain/types.ts';
 import { answered, enumOf, listOf, named, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';

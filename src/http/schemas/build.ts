@@ -2,7 +2,7 @@
  * How a schema is written here: small constructors over TypeBox, the registry of named schemas, and the keywords that are
  * ours. Schemas of the API's subjects live beside this file; validation is `../validate.ts`, the document `../openapi.ts`.
  */
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 
 /** A schema with a name: one entry under `components/schemas` of the API description, one `$id` for the validator. */
 export type NamedSchema = TSchema & { $id: string };

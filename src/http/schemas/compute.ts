@@ -1,5 +1,5 @@
 /** What a run needs of the machine it runs on. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS, freeText, int32, name } from './scalars.ts';
 

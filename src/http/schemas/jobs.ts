@@ -1,5 +1,5 @@
 /** Jobs, their results and their history, as the coordinator answers them. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { ATTEMPT_OUTCOMES, JOB_STATUSES, SAMPLING_METHODS } from '../../domain/types.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
 import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalars.ts';

@@ -1,5 +1,5 @@
 /** What an error looks like (RFC 9457), and the answer of the health check. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { answered, listOf, named, ref, text } from './build.ts';
 
 export const Fault = named(

@@ -1,5 +1,5 @@
 /** What a runner reports of its jobs, one by one and in bulk. */
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from '../../domain/types.ts';
 import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
 import { jobStatus } from './jobs.ts';

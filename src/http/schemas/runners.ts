@@ -1,5 +1,5 @@
 /** Runners: as clients see them, and how a runner registers, lives and asks for work. Its reports are in `reports.ts`. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { RUNNER_STATUSES } from '../../domain/types.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from './build.ts';
 import { Job } from './jobs.ts';

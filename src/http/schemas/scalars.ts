@@ -1,5 +1,5 @@
 /** The scalar schemas that several subjects share, and the bounds on what a client may send. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import type { Seed } from '../../domain/types.ts';
 
 /** How much of anything one request may hold. Generous for people, finite for machines. */

@@ -1,5 +1,5 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { COMPRESSIONS, SAMPLING_METHODS } from '../../domain/types.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';

@@ -14,39 +14,53 @@ import { isEmpty, readBatch } from './readings.ts';
 
 const CHUNK = 500;
 
-/** Turns a stream of items into a listing: cut at the limit, in chunks, with the snapshot freed at the end. */
+/** Turns a stream of chunks into a listing: cut at the limit, with the snapshot freed at the end. */
 function listing<T>(
   snapshot: StoreSnapshot,
-  items: AsyncIterable<T>,
+  source: AsyncIterable<readonly T[]>,
   page: PageRequest,
   positionOf: (item: T) => string,
   total: number | undefined,
 ): Listing<T> {
   let next: string | undefined;
   async function* chunks(): AsyncIterable<readonly T[]> {
+    let left = page.limit ?? Infinity;
+    let last: T | undefined;
     try {
-      let chunk: T[] = [];
-      let count = 0;
-      let last: T | undefined;
-      for await (const item of items) {
-        if (count === page.limit) {
-          next = last === undefined ? undefined : positionOf(last);
-          break;
+      for await (const chunk of source) {
+        if (chunk.length > left) {
+          const rest = chunk.slice(0, left);
+          if (rest.length > 0) yield rest;
+          const end = rest.at(-1) ?? last;
+          next = end === undefined ? undefined : positionOf(end);
+          return;
         }
-        chunk.push(item);
-        last = item;
-        count += 1;
-        if (chunk.length === CHUNK) {
-          yield chunk;
-          chunk = [];
-        }
+        left -= chunk.length;
+        last = chunk.at(-1);
+        if (chunk.length > 0) yield chunk;
       }
-      if (chunk.length > 0) yield chunk;
     } finally {
       await snapshot.close();
     }
   }
-  return { total, chunks: chunks(), next: () => next };
+  return { total, chunks: freeing(snapshot, chunks()), next: () => next };
+}
+
+/** A generator that is returned from before its first step never comes to its `finally`. */
+function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = chunks[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next(),
+        async return() {
+          await iterator.return?.();
+          await snapshot.close();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 /** Opens a listing on a new snapshot, which does not outlive a failure to open. */
@@ -83,10 +97,10 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
       total = 0;
       for await (const it of allBatches(snapshot, undefined, true)) if (matches(it)) total += 1;
     }
-    async function* items(): AsyncIterable<Batch> {
-      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield presentBatch(it);
+    async function* chunks(): AsyncIterable<Batch[]> {
+      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield [presentBatch(it)];
     }
-    return listing(snapshot, items(), page, (it) => it.id, total);
+    return listing(snapshot, chunks(), page, (it) => it.id, total);
   });
 }
 
@@ -115,18 +129,21 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
       total = 0;
       for await (const it of wantedBatches(snapshot, filter, undefined)) total += countIn(it, statuses);
     }
-    async function* items(): AsyncIterable<Job> {
+    // A page needs no more at once than its own size and one to know that there is a next.
+    const size = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
+    async function* chunks(): AsyncIterable<Job[]> {
       const startBatch = page.after === undefined ? undefined : batchIdOf(page.after);
       for await (const batch of wantedBatches(snapshot, filter, startBatch)) {
         if (countIn(batch, statuses) === 0) continue;
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         const study = core.studies.of(batch.context);
-        for await (const state of jobsOf(snapshot, batch, filter, statuses, from))
-          yield presentJob(state, batch, study);
+        for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
+          yield states.map((it) => presentJob(it, study));
+        }
       }
     }
-    return listing(snapshot, items(), page, (it) => it.id, total);
+    return listing(snapshot, chunks(), page, (it) => it.id, total);
   });
 }
 
@@ -137,48 +154,71 @@ const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number =>
   return sum;
 };
 
-/** The jobs of one batch from run `from` on that match. */
+/** The jobs of one batch from run `from` on that match, in chunks of at most `size`. */
 async function* jobsOf(
   snapshot: StoreSnapshot,
   batch: BatchState,
   filter: JobFilter,
   statuses: ReadonlySet<JobStatus>,
   from: number,
-): AsyncIterable<JobState> {
-  const { totalJobs, batchId } = batch.context;
+  size: number,
+): AsyncIterable<JobState[]> {
+  const { totalJobs, batchId, cancelRequested } = batch.context;
   const runners = isEmpty(filter.runnerIds) ? undefined : new Set(filter.runnerIds);
   const matches = ({ value, context }: JobState): boolean =>
     statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
   if (!isEmpty(filter.runIds)) {
-    for (const runId of [...new Set(filter.runIds)].sort((a, b) => a - b)) {
-      if (runId < from || runId >= totalJobs) continue;
-      const id = jobId(batchId, runId);
-      const record = snapshot.get(keys.job(id));
-      const state = record === undefined ? derivedJob(id, batch) : decodeJob(id, record, batch.context);
-      if (matches(state)) yield state;
-    }
+    yield namedRuns(snapshot, batch, filter.runIds ?? [], from).filter(matches);
     return;
   }
   // Untouched runs are all in one state, and nobody's.
-  const withUntouched = runners === undefined && statuses.has(batch.context.cancelRequested ? 'Cancelled' : 'Pending');
+  const withUntouched = runners === undefined && statuses.has(cancelRequested ? 'Cancelled' : 'Pending');
   let next = from;
-  for await (const state of recordedJobs(snapshot, batch, from)) {
-    if (withUntouched) {
-      for (; next < state.context.runId; next += 1) yield derivedJob(jobId(batchId, next), batch);
-      next = state.context.runId + 1;
+  function* untouchedBefore(end: number): Iterable<JobState[]> {
+    for (; withUntouched && next < end; next += size) {
+      const count = Math.min(size, end - next);
+      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), next + at, batch));
     }
-    if (matches(state)) yield state;
+    next = end;
   }
-  if (!withUntouched) return;
-  for (; next < totalJobs; next += 1) yield derivedJob(jobId(batchId, next), batch);
+  for await (const recorded of recordedJobs(snapshot, batch, from, size)) {
+    let chunk: JobState[] = [];
+    for (const state of recorded) {
+      const { runId } = state.context;
+      if (withUntouched && next < runId) {
+        if (chunk.length > 0) yield chunk;
+        chunk = [];
+        yield* untouchedBefore(runId);
+      }
+      next = runId + 1;
+      if (matches(state)) chunk.push(state);
+    }
+    if (chunk.length > 0) yield chunk;
+  }
+  yield* untouchedBefore(totalJobs);
 }
 
-async function* recordedJobs(snapshot: StoreSnapshot, batch: BatchState, from: number): AsyncIterable<JobState> {
+function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly number[], from: number): JobState[] {
+  const { totalJobs, batchId } = batch.context;
+  const wanted = [...new Set(runIds)].filter((it) => it >= from && it < totalJobs).sort((a, b) => a - b);
+  return wanted.map((runId) => {
+    const id = jobId(batchId, runId);
+    const record = snapshot.get(keys.job(id));
+    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
+  });
+}
+
+async function* recordedJobs(
+  snapshot: StoreSnapshot,
+  batch: BatchState,
+  from: number,
+  chunkSize: number,
+): AsyncIterable<JobState[]> {
   const { batchId, totalJobs } = batch.context;
   if (from >= totalJobs) return;
   const range = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, from)) };
-  for await (const chunk of snapshot.entries(range)) {
-    for (const [key, record] of chunk) yield decodeJob(idOf(key), record, batch.context);
+  for await (const chunk of snapshot.entries(range, { chunkSize })) {
+    yield chunk.map(([key, record]) => decodeJob(idOf(key), record, batch.context));
   }
 }
 
@@ -193,11 +233,12 @@ export function batchResults(
     const { completed, failed, timedOut } = batch.context;
     const range = ofBatch('result', batchId);
     if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
-    async function* items(): AsyncIterable<JobResult> {
-      for await (const chunk of snapshot.entries(range)) {
-        for (const [, record] of chunk) yield JSON.parse(record) as JobResult;
+    const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
+    async function* chunks(): AsyncIterable<JobResult[]> {
+      for await (const chunk of snapshot.entries(range, { chunkSize })) {
+        yield chunk.map(([, record]) => JSON.parse(record) as JobResult);
       }
     }
-    return listing(snapshot, items(), page, (it) => it.job_id, completed + failed + timedOut);
+    return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
   }).then((results) => ({ batch: presentBatch(batch as BatchState), results }));
 }

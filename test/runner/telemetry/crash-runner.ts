@@ -1,5 +1,6 @@
-// A process for crash.test.ts to kill: telemetry of one job in the directory named by its argument, with row groups so
-// small that journal, row groups and footers alternate. Tells its parent the address; flushes when it is told to.
+// A process for the tests to kill or to weigh: telemetry of one job in the directory named by its first argument; with
+// `small` as the second, row groups are so small that journal, row groups and footers alternate. Tells its parent the
+// address; answers `flush` when it has, and `peak` with the most memory it has used, in bytes.
 import { startTelemetry } from '../../../src/runner/telemetry/server.ts';
 import { telemetryConfig, timers } from './support.ts';
 
@@ -12,9 +13,10 @@ const telemetry = await startTelemetry({
   directory: process.argv[2] ?? '',
   onConditionMet: () => undefined,
   world: timers,
-  limits: { rowGroupValues: 3000, rowGroupRows: 1500, rowGroupValuesAtFlush: 600 },
+  limits: process.argv[3] === 'small' ? { rowGroupValues: 3000, rowGroupRows: 1500, rowGroupValuesAtFlush: 600 } : {},
 });
-process.on('message', () => {
-  void telemetry.flush().then(() => process.send?.('flushed'));
+process.on('message', (message) => {
+  if (message === 'peak') process.send?.(process.resourceUsage().maxRSS * 1024);
+  else void telemetry.flush().then(() => process.send?.('flushed'));
 });
 process.send?.(telemetry.url);

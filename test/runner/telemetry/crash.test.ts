@@ -1,4 +1,3 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
@@ -6,21 +5,29 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { recoverTelemetry } from '../../../src/runner/telemetry/recover.ts';
-import { atEnd, cleanUp, connect, readTable, send, start, temporaryDirectory, type Table } from './support.ts';
+import {
+  atEnd,
+  cleanUp,
+  connect,
+  readTable,
+  send,
+  start,
+  startElsewhere,
+  temporaryDirectory,
+  type Table,
+} from './support.ts';
 
-const RUNNER = fileURLToPath(new URL('./crash-runner.js', import.meta.url));
-
-function samples(from: number, to: number) {
+function samples(from: number, to: number, late = `y${from}`) {
   return Array.from({ length: to - from }, (_, i) => ({
     timestamp_ns: from + i,
-    values: { x: from + i, [`y${from}`]: 1 },
+    values: { x: from + i, [late]: 1 },
   }));
 }
 
@@ -29,35 +36,20 @@ function expectPrefix(table: Table): void {
   expect(table.map((row) => [Number(row.timestamp_ns), row.x])).to.deep.equal(table.map((_, i) => [i, i]));
 }
 
-async function crashing(directory: string): Promise<{ url: string; child: ChildProcess; killed: Promise<unknown> }> {
-  const child = fork(RUNNER, [directory], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const killed = new Promise((resolve) => child.once('exit', resolve));
-  atEnd(() => {
-    child.kill('SIGKILL');
-    return killed;
-  });
-  const url = await new Promise<string>((resolve) =>
-    child.once('message', (message) => resolve(typeof message === 'string' ? message : '')),
-  );
-  return { url, child, killed };
-}
-
 describe('runner/telemetry after SIGKILL of the runner', () => {
   afterEach(cleanUp);
 
   it('everything flushed is recovered: journal, row groups, columns that came late', async () => {
     const directory = temporaryDirectory();
-    const { url, child, killed } = await crashing(directory);
+    const { url, child, exited, ask } = await startElsewhere(directory, 'small');
     const client = connect(url);
     atEnd(() => client.close());
     for (let from = 0; from < 1000; from += 250) {
       await send((done) => client.StreamBatch(done), [{ samples: samples(from, from + 250) }]);
-      const flushed = new Promise((resolve) => child.once('message', resolve));
-      child.send('flush');
-      await flushed;
+      await ask('flush');
     }
     child.kill('SIGKILL');
-    await killed;
+    await exited;
     const recovered = await recoverTelemetry(directory);
     expect(recovered).to.deep.equal({ location: join(directory, 'telemetry.parquet'), rows: 1000 });
     const table = await readTable(recovered?.location ?? null);
@@ -69,17 +61,23 @@ describe('runner/telemetry after SIGKILL of the runner', () => {
 
   it('killed in the middle of a flood, at any moment: a whole prefix is recovered', async () => {
     let recoveredRows = 0;
-    for (const afterMs of [60, 110, 170]) {
+    for (const bytes of [1, 50_000, 300_000]) {
       const directory = temporaryDirectory();
-      const { url, child, killed } = await crashing(directory);
+      const { url, child, exited } = await startElsewhere(directory, 'small');
       const client = connect(url);
       atEnd(() => client.close());
-      const messages = Array.from({ length: 1000 }, (_, i) => ({ samples: samples(i * 100, (i + 1) * 100) }));
-      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+      const messages = Array.from({ length: 1000 }, (_, i) => ({
+        samples: samples(i * 100, (i + 1) * 100, `y${i >> 6}`),
+      }));
+      const path = join(directory, 'telemetry.parquet');
+      const watching = setInterval(() => {
+        if (existsSync(path) && statSync(path).size >= bytes) child.kill('SIGKILL');
+      }, 1);
+      atEnd(() => clearInterval(watching));
       await send((done) => client.StreamBatch(done), messages).catch(() => undefined);
       child.kill('SIGKILL');
-      clearTimeout(timer);
-      await killed;
+      clearInterval(watching);
+      await exited;
       const recovered = await recoverTelemetry(directory);
       const table = await readTable(recovered?.location ?? null);
       expect(table).to.have.length(recovered?.rows ?? 0);

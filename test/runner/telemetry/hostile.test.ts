@@ -3,16 +3,21 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { DEFAULT_LIMITS } from '../../../src/runner/telemetry/limits.ts';
-import { SampleReader, Tally } from '../../../src/runner/telemetry/sample.ts';
+import { DEFAULT_LIMITS, MAX_STREAMS } from '../../../src/runner/telemetry/limits.ts';
+import { recoverTelemetry } from '../../../src/runner/telemetry/recover.ts';
+import { Sample, SampleReader, Tally } from '../../../src/runner/telemetry/sample.ts';
 import { VariableTable } from '../../../src/runner/telemetry/variables.ts';
 import {
+  atEnd,
   cleanUp,
   conditions,
+  connect,
+  expectSoon,
   readMetadata,
   readTable,
   send,
   start,
+  startElsewhere,
   telemetryConfig,
   temporaryDirectory,
 } from './support.ts';
@@ -29,16 +34,29 @@ function* manyNames() {
   yield { samples: [{ timestamp_ns: 200, values: { altitude: -1 } }] };
 }
 
-function* manySamples() {
-  for (let i = 0; i < 1000; i += 1) {
-    yield { samples: Array.from({ length: 1000 }, (_, k) => ({ timestamp_ns: i * 1000 + k, values: { a: k, b: i } })) };
-  }
+/** An encoded SampleBatch; all its times differ, those of the next are the same again. */
+function batchOf(samples: number, variables: number): Buffer {
+  const encoded = Array.from({ length: samples }, (_, time) => {
+    const entries = Array.from({ length: variables }, (_unused, index) => {
+      const entry = Buffer.concat([
+        Buffer.from([0x0a, 10]),
+        Buffer.from(`variable_${index}`),
+        Buffer.from([0x11]),
+        Buffer.alloc(8),
+      ]);
+      entry.writeDoubleLE(Math.sin(time + index), entry.length - 8);
+      return Buffer.concat([Buffer.from([0x12, entry.length]), entry]);
+    });
+    const sample = Buffer.concat([Buffer.from([0x08, 0x80 | (time & 0x7f), time >> 7]), ...entries]);
+    return Buffer.concat([Buffer.from([0x0a, 0x80 | (sample.length & 0x7f), sample.length >> 7]), sample]);
+  });
+  return Buffer.concat(encoded);
 }
 
 function read(bytes: Uint8Array): Tally {
   const tally = new Tally();
   const table = new VariableTable([], [], () => undefined, DEFAULT_LIMITS);
-  const reader = new SampleReader(table, DEFAULT_LIMITS, tally);
+  const reader = new SampleReader(table, DEFAULT_LIMITS, tally, new Sample(DEFAULT_LIMITS.maxValuesPerSample));
   reader.readSample(Buffer.from(bytes), () => undefined);
   reader.readBatch(Buffer.from(bytes), () => undefined);
   expect(tally.accepted > 0 || table.columns.length === 0).to.equal(true);
@@ -143,6 +161,36 @@ describe('runner/telemetry and hostile messages', () => {
     expect(readMetadata(location ?? '').schema).to.have.length(1002);
   });
 
+  it('streams beyond the limit are refused, and a place that becomes free can be taken', async () => {
+    const { telemetry, client } = await start();
+    const one = [{ timestamp_ns: 1, values: { x: 1 } }];
+    const clients = [client, connect(telemetry.url), connect(telemetry.url)];
+    atEnd(() => {
+      for (const each of clients) each.close();
+    });
+    const calls = Array.from({ length: MAX_STREAMS }, (_, i) => clients[i % 2]?.Stream(() => undefined));
+    for (const call of calls) {
+      call?.on('error', () => undefined);
+      call?.write(one[0]);
+    }
+    await expectSoon(() => telemetry.tally().accepted === MAX_STREAMS);
+    const refused = await send((done) => clients[2]?.Stream(done) ?? client.Stream(done), one).catch(
+      (error: { code: unknown }) => error.code,
+    );
+    expect(refused).to.equal(status.RESOURCE_EXHAUSTED);
+    for (const call of calls.slice(0, 32)) call?.cancel();
+    for (const call of calls.slice(32)) call?.end();
+    let answer: unknown;
+    await expectSoon(() => {
+      void send((done) => clients[2]?.Stream(done) ?? client.Stream(done), one).then(
+        (ack) => (answer = ack),
+        () => undefined,
+      );
+      return answer !== undefined;
+    });
+    expect(answer).to.include({ accepted: 1 });
+  });
+
   it('any bytes at all are read or refused, never thrown at the runner', () => {
     const likely = fc.constantFrom(0x08, 0x12, 0x0a, 0x11, 0x01, 0x02, 0x0c, 0x78, 0x80, 0xff, 0x00);
     fc.assert(
@@ -203,21 +251,21 @@ describe('runner/telemetry and hostile messages', () => {
   });
 
   it('a million samples pass within bounded memory, and none is lost', async () => {
-    const { telemetry, client } = await start({ limits: { rowGroupRows: 8192 } });
-    const before = process.memoryUsage();
-    let peak = 0;
-    const watch = setInterval(() => {
-      const { arrayBuffers, external } = process.memoryUsage();
-      peak = Math.max(peak, arrayBuffers + external - before.arrayBuffers - before.external);
-    }, 20);
-    const ack = await send((done) => client.StreamBatch(done), manySamples());
-    clearInterval(watch);
-    console.log(peak / 1e6);
-    expect(ack).to.include({ accepted: 1_000_000, refused: 0 });
-    const { location, rows } = await telemetry.close();
-    expect(rows).to.equal(1_000_000);
-    expect(readMetadata(location ?? '').num_rows).to.equal(1_000_000n);
-    // All samples at once would be 24 MB of buffers, counted twice above, beside what the client holds.
-    expect(peak).to.be.lessThan(100 * 2 ** 20);
+    const directory = temporaryDirectory();
+    const { url, ask, child, exited } = await startElsewhere(directory, 'usual');
+    const client = connect(url);
+    atEnd(() => client.close());
+    const message = batchOf(200, 8);
+    const open = (done: unknown) => client.makeClientStreamRequest(`${SERVICE}/StreamBatch`, raw, raw, done);
+    await send(open, Array.from<Buffer>({ length: 1000 }).fill(message));
+    const early = Number(await ask('peak'));
+    await send(open, Array.from<Buffer>({ length: 4000 }).fill(message));
+    const late = Number(await ask('peak'));
+    await ask('flush');
+    child.kill('SIGKILL');
+    await exited;
+    expect(await recoverTelemetry(directory)).to.include({ rows: 1_000_000 });
+    // Kept in memory, 800,000 rows of eight doubles would be 83 MB at least.
+    expect((late - early) / 2 ** 20).to.be.lessThan(70);
   }).timeout(30_000);
 });

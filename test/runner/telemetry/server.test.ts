@@ -1,8 +1,22 @@
-import { readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { COMPRESSIONS } from '../../../src/domain/types.ts';
-import { cleanUp, conditions, python, readMetadata, readTable, send, start, telemetryConfig } from './support.ts';
+import {
+  atEnd,
+  cleanUp,
+  conditions,
+  expectSoon,
+  python,
+  readMetadata,
+  readTable,
+  send,
+  start,
+  telemetryConfig,
+  timers,
+} from './support.ts';
 
 const EPOCH = 1_700_000_000_000_000_001n;
 const storage = (compression: (typeof COMPRESSIONS)[number]) => ({ s3_bucket: '', s3_prefix: '', compression });
@@ -64,7 +78,13 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
       [{ samples }, { samples: [] }, { samples: samples.slice(0, 1) }],
     );
     expect(ack.accepted).to.equal(6);
-    const table = await readTable((await telemetry.close()).location);
+    const { location } = await telemetry.close();
+    const table = await readTable(location);
+    const statistics = readMetadata(location ?? '').row_groups[0]?.columns.map(
+      (column) => column.meta_data?.statistics,
+    );
+    expect(statistics?.[0]).to.include({ min_value: -(2n ** 63n), max_value: 2n ** 63n - 1n, null_count: 0n });
+    expect(statistics?.[1]).to.include({ min_value: -Infinity, max_value: Infinity, null_count: 0n });
     expect(table.map((row) => row.timestamp_ns)).to.deep.equal([...times, -1n]);
     expect(table.map((row) => row.x)).to.deep.equal([...values, NaN]);
   });
@@ -128,7 +148,6 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
   });
 
   it('leaves one file, beside one of the same name that the simulation made', async () => {
-    const { writeFileSync, readFileSync } = await import('node:fs');
     const { telemetry, client, directory } = await start();
     writeFileSync(join(directory, 'telemetry.parquet'), 'mine');
     await send((done) => client.Stream(done), [{ values: { x: 1 } }]);
@@ -167,9 +186,65 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     await telemetry.close();
     expect(hits).to.have.length(1);
   });
-});
 
-async function expectSoon(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(condition()).to.equal(true);
-}
+  it('a simulation that is killed leaves what it had sent', async () => {
+    const { telemetry, directory } = await start({ limits: { closeGraceMs: 60_000 } });
+    const script = fileURLToPath(new URL('./endless-client.js', import.meta.url));
+    const child = spawn(process.execPath, [script, telemetry.url], { stdio: 'ignore' });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    atEnd(() => {
+      child.kill('SIGKILL');
+    });
+    await expectSoon(() => telemetry.tally().accepted >= 500);
+    child.kill('SIGKILL');
+    await exited;
+    const { location, rows, accepted, problem } = await telemetry.close();
+    expect({ rows, problem }).to.deep.equal({ rows: accepted, problem: null });
+    expect((await readTable(location)).map((row) => row.step)).to.deep.equal(Array.from({ length: rows }, (_, i) => i));
+    expect(readdirSync(directory)).to.deep.equal(['telemetry.parquet']);
+  });
+
+  it('a stream that never ends does not hold up the end of the job', async () => {
+    const { telemetry, client } = await start({ limits: { closeGraceMs: 50 } });
+    const call = client.Stream(() => undefined);
+    call.on('error', () => undefined);
+    call.write({ timestamp_ns: 1, values: { x: 1 } });
+    await expectSoon(() => telemetry.tally().accepted === 1);
+    expect((await telemetry.close()).rows).to.equal(1);
+  });
+
+  it('a sender is slowed while the disk is behind, and nothing is lost', async () => {
+    // The writer looks up between columns by way of this timer: while it does not fire, the disk is behind.
+    const held: (() => void)[] = [];
+    let holding = true;
+    const world = {
+      ...timers,
+      after: (ms: number, action: () => void) => {
+        if (ms > 0 || !holding) return timers.after(ms, action);
+        held.push(action);
+        return () => undefined;
+      },
+    };
+    const { telemetry, client } = await start({ world });
+    let sent = 0;
+    function* batches() {
+      for (let i = 0; i < 400; i += 1) {
+        sent += 1000;
+        yield { samples: Array.from({ length: 1000 }, (_, k) => ({ timestamp_ns: i * 1000 + k, values: { a: k } })) };
+      }
+    }
+    const answer = send((done) => client.StreamBatch(done), batches());
+    await expectSoon(() => telemetry.tally().accepted >= 131_072);
+    let before = -1;
+    while (telemetry.tally().accepted !== before) {
+      before = telemetry.tally().accepted;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    // Two row groups, and what is in the pipe between.
+    expect([before < 160_000, sent < 300_000]).to.deep.equal([true, true]);
+    holding = false;
+    for (const action of held) action();
+    expect(await answer).to.include({ accepted: 400_000 });
+    expect((await telemetry.close()).rows).to.equal(400_000);
+  });
+});

@@ -1,11 +1,13 @@
 // What the telemetry tests share: a real gRPC client made from clients/telemetry.proto, temporary directories, and
 // reading Parquet back with a second and a third implementation.
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { expect } from 'chai';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
@@ -13,12 +15,7 @@ import { packageRoot } from '../../../src/package.ts';
 import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
 import type { TelemetryWorld } from '../../../src/runner/telemetry/store.ts';
 
-export interface WireSample {
-  timestamp_ns?: string | number;
-  values?: Record<string, number>;
-}
-
-export interface Ack {
+interface Ack {
   accepted: number;
   refused: number;
   refused_values: number;
@@ -27,7 +24,7 @@ export interface Ack {
 
 type Call = ClientWritableStream<unknown>;
 type Callback = (error: ServiceError | null, ack: Ack) => void;
-export interface TelemetryClient {
+interface TelemetryClient {
   Stream(callback: Callback): Call;
   StreamBatch(callback: Callback): Call;
   makeClientStreamRequest(
@@ -46,7 +43,8 @@ export function connect(url: string): TelemetryClient {
     defaults: true,
   });
   const service: any = loadPackageDefinition(definition).svc;
-  const options = { 'grpc.max_send_message_length': -1 };
+  // A pool of its own: each client has its own connection.
+  const options = { 'grpc.max_send_message_length': -1, 'grpc.use_local_subchannel_pool': 1 };
   return new service.telemetry.v1.Telemetry(url, credentials.createInsecure(), options);
 }
 
@@ -131,6 +129,34 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
   return { telemetry, client, directory, hits };
 }
 
+interface OtherRunner {
+  url: string;
+  child: ChildProcess;
+  exited: Promise<unknown>;
+  /** Sends a message and resolves to the next one that comes back. */
+  ask: (message: string) => Promise<unknown>;
+}
+
+/** Telemetry of a made-up job in a process of its own: see crash-runner.ts. */
+export async function startElsewhere(directory: string, size: 'small' | 'usual'): Promise<OtherRunner> {
+  const script = fileURLToPath(new URL('./crash-runner.js', import.meta.url));
+  const child = fork(script, [directory, size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const next = () => new Promise<unknown>((resolve) => child.once('message', resolve));
+  atEnd(() => {
+    child.kill('SIGKILL');
+    return exited;
+  });
+  const url = await next();
+  if (typeof url !== 'string') throw new Error('no address came');
+  const ask = (message: string) => {
+    const answer = next();
+    child.send(message);
+    return answer;
+  };
+  return { url, child, exited, ask };
+}
+
 export type Table = Record<string, unknown>[];
 
 /** Rows as objects; nulls where a row has no value. */
@@ -155,4 +181,10 @@ export function python(script: string, ...args: string[]): unknown {
   }
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout);
+}
+
+/** Waits until it is so, at most five seconds. */
+export async function expectSoon(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(condition()).to.equal(true);
 }

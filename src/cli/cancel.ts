@@ -1,0 +1,22 @@
+/** `simbatch cancel`: ends a batch, or one job of it. */
+import type { Command } from 'commander';
+import { clientCommand, connect, type ClientFlags } from './options.ts';
+import { writeJson, writeLine } from './output.ts';
+import { BATCH_ARGUMENT, JOB_ARGUMENT, resolveEither } from './references.ts';
+
+export function cancelCommand(): Command {
+  return clientCommand('cancel', 'cancel a batch or one job; what is running is killed')
+    .argument('<batch|job>', `${BATCH_ARGUMENT}; or ${JOB_ARGUMENT}`)
+    .option('--reason <text>', 'kept with what was cancelled')
+    .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {
+      const client = await connect(flags);
+      const target = await resolveEither(client, reference);
+      const cancelled =
+        'jobId' in target
+          ? await client.cancelJob(target.jobId, flags.reason)
+          : await client.cancelBatch(target.batchId, flags.reason);
+      if (flags.output === 'json') return writeJson(cancelled);
+      const what = 'jobId' in target ? 'job' : 'batch';
+      await writeLine(`${what} ${cancelled.id} is ${cancelled.status}`);
+    });
+}

@@ -1,0 +1,40 @@
+/** How fast a study goes and when it will be done, from what was seen of it. Takes the time as an argument; pure otherwise. */
+
+interface Sighting {
+  atMs: number;
+  done: number;
+}
+
+/** Rates older than this say nothing about now. */
+const WINDOW_MS = 60_000;
+
+/** Counts of finished runs over the last minute. */
+export class Pace {
+  #sightings: Sighting[] = [];
+
+  /** `done` is the number of terminal runs at `nowMs`. */
+  see(nowMs: number, done: number): void {
+    this.#sightings.push({ atMs: nowMs, done });
+    // One sighting from before the window is kept, so that a slow study has a rate as well.
+    while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs <= nowMs - WINDOW_MS)
+      this.#sightings.shift();
+  }
+
+  /** Runs finished per second; undefined before two sightings or while nothing finishes. */
+  get perSecond(): number | undefined {
+    const first = this.#sightings[0];
+    const last = this.#sightings.at(-1);
+    if (first === undefined || last === undefined || last.atMs <= first.atMs || last.done <= first.done)
+      return undefined;
+    return ((last.done - first.done) * 1000) / (last.atMs - first.atMs);
+  }
+
+  /** Seconds until `total` runs are terminal at this pace; 0 when they are, undefined when there is no pace. */
+  secondsLeft(total: number): number | undefined {
+    const last = this.#sightings.at(-1);
+    if (last === undefined) return undefined;
+    if (last.done >= total) return 0;
+    const rate = this.perSecond;
+    return rate === undefined ? undefined : (total - last.done) / rate;
+  }
+}

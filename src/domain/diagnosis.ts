@@ -1,0 +1,195 @@
+/**
+ * Why a study is not running, or not faster: decided from what the public interface tells of the batch and the pool. Pure;
+ * the words are for the person who submitted the study.
+ */
+import { fits, roomOf, supports, type Demand } from './scheduling.ts';
+import type { BatchStatus, JobStatus, Runner } from './types.ts';
+
+/** What is known of one batch and of the pool at one moment. */
+export interface Situation {
+  batchStatus: BatchStatus;
+  jobsByStatus: Readonly<Record<JobStatus, number>>;
+  simulation: string;
+  /** `compute.max_parallel_jobs`; 0 means no cap. */
+  maxParallelJobs: number;
+  /** What one run asks for. */
+  demand: Demand;
+  runners: readonly Runner[];
+}
+
+/** `blocked`: no waiting run will start until somebody does something; `waiting`: it will by itself; `fine`: it runs. */
+export type Severity = 'blocked' | 'waiting' | 'fine';
+
+export interface Finding {
+  /** kebab-case, stable. */
+  code: string;
+  severity: Severity;
+  /** One sentence. */
+  reason: string;
+  /** What to do about it, where there is something. */
+  remedy?: string;
+}
+
+/** The reasons, the decisive one first; empty for a batch that has ended. */
+export function diagnose(situation: Situation): Finding[] {
+  if (situation.batchStatus !== 'Pending' && situation.batchStatus !== 'Running') return [];
+  return [waitingRuns(situation), ...silentHolders(situation)].filter((finding) => finding !== undefined);
+}
+
+function waitingRuns(situation: Situation): Finding | undefined {
+  const { jobsByStatus, maxParallelJobs, runners } = situation;
+  const active = jobsByStatus.Claimed + jobsByStatus.Running;
+  if (jobsByStatus.Pending === 0) {
+    return active === 0
+      ? undefined
+      : { code: 'last-runs', severity: 'fine', reason: `no run waits: the last ${active} are with runners` };
+  }
+  if (runners.length === 0) {
+    return {
+      code: 'no-runner',
+      severity: 'blocked',
+      reason: 'no runner has registered',
+      remedy: 'start one with `simbatch runner`',
+    };
+  }
+  return noRunnerMay(situation) ?? capReached(active, maxParallelJobs) ?? poolBusy(situation, active);
+}
+
+/** Narrows the pool step by step; the step that leaves nobody is the reason. */
+function noRunnerMay(situation: Situation): Finding | undefined {
+  const { simulation, demand, runners } = situation;
+  const supporting = runners.filter((runner) => supports(runner.capabilities, simulation));
+  if (supporting.length === 0) {
+    const known = [...new Set(runners.flatMap((runner) => runner.capabilities.supported_simulation_types))].sort();
+    return {
+      code: 'unsupported-simulation',
+      severity: 'blocked',
+      reason: `no runner takes the simulation "${simulation}"; ${some(runners.length)} ${runners.length === 1 ? 'takes' : 'take'} only ${known.map((type) => `"${type}"`).join(', ')}`,
+      remedy: `give a runner the capability "${simulation}", or correct \`config.simulation.name\``,
+    };
+  }
+  const connected = supporting.filter((runner) => runner.status !== 'Offline');
+  if (connected.length === 0) {
+    const last = supporting
+      .map((runner) => runner.last_heartbeat)
+      .sort()
+      .at(-1);
+    return {
+      code: 'all-offline',
+      severity: 'blocked',
+      reason: `${allOf(supporting.length, ` for "${simulation}"`)} offline; the last heartbeat was at ${last}`,
+      remedy: `start ${listed(supporting)} again`,
+    };
+  }
+  const accepting = connected.filter((runner) => runner.status !== 'Maintenance' && runner.accepting_jobs !== false);
+  if (accepting.length === 0) {
+    const why = connected.map((runner) => runner.drain_reason).find((reason) => reason !== undefined && reason !== '');
+    return {
+      code: 'all-drained',
+      severity: 'blocked',
+      reason: `${allOf(connected.length, ` connected for "${simulation}"`)} drained${why === undefined ? '' : ` (${why})`}`,
+      remedy: `resume one: simbatch resume ${connected[0]?.id ?? ''}`,
+    };
+  }
+  if (!accepting.some((runner) => fits(demand, roomOf(runner.capabilities, []))))
+    return tooLarge(accepting, simulation, demand);
+  return undefined;
+}
+
+function tooLarge(accepting: readonly Runner[], simulation: string, demand: Demand): Finding {
+  const slots = accepting.some((runner) => runner.capabilities.max_concurrent_jobs > 0);
+  if (!slots) {
+    return {
+      code: 'no-slots',
+      severity: 'blocked',
+      reason: `${allOf(accepting.length, ` for "${simulation}"`)} set to run 0 jobs at a time`,
+      remedy: 'start one with --max-concurrent-jobs 1 or more',
+    };
+  }
+  const most = Math.max(...accepting.map((runner) => runner.capabilities.cpu_cores));
+  const largest = Math.max(...accepting.map((runner) => runner.capabilities.memory_gb));
+  return {
+    code: 'too-large',
+    severity: 'blocked',
+    reason: `one run asks for ${demand.cpuMilli / 1000} cores and ${gibibytes(demand.memoryBytes)} GiB; no runner has both (at most ${most} cores, at most ${largest} GiB)`,
+    remedy: 'lower `cpu_request` or `memory_request`, or start a larger runner',
+  };
+}
+
+function capReached(active: number, cap: number): Finding | undefined {
+  if (cap === 0 || active < cap) return undefined;
+  return {
+    code: 'cap-reached',
+    severity: 'fine',
+    reason: `${active} runs are active, as many as \`max_parallel_jobs\` allows`,
+    remedy: 'submit with a larger `compute.max_parallel_jobs` to use more of the pool',
+  };
+}
+
+function poolBusy(situation: Situation, active: number): Finding {
+  const { simulation, demand, runners } = situation;
+  const able = runners.filter(
+    (runner) =>
+      runner.status !== 'Offline' &&
+      runner.status !== 'Maintenance' &&
+      supports(runner.capabilities, simulation) &&
+      fits(demand, roomOf(runner.capabilities, [])),
+  );
+  // What a runner holds of other studies is not told; each of its jobs is taken to be as large as one of this study.
+  const free = able.filter((runner) =>
+    fits(
+      demand,
+      roomOf(
+        runner.capabilities,
+        runner.current_jobs.map(() => demand),
+      ),
+    ),
+  );
+  if (free.length > 0) {
+    return {
+      code: 'starting',
+      severity: active > 0 ? 'fine' : 'waiting',
+      reason: `${some(free.length)} ${are(free.length)} free: waiting runs are claimed within seconds`,
+    };
+  }
+  const held = able.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
+  const others = held - active;
+  if (active === 0) {
+    return {
+      code: 'pool-busy',
+      severity: 'waiting',
+      reason: `${allOf(able.length, ` for "${simulation}"`)} full with ${held} jobs of other studies; this one is served as they end`,
+      remedy: 'start more runners to begin sooner',
+    };
+  }
+  return {
+    code: 'running',
+    severity: 'fine',
+    reason: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} jobs of other studies share the pool` : ''}`,
+  };
+}
+
+/** Runners that went silent while they hold work of somebody: it is given to others when their lease ends. */
+function silentHolders(situation: Situation): Finding[] {
+  const silent = situation.runners.filter((runner) => runner.status === 'Offline' && runner.current_jobs.length > 0);
+  if (silent.length === 0) return [];
+  const jobs = silent.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
+  return [
+    {
+      code: 'silent-runner',
+      severity: 'waiting',
+      reason: `${listed(silent)} went silent holding ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; what is theirs is given to others when the lease ends`,
+    },
+  ];
+}
+
+const some = (count: number): string => `${count} ${count === 1 ? 'runner' : 'runners'}`;
+const are = (count: number): string => (count === 1 ? 'is' : 'are');
+const allOf = (count: number, which: string): string =>
+  `${count === 1 ? 'the only runner' : `all ${count} runners`}${which} ${are(count)}`;
+const gibibytes = (bytes: number): number => Number((bytes / 1024 ** 3).toPrecision(3));
+
+function listed(runners: readonly Runner[]): string {
+  const names = runners.slice(0, 3).map((runner) => runner.id);
+  return runners.length > 3 ? `${names.join(', ')} and ${runners.length - 3} more` : names.join(', ');
+}
