@@ -81,7 +81,8 @@ async function layOut(
   if ([...edges.values()].some((it) => it.from === ANYWHERE)) nodes.unshift({ key: ANYWHERE, final: false, inner: [] });
   const graph: ElkNode = {
     id: kind,
-    layoutOptions: OPTIONS,
+    // The runner goes back and forth between all its states: side by side it would be too wide to read.
+    layoutOptions: kind === 'runner' ? { ...OPTIONS, 'elk.direction': 'DOWN' } : OPTIONS,
     children: nodes.map((it) => ({
       id: it.key,
       ...sizeOf(it.key, it.inner),
@@ -119,7 +120,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 
 function sizeOf(key: string, inner: readonly Trigger[]): { width: number; height: number } {
   const widest = Math.max(
-    key.length * NAME_CHARACTER + 54,
+    key.length * NAME_CHARACTER + 92,
     ...inner.map((it) => textOf(it).length * LABEL_CHARACTER + 34),
   );
   return { width: Math.ceil(widest), height: 34 + (inner.length === 0 ? 0 : inner.length * LINE + 8) };

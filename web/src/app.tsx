@@ -1,6 +1,6 @@
 /** The shell around every page, and which page an address shows. */
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react';
-import { useFeedState } from './data/live.ts';
+import { feed, useFeedState } from './data/live.ts';
 import { Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
 import { choose, useChoice, type Choice } from './theme.ts';
@@ -75,6 +75,7 @@ export function App() {
 const FEED_WORDS = { connecting: 'Connecting', open: 'Live', lost: 'Not connected: trying again' } as const;
 
 function FeedSign() {
+  useEffect(() => feed.open(), []);
   const state = useFeedState();
   return (
     <span className="feed" data-state={state} role="status">

@@ -18,17 +18,17 @@ export function StepThrough({ title, steps, at, onMove, onClose }: Props) {
   const content = (
     <div className="steps">
       <div className="row">
-        <button type="button" disabled={at === 0} onClick={() => onMove(0)} aria-label="To the first step">
-          ⏮
+        <button type="button" disabled={at === 0} onClick={() => onMove(0)} aria-label="First step">
+          First
         </button>
-        <button type="button" disabled={at === 0} onClick={() => onMove(at - 1)} aria-label="One step back">
+        <button type="button" disabled={at === 0} onClick={() => onMove(at - 1)} aria-label="Back one step">
           ◀ Back
         </button>
-        <button type="button" disabled={isLast} onClick={() => onMove(at + 1)} aria-label="One step forth">
+        <button type="button" disabled={isLast} onClick={() => onMove(at + 1)} aria-label="Forth one step">
           Forth ▶
         </button>
-        <button type="button" disabled={isLast} onClick={() => onMove(undefined)} aria-label="To the latest step">
-          ⏭
+        <button type="button" disabled={isLast} onClick={() => onMove(undefined)} aria-label="Latest step">
+          Latest
         </button>
         <span className="small soft" role="status">
           Step {at} of {steps.length - 1}: {step.to}

@@ -78,7 +78,7 @@ function courseOf(table: RunTable): Course | undefined {
     if (ended < from) from = ended;
   }
   if (to === -Infinity) return undefined;
-  const slotMs = Math.max(1_000, Math.ceil((to - from + 1) / SLOTS / 1_000) * 1_000);
+  const slotMs = Math.max(250, Math.ceil((to - from + 1) / SLOTS / 250) * 250);
   const slots = Math.floor((to - from) / slotMs) + 1;
   const completed = new Array<number>(slots + 1).fill(0);
   const failed = new Array<number>(slots + 1).fill(0);

@@ -366,10 +366,20 @@ function parallelOption(
         scale: true,
         ...axisStyle(),
         splitLine: { show: false },
-        areaSelectStyle: { color: colour('accent'), borderColor: colour('accent'), opacity: 0.25, width: 16 },
       },
     },
-    parallelAxis: axes.map((it, dim) => ({ dim, id: it.key, name: it.name })),
+    parallelAxis: axes.map((it, dim) => ({
+      dim,
+      id: it.key,
+      name: it.name,
+      areaSelectStyle: {
+        color: colour('accent'),
+        borderColor: colour('accent'),
+        borderWidth: 1,
+        opacity: 0.3,
+        width: 16,
+      },
+    })),
     series: [
       line(groups[0], 'pending', 0.12, 1),
       line(groups[1], 'running', 0.22, 1),

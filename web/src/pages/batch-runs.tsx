@@ -52,7 +52,12 @@ function columnsOf(table: RunTable, variables: readonly Variable[]): Column[] {
     { key: 'started', title: 'Started', width: '118px', value: (run) => table.started[run]! },
     { key: 'took', title: 'Took', width: '82px', value: (run) => table.ended[run]! - table.started[run]! },
     { key: 'retries', title: 'Retries', width: '76px', value: (run) => table.retries[run]! },
-    ...shown.map((it): Column => ({ key: it.key, title: it.name, width: '104px', value: (run) => it.values[run]! })),
+    ...shown.map((it): Column => ({
+      key: it.key,
+      title: it.name,
+      width: `${Math.max(92, it.name.length * 8 + 34)}px`,
+      value: (run) => it.values[run]!,
+    })),
   ];
 }
 

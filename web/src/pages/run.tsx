@@ -113,12 +113,12 @@ function RunHead({
           </div>
         </div>
         {run > 0 && (
-          <a className="button" href={neighbour(-1)} aria-label="The run before">
+          <a className="button" href={neighbour(-1)} title="The run before">
             ← #{run - 1}
           </a>
         )}
         {totalJobs !== undefined && run + 1 < totalJobs && (
-          <a className="button" href={neighbour(1)} aria-label="The run after">
+          <a className="button" href={neighbour(1)} title="The run after">
             #{run + 1} →
           </a>
         )}

@@ -11,6 +11,7 @@ interface Props {
   onRange?: (range: readonly [number, number] | undefined) => void;
 }
 
+const short = (value: number): string => figure(Number(value.toPrecision(4)));
 const WIDTH = 260;
 const HEIGHT = 84;
 
@@ -83,11 +84,11 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange }: Pro
         )}
       </svg>
       <div className="ends small soft">
-        <span>{figure(it.from)}</span>
+        <span>{short(it.from)}</span>
         <span>
-          {figure(it.mean)} ± {figure(it.sd)}
+          {short(it.mean)} ± {short(it.sd)}
         </span>
-        <span>{figure(it.to)}</span>
+        <span>{short(it.to)}</span>
       </div>
       {onRange !== undefined && range !== undefined && <RangeFields name={name} range={range} onRange={onRange} />}
       {onRange !== undefined && range === undefined && (

@@ -83,7 +83,11 @@ function options(series: readonly Series[], width: number, height: number, acros
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { x: { time: across === undefined } },
     axes: [
-      { ...axis, size: 28, ...(across === undefined ? {} : { values: (_, ticks) => ticks.map((it) => figure(it)) }) },
+      {
+        ...axis,
+        size: across === undefined ? 42 : 28,
+        ...(across === undefined ? {} : { values: (_, ticks) => ticks.map((it) => figure(it)) }),
+      },
       { ...axis, size: 58, values: (_, ticks) => ticks.map((it) => figure(it)) },
     ],
     series: [
