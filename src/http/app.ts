@@ -21,6 +21,7 @@ import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '
 import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
+import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
@@ -43,6 +44,8 @@ export interface AppOptions {
   access: Access | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
+  /** Where the built dashboard lies; undefined: none is served. */
+  webRoot?: string | undefined;
   /** Fires when the server stops: those who wait are answered with what there is. */
   stopping: AbortSignal;
 }
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
   app.use(routing(options));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }

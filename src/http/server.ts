@@ -1,15 +1,17 @@
 /** Listening: the Node server around the application, its time limits, and its orderly end. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import type { Coordinator } from '../system/coordinator.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
+import { attachLive } from './live/sockets.ts';
 import type { BodyLimits } from './body.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
@@ -53,6 +55,10 @@ export interface HttpOptions {
   metrics?: Metrics;
   /** Certificate (chain) and key in PEM: speaks HTTPS, and nothing else. */
   tls?: { cert: string; key: string };
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
 }
 
 export interface HttpServer {
@@ -73,27 +79,35 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
+  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
   const app = createApp({
     coordinator,
     log,
     limits,
-    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
     access: options.access,
     service: { metrics: () => metrics.text() },
     answered: (...request) => metrics.request(...request),
+    origins,
+    webRoot: options.webRoot,
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
   const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
+  const { live, access } = options;
+  const authorize = (request: IncomingMessage): unknown => access?.authorize(request, 'read');
+  const endLive = live && attachLive(server, { coordinator: live, origins, world, authorize });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
-    close: (graceMs) => closed(server, stopping, world, graceMs),
+    close: (graceMs) => {
+      endLive?.();
+      return closed(server, stopping, world, graceMs);
+    },
   };
 }
 

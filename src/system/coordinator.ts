@@ -30,7 +30,7 @@ import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
-import { Turns } from './turn.ts';
+import { Turns, type Step } from './turn.ts';
 import { createViews, summarize } from './views.ts';
 import { Waiting } from './waiting.ts';
 import type { World } from './world.ts';
@@ -52,10 +52,19 @@ export interface CoordinatorNews {
   turn?: TurnObserver;
 }
 
+/** A group of changes that has reached the disk, as watchers hear of it. */
+export interface Commit {
+  facts: readonly Fact[];
+  /** Every event every actor took. Empty for turns that ran before the first watcher came. */
+  steps: readonly Step[];
+}
+
 export interface Coordinator extends CoordinatorApi {
   /** What the system consists of; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
+  /** Calls the listener after each committed group, until the function returned is called. Free while nobody watches. */
+  watch(listener: (commit: Commit) => void): () => void;
   /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
   tick(): Promise<void>;
   /** Answers waiting runners with nothing, now and from now on, so that their connections can be closed. */
@@ -83,6 +92,7 @@ class RunningCoordinator implements Coordinator {
   readonly #deadlines = new Deadlines();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
+  readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
   #isServeScheduled = false;
@@ -93,7 +103,7 @@ class RunningCoordinator implements Coordinator {
     this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
     const hear = (fact: Fact): void => this.core.turns.hear(fact);
     const commits = new Commits(store, world, {
-      committed: (facts, actors, writeMs) => this.#committed(facts, actors, writeMs),
+      committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(commits, hear);
@@ -144,6 +154,15 @@ class RunningCoordinator implements Coordinator {
 
   supervisor(): SupervisorSnapshot {
     return this.#supervisor.getSnapshot();
+  }
+
+  watch(listener: (commit: Commit) => void): () => void {
+    this.#watchers.add(listener);
+    this.core.turns.isWatched = true;
+    return () => {
+      this.#watchers.delete(listener);
+      this.core.turns.isWatched = this.#watchers.size > 0;
+    };
   }
 
   #tickLater(): void {
@@ -207,7 +226,7 @@ class RunningCoordinator implements Coordinator {
     });
   }
 
-  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void {
+  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void {
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
@@ -217,6 +236,7 @@ class RunningCoordinator implements Coordinator {
     try {
       views.trigger.committed(summary);
       this.#news.committed?.(facts, writeMs);
+      for (const watcher of this.#watchers) watcher({ facts, steps });
     } catch (error) {
       this.#faulted('publish', error);
     }

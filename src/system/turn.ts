@@ -35,6 +35,18 @@ export interface Turn {
   isPut(key: string): boolean;
 }
 
+/** One event that one actor took, for those who watch the machines; `event` and `from` are undefined for a new actor. */
+export interface Step {
+  kind: Kind;
+  id: string;
+  event: AnyEvent | undefined;
+  from: string | undefined;
+  to: string;
+  /** The context after it; not to be changed. */
+  context: object;
+  now: number;
+}
+
 /** Who wants to know what a turn did, before the next one begins. */
 export interface TurnListener {
   /** The turn is ending: the records that go with its facts may be added. What this throws rolls the turn back. */
@@ -56,6 +68,8 @@ export class Turns {
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
+  /** Whether steps are kept for those who watch: costs nothing while nobody does. */
+  isWatched = false;
 
   constructor(parts: {
     directory: Directory;
@@ -96,6 +110,7 @@ export class Turns {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
     const running = new RunningTurn(this.#directory, this.#registry, this.#commits, this.#world.now(), this.#facts);
+    running.isWatched = this.isWatched;
     let value: T;
     try {
       value = body(running);
@@ -112,7 +127,7 @@ export class Turns {
     } catch (error) {
       throw this.#commits.giveUp('has lost track of its state', error);
     }
-    return { value, written: this.#commits.add(changed, running.puts, running.told) };
+    return { value, written: this.#commits.add(changed, running.puts, running.told, running.steps) };
   }
 
   /** Puts everything the turn touched back as it was. Returns what the caller is told. */
@@ -153,6 +168,9 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly told: Fact[] = [];
+  /** What every actor took, in order; empty unless somebody watches. */
+  readonly steps: Step[] = [];
+  isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
   readonly #source: RecordSource;
@@ -187,8 +205,10 @@ class RunningTurn implements Turn {
       const { value } = stateOf(activation);
       throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
     }
+    const from = this.isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
     soundOrThrow(activation, event.type);
+    if (this.isWatched) this.#note(activation, event, from);
     return stateOf(activation);
   }
 
@@ -196,6 +216,7 @@ class RunningTurn implements Turn {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.add(activation);
     soundOrThrow(activation, 'its beginning');
+    if (this.isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
   }
 
@@ -253,6 +274,11 @@ class RunningTurn implements Turn {
       // Between actors a refusal is no caller's mistake but a fault of the wiring.
       throw new Error(`${to} did not take ${event.type}`, { cause });
     }
+  }
+
+  #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+    const { value, context } = stateOf(activation);
+    this.steps.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
   }
 
   #touch(activation: Activation): void {
