@@ -3,8 +3,18 @@
  * actor. Which event comes when is decided by those who send them; whether it is legal is decided here alone.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS, MAX_LOSSES } from '../src/domain/rules.ts';
-import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
+import { CLAIM_MS, LEASE_MS, MAX_LOSSES } from '../src/domain/rules.ts';
+import type { AttemptOutcome, FailReason } from '../src/domain/types.ts';
+import {
+  closed,
+  opened,
+  requeued,
+  UNTOUCHED,
+  type AttemptRecord,
+  type JobContext,
+  type JobHistoryState,
+  type JobInput,
+} from './attempts.ts';
 import type {
   Deadline,
   JobClaimed,
@@ -16,63 +26,6 @@ import type {
   ReleaseCause,
 } from './protocol.ts';
 
-/** One attempt in the job's history; times in ms since the epoch. */
-export interface AttemptRecord {
-  n: number;
-  runner: string;
-  claimed: number;
-  started?: number;
-  ended?: number;
-  outcome?: AttemptOutcome;
-  reason?: string;
-  message?: string;
-}
-
-/** What the batch fixes for all its jobs; not stored with the job. */
-export interface JobInput {
-  jobId: Uuid;
-  batchId: Uuid;
-  runId: number;
-  maxRetries: number;
-  /** 0: no limit. */
-  timeLimitMs: number;
-  cpuMilli: number;
-  memoryBytes: number;
-}
-
-/** What has happened to the job; stored. */
-export interface JobHistoryState {
-  attempt: number;
-  retries: number;
-  losses: number;
-  runnerId: string | undefined;
-  claimedAtMs: number | undefined;
-  startedAtMs: number | undefined;
-  completedAtMs: number | undefined;
-  /** The end of the claim time (Claimed) or of the time limit (Running). */
-  dueAtMs: number | undefined;
-  error: string | undefined;
-  attempts: readonly AttemptRecord[];
-  attemptsOmitted: number;
-}
-
-export type JobContext = JobInput & JobHistoryState;
-
-/** The state of a job that nothing has happened to. */
-export const UNTOUCHED: JobHistoryState = {
-  attempt: 0,
-  retries: 0,
-  losses: 0,
-  runnerId: undefined,
-  claimedAtMs: undefined,
-  startedAtMs: undefined,
-  completedAtMs: undefined,
-  dueAtMs: undefined,
-  error: undefined,
-  attempts: [],
-  attemptsOmitted: 0,
-};
-
 /** Failures that the same inputs would meet again on any runner are not retried. */
 const RETRIED: Readonly<Record<FailReason, boolean>> = {
   exit: true,
@@ -83,54 +36,7 @@ const RETRIED: Readonly<Record<FailReason, boolean>> = {
   timeout: false,
 };
 
-type Change = Partial<JobHistoryState>;
 type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
-
-function opened(c: JobContext, event: Of<'CLAIM'>): Change {
-  const record: AttemptRecord = { n: c.attempt + 1, runner: event.runnerId, claimed: event.now };
-  const full = c.attempts.length >= HISTORY_LIMIT;
-  return {
-    attempt: c.attempt + 1,
-    runnerId: event.runnerId,
-    claimedAtMs: event.now,
-    startedAtMs: undefined,
-    dueAtMs: event.now + CLAIM_MS,
-    attempts: [...(full ? c.attempts.slice(1) : c.attempts), record],
-    attemptsOmitted: c.attemptsOmitted + (full ? 1 : 0),
-  };
-}
-
-/** The history with its open (last) attempt ended. */
-function ended(
-  c: JobContext,
-  now: number,
-  outcome: AttemptOutcome,
-  reason?: string,
-  message?: string,
-): readonly AttemptRecord[] {
-  const last = c.attempts.at(-1);
-  if (last === undefined || last.outcome !== undefined) return c.attempts;
-  const record: AttemptRecord = { ...last, ended: now, outcome };
-  if (reason !== undefined) record.reason = reason;
-  if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
-  return [...c.attempts.slice(0, -1), record];
-}
-
-/** Back to Pending: the attempt is over, the job is nobody's. */
-function requeued(c: JobContext, now: number, outcome: AttemptOutcome, reason: string, message?: string): Change {
-  return {
-    runnerId: undefined,
-    claimedAtMs: undefined,
-    startedAtMs: undefined,
-    dueAtMs: undefined,
-    attempts: ended(c, now, outcome, reason, message),
-  };
-}
-
-/** The end of the job; who ran it and when stays. */
-function closed(c: JobContext, now: number, outcome: AttemptOutcome, reason?: string, error?: string): Change {
-  return { completedAtMs: now, dueAtMs: undefined, error, attempts: ended(c, now, outcome, reason, error) };
-}
 
 const about = (c: JobContext, now: number) => ({
   jobId: c.jobId,

@@ -3,15 +3,8 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
-import {
-  jobDeadline,
-  jobMachine,
-  UNTOUCHED,
-  type JobContext,
-  type JobHistoryState,
-  type JobInput,
-  type JobSnapshot,
-} from '../../machines/job.ts';
+import { UNTOUCHED, type JobContext, type JobHistoryState, type JobInput } from '../../machines/attempts.ts';
+import { jobDeadline, jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
 import { batchIdOf, runIdOf } from '../domain/ids.ts';

@@ -3,7 +3,7 @@ import type { JobStatus, Uuid } from '../../src/domain/types.ts';
 import { decodeBatch, derivedJob } from '../../src/system/records.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/system/keys.ts';
-import type { JobHistoryState } from '../../machines/job.ts';
+import type { JobHistoryState } from '../../machines/attempts.ts';
 
 export class Violation extends Error {}
 
