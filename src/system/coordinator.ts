@@ -264,11 +264,11 @@ class RunningCoordinator implements Coordinator {
     const { turns, commits, store, world } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
-      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now }));
+      // A write that fails here has been told; the store must be closed all the same.
+      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
-    // A failed write has been told; the store is closed all the same.
     await commits.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: world.now() });
     await store.close();
