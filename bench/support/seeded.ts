@@ -2,7 +2,7 @@
  * Large data directories, written straight through the store in the format the coordinator writes: a million results take
  * some seconds this way. The coordinator that then opens them is the judge of whether they are right.
  */
-import { UNTOUCHED, type JobContext } from '../../machines/job.ts';
+import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
 import type { BatchContext } from '../../machines/batch.ts';
 import type { Held, RunnerContext } from '../../machines/runner.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
