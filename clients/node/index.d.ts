@@ -26,7 +26,7 @@ export interface Run {
   readonly randomSeed: number;
   /** Telemetry samples given up so far. */
   readonly droppedSamples: number;
-  /** Tells the runner the values of some variables at one time. Takes about a microsecond, never waits, never throws. */
+  /** Tells the runner the values of some variables at one time. Never waits, never throws. */
   telemetry(values: Readonly<Record<string, number>>, time?: SampleTime): void;
   /**
    * Adds outputs of the run to `metadata.json` in the output directory, replacing the file as a whole. NaN and infinities

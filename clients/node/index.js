@@ -16,15 +16,16 @@ export class RunConfigError extends Error {
 }
 
 class Run {
-  #telemetry;
+  #telemetryUrl;
+  #sender;
   #results;
 
-  constructor(config, outputDir, telemetry) {
+  constructor(config, outputDir, telemetryUrl) {
     this.runId = config.run_id;
     this.parameters = guarded(config.parameters);
     this.metadata = config.metadata;
     this.outputDir = outputDir;
-    this.#telemetry = telemetry;
+    this.#telemetryUrl = telemetryUrl;
   }
 
   get randomSeed() {
@@ -35,15 +36,17 @@ class Run {
   }
 
   get droppedSamples() {
-    return this.#telemetry.dropped;
+    return this.#sender?.dropped ?? 0;
   }
 
   telemetry(values, { t, timestampNs } = {}) {
+    // Not before the first sample: a simulation without telemetry pays nothing for it.
+    this.#sender ??= connectTelemetry(this.#telemetryUrl);
     try {
-      this.#telemetry.send(timestampNs ?? (t === undefined ? now() : nanoseconds(t)), values);
+      this.#sender.send(timestampNs ?? (t === undefined ? now() : nanoseconds(t)), values);
     } catch {
       // E.g. t is NaN, or a value is no number.
-      this.#telemetry.dropped += 1;
+      this.#sender.dropped += 1;
     }
   }
 
@@ -58,7 +61,7 @@ class Run {
   }
 
   close() {
-    this.#telemetry.close();
+    this.#sender?.close();
   }
 }
 
@@ -72,7 +75,7 @@ export function run({ defaults } = {}) {
   if (defaults) config.parameters = withDefaults(config.parameters, defaults);
   const outputDir = resolve(process.env.SVC_OUTPUT_DIR || 'output');
   mkdirSync(outputDir, { recursive: true });
-  current = new Run(config, outputDir, connectTelemetry(process.env.SVC_TELEMETRY_URL));
+  current = new Run(config, outputDir, process.env.SVC_TELEMETRY_URL);
   return current;
 }
 

@@ -30,6 +30,8 @@ const EXIT_OF_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   'store-locked': EXIT.cannotOpen,
   'store-newer': EXIT.cannotOpen,
   'store-unusable': EXIT.cannotOpen,
+  'snapshot-newer': EXIT.invalid,
+  'snapshot-unusable': EXIT.invalid,
   'invalid-configuration': EXIT.configuration,
   'invalid-request': EXIT.invalid,
   unavailable: EXIT.unavailable,
@@ -76,7 +78,10 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
     const hint = error.status === 401 ? '; set SVC_TOKEN to a token of this coordinator' : '';
     return {
       exitCode: exitCodeOfStatus(error.status),
-      lines: [printable(error.message) + hint, ...faultLines(error.faults)],
+      lines: [
+        printable(hint === '' ? error.message : error.message.replace(/\.$/, '')) + hint,
+        ...faultLines(error.faults),
+      ],
     };
   }
   if (error instanceof SimbatchError) {

@@ -13,6 +13,7 @@ interface Entry {
 
 const SERVE = 'Coordinator and runners:';
 const STUDY = 'Studies:';
+const KEEP = 'Keeping and explaining:';
 const POOL = 'Runner pool:';
 const SHELL = 'Shell:';
 
@@ -40,6 +41,12 @@ const COMMANDS: readonly Entry[] = [
     group: SERVE,
     summary: 'execute a run of a batch again, here',
     load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
+    name: 'token',
+    group: SERVE,
+    summary: 'create, list and revoke access tokens',
+    load: async () => (await import('./token.ts')).tokenCommand(),
   },
   {
     name: 'submit',
@@ -108,6 +115,12 @@ const COMMANDS: readonly Entry[] = [
     summary: 'let a drained runner take jobs again',
     load: async () => (await import('./runners.ts')).resumeCommand(),
   },
+  {
+    name: 'snapshot',
+    group: KEEP,
+    summary: 'export, inspect, replay and import what a coordinator holds',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand(),
+  },
 ];
 
 /** Called by the scripts of `completion`, not by people; both need every command. */
@@ -130,6 +143,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     const command = everything || entry.name === called ? await entry.load() : new Command(entry.name);
     // Set here and not in the command's own file, so that the list reads the same whichever command is loaded.
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
+    for (const part of command.commands) part.copyInheritedSettings(command);
   }
   if (everything) (await import('./completion.ts')).addCompletion(program);
   else

@@ -84,6 +84,13 @@ const CAUSES: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   UND_ERR_SOCKET: 'the connection was closed before the answer',
   EPIPE: 'the connection was closed before the answer',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; name a file with it in NODE_EXTRA_CA_CERTS',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; name its file in NODE_EXTRA_CA_CERTS',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is of an unknown authority; name its file in NODE_EXTRA_CA_CERTS',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an unknown authority; name its file in NODE_EXTRA_CA_CERTS',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name; use the name in it as the endpoint',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak HTTPS; use http://',
 };
 
 export class Transport {
@@ -128,6 +135,30 @@ export class Transport {
     }
     if (response.ok) return { body: this.#parsed(response, text) as T, headers: response.headers };
     throw refusal(this.endpoint, response, text);
+  }
+
+  /**
+   * The answer's body as it arrives, whatever its size. No limit on the whole: fetch's own apply, of five minutes without
+   * a byte.
+   * @throws like `send`, also while the body is read
+   */
+  async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
+    const signal = exchange.signal === undefined ? {} : { signal: exchange.signal };
+    const request = {
+      method: exchange.method,
+      headers: this.#headers(exchange),
+      redirect: 'error',
+      ...signal,
+    } as const;
+    try {
+      const response = await this.#fetch(this.#address(exchange), request);
+      if (!response.ok) throw refusal(this.endpoint, response, await response.text());
+      if (response.body !== null) yield* response.body;
+    } catch (error) {
+      exchange.signal?.throwIfAborted();
+      if (error instanceof ApiError || error instanceof SimbatchError) throw error;
+      throw new UnreachableError(this.endpoint, explain(error), error);
+    }
   }
 
   #address(exchange: Exchange): string {

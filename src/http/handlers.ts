@@ -19,7 +19,14 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
+import type {
+  CoordinatorApi,
+  ExportedRecord,
+  ExportListing,
+  Listing,
+  PageRequest,
+  ReportJudgement,
+} from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 
@@ -41,22 +48,39 @@ export interface Call {
   preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
   description: () => unknown;
+  /** What this server knows of itself. */
+  service: Service;
+}
+
+export interface Service {
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
+}
+
+/** An answer that is sent as it is, or as it is made. */
+export interface RawAnswer {
+  body: string | Iterable<string> | AsyncIterable<string>;
+  /** Its media type, where the route has several. */
+  media?: string;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
 export interface ListAnswer {
   listing: Listing<unknown>;
   before: unknown;
+  /** How the answer is laid out where that is not the usual way. */
+  layout?: ListLayout;
 }
 
-/** A text made while it is sent. */
-export interface TextAnswer {
-  /** Its media type. */
-  type: string;
-  pieces: Iterable<string>;
+/** What stands around the items, and each item as text. */
+export interface ListLayout {
+  head: string;
+  separator: string;
+  tail: string;
+  itemToJson(item: unknown): string;
 }
 
-/** `list` routes give a ListAnswer, `text` routes a TextAnswer; all others what is to be sent as JSON. */
+/** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 
 /** The media type of each format of a design. */
@@ -68,6 +92,20 @@ export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+/** One record a line, so that a file of it can be read line by line, and compared. */
+function exported({ head, records }: ExportListing): ListAnswer {
+  const layout: ListLayout = {
+    head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
+    separator: ',',
+    tail: '\n]}\n',
+    itemToJson: (item) => {
+      const { key, json } = item as ExportedRecord;
+      return `\n{"key":${JSON.stringify(key)},"value":${json}}`;
+    },
+  };
+  return { listing: records, before: undefined, layout };
+}
 
 export const handlers = {
   submitBatch: (coordinator, call) =>
@@ -87,14 +125,16 @@ export const handlers = {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
     return list(results, { batch });
   },
-  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<TextAnswer> => {
+  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<RawAnswer> => {
     const { sampler, totalJobs } = await coordinator.samples(id);
     const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
     const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
     const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
-    return { type: DESIGN_TYPES[format], pieces: designText(sampler, format, from, to) };
+    return { media: DESIGN_TYPES[format], body: designText(sampler, format, from, to) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
+  exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
+  exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
   listJobs: async (coordinator, { query, page }) =>
@@ -137,6 +177,7 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
+  metrics: async (_coordinator, { service }) => ({ body: await service.metrics() }),
   describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;

@@ -5,14 +5,21 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { ListAnswer, TextAnswer } from './handlers.ts';
+import type { ListAnswer, ListLayout, RawAnswer } from './handlers.ts';
+import type { Route } from './route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
-/** What stands around the items: `[...]`, or the object's other members and then `"results":[...]}`. */
-function frame(before: unknown): { head: string; tail: string } {
+/** An answer that says itself how it is laid out, or `[...]`, or the object's other members and then `"results":[...]}`. */
+function frame({ before, layout }: ListAnswer): Omit<ListLayout, 'itemToJson'> {
+  if (layout !== undefined) return layout;
   return before === undefined
-    ? { head: '[', tail: ']' }
-    : { head: `${toJson(before).slice(0, -1)},"results":[`, tail: ']}' };
+    ? { head: '[', separator: ',', tail: ']' }
+    : { head: `${toJson(before).slice(0, -1)},"results":[`, separator: ',', tail: ']}' };
+}
+
+/** Several items as text, with what separates them between. */
+function joined({ layout }: ListAnswer, items: readonly unknown[]): string {
+  return layout === undefined ? itemsToJson(items) : items.map((it) => layout.itemToJson(it)).join(layout.separator);
 }
 
 /** Sends the whole list as it is read. An error on the way cuts the connection, so no client takes the half for a whole. */
@@ -40,22 +47,16 @@ async function* pieces(
   first: IteratorResult<readonly unknown[]>,
   rest: AsyncIterator<readonly unknown[]>,
 ): AsyncGenerator<string> {
-  const { head, tail } = frame(answer.before);
+  const { head, separator: between, tail } = frame(answer);
   let pending = head;
   let separator = '';
   for (let step = first; step.done !== true; step = await rest.next()) {
     if (step.value.length === 0) continue;
-    yield pending + separator + itemsToJson(step.value);
+    yield pending + separator + joined(answer, step.value);
     pending = '';
-    separator = ',';
+    separator = between;
   }
   yield pending + tail;
-}
-
-/** Sends a text while it is being made, no faster than the client reads. */
-export function sendText(ctx: Context, answer: TextAnswer): void {
-  ctx.type = answer.type;
-  ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : answer.pieces, { objectMode: false, highWaterMark: 65_536 });
 }
 
 /** Sends one page. `nextAddress` makes the address of the page after the position given. */
@@ -64,12 +65,25 @@ export async function sendPage(
   answer: ListAnswer,
   nextAddress: (position: string) => string,
 ): Promise<void> {
-  const { head, tail } = frame(answer.before);
+  const { head, separator, tail } = frame(answer);
   const texts: string[] = [];
-  for await (const items of answer.listing.chunks) if (items.length > 0) texts.push(itemsToJson(items));
+  for await (const items of answer.listing.chunks) if (items.length > 0) texts.push(joined(answer, items));
   const next = answer.listing.next();
   if (next !== undefined) ctx.set('Link', `<${nextAddress(next)}>; rel="next"`);
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
   ctx.type = 'application/json';
-  ctx.body = head + texts.join(',') + tail;
+  ctx.body = head + texts.join(separator) + tail;
+}
+
+/** Sends what is not a JSON value or list: at once, or while it is being made, no faster than the client reads. */
+export function sendRaw(
+  ctx: Context,
+  route: Route,
+  { body, media = route.media?.[0] ?? 'text/plain' }: RawAnswer,
+): void {
+  ctx.set('Cache-Control', 'no-store');
+  if (typeof body === 'string') ctx.body = body;
+  else ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : body, { objectMode: false, highWaterMark: 65_536 });
+  // Koa takes a stream for binary and a text for plain, whatever was set before.
+  ctx.set('Content-Type', media);
 }

@@ -23,8 +23,10 @@ import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
 import * as readings from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
+import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
 import { isTerminal } from './records.ts';
+import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
@@ -46,6 +48,8 @@ export interface CoordinatorNews {
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
   committed?(facts: readonly Fact[], writeMs: number): void;
+  /** A turn has ended, and took so long. */
+  turn?: TurnObserver;
 }
 
 /** A group of changes that has reached the disk, as watchers hear of it. */
@@ -107,7 +111,7 @@ class RunningCoordinator implements Coordinator {
       isTouched: (id) => directory.isTouched(id),
       isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
-    const turns = new Turns({
+    const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
       commits,
       world,
@@ -122,7 +126,8 @@ class RunningCoordinator implements Coordinator {
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
-    });
+    };
+    const turns = news.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, news.turn);
     const waiting = new Waiting<ClaimResponse>(world);
     this.core = {
       world,
@@ -294,6 +299,7 @@ class RunningCoordinator implements Coordinator {
   batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
   runners: CoordinatorApi['runners'] = (filter) => readings.runners(this.core, filter);
+  exportSnapshot: CoordinatorApi['exportSnapshot'] = async (batchId) => exportSnapshot(this.core, batchId);
 }
 
 /** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */

@@ -108,9 +108,16 @@ export function encodeJob({ value, context: c }: JobState): string {
   return JSON.stringify({ value, ...state });
 }
 
+/** What is stored of a job. */
+export type JobRecord = { value: JobStatus } & JobHistoryState;
+
+/** A job's state, of its record and its batch. */
+export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {
+  return { value: record.value, context: jobContext(jobId, runIdOf(jobId), batch, record) };
+}
+
 export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): JobState {
-  const state = JSON.parse(record) as { value: JobStatus } & JobHistoryState;
-  return { value: state.value, context: jobContext(jobId, runIdOf(jobId), batch, state) };
+  return jobFromRecord(jobId, JSON.parse(record) as JobRecord, batch);
 }
 
 const encode = ({ value, context }: { value: string; context: object }): string =>

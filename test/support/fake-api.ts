@@ -184,6 +184,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       if (id !== 'r1') throw new SimbatchError('unknown-runner', `There is no runner ${id}.`);
       return runner;
     },
+    exportSnapshot: async (batchId) => ({
+      head: { format: 1, kind: 'export', made_by: 'simbatch 0', taken_at: AT, batch_id: batchId ?? null },
+      records: new FakeListing(1, () => ({ key: `batch/${BATCH_ID}`, json: '{}' })),
+    }),
     runners: async () => ({ runners: [runner], active_runners: 1, offline_runners: 0, total_capacity: 2 }),
   };
   const told = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [

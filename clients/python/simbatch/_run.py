@@ -45,12 +45,14 @@ class Run:
     output_dir: Path
     """Where artifacts go. It exists."""
 
-    def __init__(self, config: Mapping[str, Any], output_dir: Path, telemetry: Union[NoTelemetry, GrpcTelemetry]) -> None:
+    def __init__(self, config: Mapping[str, Any], output_dir: Path, telemetry_url: Optional[str]) -> None:
         self.run_id = config["run_id"]
         self.parameters = Parameters(config["parameters"])
         self.metadata = dict(config["metadata"])
         self.output_dir = output_dir
-        self._telemetry = telemetry
+        self._telemetry_url = telemetry_url
+        self._telemetry: Union[NoTelemetry, GrpcTelemetry, None] = None
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
 
@@ -65,7 +67,7 @@ class Run:
     @property
     def dropped_samples(self) -> int:
         """Telemetry samples given up so far."""
-        return self._telemetry.dropped
+        return self._telemetry.dropped if self._telemetry else 0
 
     def telemetry(
         self,
@@ -80,16 +82,17 @@ class Run:
 
         The time is `t` in seconds or `timestamp_ns`, from whatever zero the simulation counts; without either, now.
         A variable whose name is no Python name goes into a mapping: `run.telemetry({"tank.1": 3.2}, t=1.5)`.
-        Takes about a microsecond, never waits, never raises.
+        The first call connects, the others take about two microseconds; none waits for the runner, none raises.
         """
+        sender = self._telemetry or self._connect()
         try:
             if timestamp_ns is None:
                 timestamp_ns = time.time_ns() if t is None else round(t * 1e9)
             if values is not None:
                 variables = {**values, **variables}
-            self._telemetry.send(int(timestamp_ns), variables)
+            sender.send(int(timestamp_ns), variables)
         except Exception:  # e.g. t is NaN
-            self._telemetry.dropped += 1
+            sender.dropped += 1
 
     def result(self, values: Optional[Mapping[str, Any]] = None, /, **outputs: Any) -> None:
         """Adds outputs of the run to `metadata.json` in the output directory: `run.result(apogee_m=6400.0)`.
@@ -109,7 +112,16 @@ class Run:
 
     def close(self) -> None:
         """Sends the telemetry that waits, in at most two seconds. Happens by itself when the program exits."""
-        self._telemetry.close()
+        if self._telemetry:
+            self._telemetry.close()
+
+    def _connect(self) -> Union[NoTelemetry, GrpcTelemetry]:
+        # Not before the first sample: a simulation without telemetry pays nothing for it. Not in a forked child: it ends
+        # without the clean-up that would send what waits.
+        with self._lock:
+            if self._telemetry is None:
+                self._telemetry = connect(self._telemetry_url if os.getpid() == self._pid else None)
+            return self._telemetry
 
     def __enter__(self) -> Run:
         return self
@@ -141,7 +153,7 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
         config["parameters"] = _with_defaults(config["parameters"], defaults)
         output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output").resolve()
         output_dir.mkdir(parents=True, exist_ok=True)
-        _current = Run(config, output_dir, connect(os.environ.get("SVC_TELEMETRY_URL")))
+        _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"))
     return _current
 
 

@@ -77,17 +77,18 @@ class GrpcTelemetry:
         atexit.unregister(self.close)
         self._closing = True
         self._wake.set()
-        detail = ""
+        detail, unknown = "", False
         try:
             refused, detail = _wire.decode_ack(self._call.result(timeout=timeout))
             self.dropped += refused
         except Exception as error:  # whatever it is, it must not reach the simulation
-            detail = _reason(error)
+            # What was on its way and not acknowledged cannot be counted; that something is missing can be said.
+            detail, unknown = _reason(error), True
             self._call.cancel()
         self._ended()
         self._channel.close()
-        if self.dropped:
-            say(f"{self.dropped} telemetry samples were lost" + (f" ({detail})" if detail else ""))
+        if self.dropped or unknown:
+            say(f"{self.dropped or 'some'} telemetry samples were lost" + (f" ({detail})" if detail else ""))
 
     def _ended(self) -> None:
         with self._lock:
