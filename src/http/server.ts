@@ -1,6 +1,6 @@
 /** Listening: the Node server around the application, its time limits, and its orderly end. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,9 +9,9 @@ import type { CoordinatorApi } from '../system/api.ts';
 import type { Coordinator } from '../system/coordinator.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
+import { attachLive } from './live/sockets.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
-import { attachLive } from './live/sockets.ts';
 import type { BodyLimits } from './body.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
@@ -49,16 +49,16 @@ export interface HttpOptions {
   limits?: Partial<HttpLimits>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
   /** Who may do what; absent: everybody everything. */
   access?: Access;
   /** What is counted, for `/metrics`; absent: its own. */
   metrics?: Metrics;
   /** Certificate (chain) and key in PEM: speaks HTTPS, and nothing else. */
   tls?: { cert: string; key: string };
-  /** Where the built dashboard lies; absent: none is served. */
-  webRoot?: string;
-  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
-  live?: Coordinator;
 }
 
 export interface HttpServer {
@@ -84,20 +84,19 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     coordinator,
     log,
     limits,
+    origins,
+    webRoot: options.webRoot,
     access: options.access,
     service: { metrics: () => metrics.text() },
     answered: (...request) => metrics.request(...request),
-    origins,
-    webRoot: options.webRoot,
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
   const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
-  const { live, access } = options;
-  const authorize = (request: IncomingMessage): unknown => access?.authorize(request, 'read');
-  const endLive = live && attachLive(server, { coordinator: live, origins, world, authorize });
+  const endLive =
+    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {

@@ -9,6 +9,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import type { Coordinator } from '../../system/coordinator.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../system/feed/feed.ts';
 import type { World } from '../../system/world.ts';
+import type { Access } from '../auth.ts';
 import { refuseForeign, type OriginRules } from '../origin.ts';
 import { InspectionStream } from './inspection.ts';
 import { readRequest } from './messages.ts';
@@ -17,13 +18,14 @@ export interface LiveOptions {
   coordinator: Coordinator;
   origins: OriginRules;
   world: Pick<World, 'after'>;
-  /** Throws when the one who connects may not read. */
-  authorize: (request: IncomingMessage) => unknown;
+  /** Who may read; undefined: everybody. */
+  access: Access | undefined;
 }
 
 /** More than this on its way to a viewer, and it gets a fresh snapshot later instead of every delta. */
 const BEHIND_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 4 * 1024;
+const PROTOCOL = 'simbatch';
 const MAX_VIEWERS = 200;
 /** Nothing heard, not even an answer to a ping, for twice this: the viewer is gone. */
 const PING_MS = 30_000;
@@ -31,7 +33,13 @@ const PING_MS = 30_000;
 /** Serves `/live` and `/inspect` on the server. Returns what ends it. */
 export function attachLive(server: Server, options: LiveOptions): () => void {
   const feed = new Feed(options.coordinator);
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    // A page asks for this one and, beside it, for one that carries its token (see `auth.ts`), which is never the one chosen.
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  });
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const serve = SERVED[(request.url ?? '').split('?', 1)[0] as keyof typeof SERVED] as Serve | undefined;
     const refusal = serve === undefined ? '404 Not Found' : refusalOf(request, options, sockets.clients.size);
@@ -64,9 +72,10 @@ function refusalOf(request: IncomingMessage, options: LiveOptions, viewers: numb
   try {
     // A handshake is a GET, but a page elsewhere could read what follows: it is judged like a change.
     refuseForeign({ method: 'POST', host, origin, fetchSite: undefined }, options.origins);
-    options.authorize(request);
+    options.access?.authorize(request, 'read');
   } catch (error) {
-    return error instanceof SimbatchError && error.code === 'foreign-origin' ? '403 Forbidden' : '401 Unauthorized';
+    const code = error instanceof SimbatchError ? error.code : 'internal';
+    return code === 'foreign-origin' || code === 'forbidden' ? '403 Forbidden' : '401 Unauthorized';
   }
   return viewers >= MAX_VIEWERS ? '503 Service Unavailable' : undefined;
 }
