@@ -10,7 +10,7 @@ import type { Core } from '../core.ts';
 import { allOf, keys } from '../keys.ts';
 import { jobsByStatus } from '../present.ts';
 import { decodeBatch, decodeRunner, type Kind, type StateOf } from '../records.ts';
-import type { Step } from '../turn.ts';
+import type { Step } from '../step.ts';
 import { keepLast, type Topic } from './topic.ts';
 
 export type MachineKind = Kind | 'supervisor';
