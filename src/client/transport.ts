@@ -49,7 +49,7 @@ export class UnreachableError extends Error {
 export type QueryValue = string | number | readonly (string | number)[] | undefined;
 
 export interface Exchange {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Path segments, escaped here. */
   path: readonly string[];
   query?: Record<string, QueryValue>;
@@ -133,6 +133,35 @@ export class Transport {
     }
     if (response.ok) return { body: this.#parsed(response, text) as T, headers: response.headers };
     throw refusal(this.endpoint, response, text);
+  }
+
+  /**
+   * The body of an answer as it comes; the client's time limit is for its beginning only.
+   * @throws ApiError, UnreachableError; the latter also while it is read
+   */
+  async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
+    const late = new AbortController();
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const giveUp = () => late.abort(new Error(`no answer within ${String(this.#timeoutMs / 1000)} s`));
+    limit.addEventListener('abort', giveUp, { once: true });
+    try {
+      const response = await this.#fetch(this.#address(exchange), {
+        method: exchange.method,
+        headers: this.#headers(exchange),
+        redirect: 'error',
+        signal: late.signal,
+      });
+      limit.removeEventListener('abort', giveUp);
+      if (!response.ok) throw refusal(this.endpoint, response, await response.text());
+      for await (const piece of response.body ?? []) yield piece as Uint8Array;
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new UnreachableError(this.endpoint, explain(error), error);
+    } finally {
+      limit.removeEventListener('abort', giveUp);
+      // A reader that stops half-way wants no more of it.
+      late.abort();
+    }
   }
 
   #address(exchange: Exchange): string {
