@@ -35,7 +35,7 @@ export interface HttpLog {
 export interface AppOptions {
   coordinator: CoordinatorApi;
   log: HttpLog;
-  limits: BodyLimits;
+  limits: BodyLimits & { runsPerBatch: number };
   origins: OriginRules;
   service: Service;
   /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
@@ -141,7 +141,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
-  const { text, value } = await readBody(ctx, route, reader);
+  const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
   if (principal !== undefined && route.scope === 'runner') confine(principal, actingRunner(route, id, value));
   const call: Call = {
     id,
@@ -186,12 +186,12 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
-async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined) {
+async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
   if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
   const { optional = false, study = false, schema } = route.body;
   const body = await reader(ctx, { optional, seeds: study });
   if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value) : schemaFaults(schema, body.value);
+  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
   if (faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
     const first = faults[0]!;
