@@ -79,33 +79,21 @@ export function derivedJob(jobId: Uuid, runId: number, { context: batch }: Batch
 
 /** The record of a job without what its batch says of it. */
 export function encodeJob({ value, context: c }: JobState): string {
-  const {
-    attempt,
-    retries,
-    losses,
-    runnerId,
-    claimedAtMs,
-    startedAtMs,
-    completedAtMs,
-    dueAtMs,
-    error,
-    attempts,
-    attemptsOmitted,
-  } = c;
-  const state = {
-    attempt,
-    retries,
-    losses,
-    runnerId,
-    claimedAtMs,
-    startedAtMs,
-    completedAtMs,
-    dueAtMs,
-    error,
-    attempts,
-    attemptsOmitted,
+  const record: JobRecord = {
+    value,
+    attempt: c.attempt,
+    retries: c.retries,
+    losses: c.losses,
+    runnerId: c.runnerId,
+    claimedAtMs: c.claimedAtMs,
+    startedAtMs: c.startedAtMs,
+    completedAtMs: c.completedAtMs,
+    dueAtMs: c.dueAtMs,
+    error: c.error,
+    attempts: c.attempts,
+    attemptsOmitted: c.attemptsOmitted,
   };
-  return JSON.stringify({ value, ...state });
+  return JSON.stringify(record);
 }
 
 /** What is stored of a job. */
