@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from '../../src/client.ts';
 import type { Job, JobStatus, Uuid } from '../../src/domain/types.ts';
 import { study } from '../support/studies.ts';
-import { FakeRunner, insist, PROGRAM, Site, sleep, type Acknowledged } from './support.ts';
+import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from './support.ts';
 
 const RUNS = 300;
 const ROUNDS = 6;
@@ -40,7 +40,7 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
     const work = Promise.all(runners.map((it) => it.work(20)));
     work.catch(() => {});
     for (let round = 1; round <= ROUNDS; round += 1) {
-      while (acknowledged.size < (RUNS * round) / (ROUNDS + 2)) await sleep(5);
+      await until(() => acknowledged.size >= (RUNS * round) / (ROUNDS + 2), work);
       // Not always at the same place of a turn.
       await sleep(Math.random() * 30);
       await site.kill();
@@ -53,17 +53,17 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
       submitted.push(batchId);
       if (round === 1) await insist(() => client.drain('r4', 'a new disk'));
     }
-    for (;;) {
-      const open = [];
-      for await (const batch of client.batches({ statuses: ['Pending', 'Running'] })) open.push(batch);
-      if (open.length === 0) break;
+    const { items: all } = await client.batchesPage();
+    expect(all).to.have.length(submitted.length);
+    await until(async () => {
       await sleep(50);
-    }
+      return (await client.batchesPage({ statuses: ['Pending', 'Running'] })).items.length === 0;
+    }, work);
     for (const it of runners) it.stop();
     await work;
   });
   after(async () => {
-    for (const it of runners) it.stop();
+    for (const it of runners ?? []) it.stop();
     await site.clean();
   });
 

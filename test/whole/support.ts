@@ -89,6 +89,22 @@ export async function insist<T>(exchange: () => Promise<T>, isOver: () => boolea
   }
 }
 
+/** Resolves when the condition holds; rejects when `meanwhile` does, or never comes true within `limitMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  meanwhile: Promise<unknown> = new Promise(() => {}),
+  limitMs = 30_000,
+): Promise<void> {
+  let failure: unknown;
+  meanwhile.catch((error: unknown) => (failure = error ?? new Error('it failed')));
+  const endAt = Date.now() + limitMs;
+  while (!(await condition())) {
+    if (failure !== undefined) throw failure;
+    if (Date.now() > endAt) throw new Error(`it did not come true within ${limitMs} ms: ${String(condition)}`);
+    await sleep(5);
+  }
+}
+
 /** What the coordinator acknowledged to a runner as completed. */
 export interface Acknowledged {
   runner: string;
@@ -141,9 +157,11 @@ export class FakeRunner {
       try {
         const holding = [...this.#held].map(([job_id, { attempt }]) => ({ job_id, attempt }));
         const free = this.#slots - this.#held.size;
-        const request = { instance, max_jobs: free, wait_seconds: this.#held.size === 0 ? 1 : 0, holding };
-        const { assignments } = await insist(() => this.#client.claim(this.id, request), over);
-        this.#take(assignments, runMs);
+        if (free > 0) {
+          const request = { instance, max_jobs: free, wait_seconds: this.#held.size === 0 ? 1 : 0, holding };
+          const { assignments } = await insist(() => this.#client.claim(this.id, request), over);
+          this.#take(assignments, runMs);
+        } else await insist(() => this.#client.heartbeat(this.id, { instance, holding }), over);
         await this.#report(instance, over);
         await sleep(5);
       } catch (error) {
