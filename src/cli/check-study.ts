@@ -16,7 +16,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export interface CheckedStudy {
   submission: BatchSubmission;
   /** Where a member stands, as `file:line:column`. */
-  where(pointer: string): string;
+  where: (pointer: string) => string;
 }
 
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault. */

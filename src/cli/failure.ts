@@ -78,7 +78,10 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
     const hint = error.status === 401 ? '; set SVC_TOKEN to a token of this coordinator' : '';
     return {
       exitCode: exitCodeOfStatus(error.status),
-      lines: [printable(error.message) + hint, ...faultLines(error.faults)],
+      lines: [
+        printable(hint === '' ? error.message : error.message.replace(/\.$/, '')) + hint,
+        ...faultLines(error.faults),
+      ],
     };
   }
   if (error instanceof SimbatchError) {

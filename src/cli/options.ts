@@ -21,6 +21,10 @@ export function clientCommand(name: string, summary: string, formats: readonly s
     );
 }
 
+/** Where the coordinator keeps its data; the same for all commands that look there themselves. */
+export const dataDirOption = (): Option =>
+  new Option('--data-dir <dir>', 'where studies, jobs and results are kept').env('SVC_DATA_DIR').default('./data');
+
 /** The client, with the token of the environment: a token on the command line would be seen by every user of the machine. */
 export async function connect(flags: { endpoint?: string }): Promise<Client> {
   const { Client } = await import('../client.ts');

@@ -37,6 +37,30 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./run-one.ts')).runOneCommand(),
   },
   {
+    name: 'replay',
+    group: SERVE,
+    summary: 'execute a run of a batch again, here',
+    load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
+    name: 'backup',
+    group: SERVE,
+    summary: 'copy all data of a running coordinator into a file',
+    load: async () => (await import('./backup.ts')).backupCommand(),
+  },
+  {
+    name: 'restore',
+    group: SERVE,
+    summary: 'make a data directory from a backup',
+    load: async () => (await import('./backup.ts')).restoreCommand(),
+  },
+  {
+    name: 'token',
+    group: SERVE,
+    summary: 'create, list and revoke access tokens',
+    load: async () => (await import('./token.ts')).tokenCommand(),
+  },
+  {
     name: 'submit',
     group: STUDY,
     summary: 'check and submit a study',
@@ -80,6 +104,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./cancel.ts')).cancelCommand(),
   },
   {
+    name: 'delete',
+    group: STUDY,
+    summary: 'delete a batch that has ended, with its results',
+    load: async () => (await import('./cancel.ts')).deleteCommand(),
+  },
+  {
     name: 'sample',
     group: STUDY,
     summary: 'the parameters of every run of a study file',
@@ -96,6 +126,12 @@ const COMMANDS: readonly Entry[] = [
     group: POOL,
     summary: 'let a runner take no new jobs',
     load: async () => (await import('./runners.ts')).drainCommand(),
+  },
+  {
+    name: 'forget',
+    group: POOL,
+    summary: 'forget a runner that is gone',
+    load: async () => (await import('./runners.ts')).forgetCommand(),
   },
   {
     name: 'resume',
@@ -131,7 +167,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     const command = everything || entry.name === called ? await entry.load() : new Command(entry.name);
     // Set here and not in the command's own file, so that the list reads the same whichever command is loaded.
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
-    for (const part of command.commands) part.copyInheritedSettings(program);
+    for (const part of command.commands) part.copyInheritedSettings(command);
   }
   if (everything) (await import('./completion.ts')).addCompletion(program);
   else

@@ -166,7 +166,13 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: stri
     const { job_id, success, execution_time_secs, error_message = '', telemetry_data = '', output_files } = result;
     const values = outputsOf(result);
     const record = [
-      ...[runIdOf(job_id), job_id, success, execution_time_secs, error_message, telemetry_data, output_files.join(';')],
+      runIdOf(job_id),
+      job_id,
+      success,
+      execution_time_secs,
+      error_message,
+      telemetry_data,
+      output_files.join(';'),
       ...inputs.map((name) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined)),
       ...outputs.map((name) => values.get(name)),
     ];

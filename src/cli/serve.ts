@@ -1,16 +1,24 @@
 /** `simbatch serve`: one coordinator on a data directory, from opening the store to closing it in order. */
-import { relative, resolve, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
+import { Access } from '../http/auth.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import { packageRoot } from '../package.ts';
+import { Metrics } from '../http/metrics.ts';
 import { isLoopbackAddress } from '../http/origin.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
 import { openCoordinator, type Coordinator } from '../system/coordinator.ts';
+import type { CoordinatorOptions } from '../system/core.ts';
 import { openStore } from '../system/store.ts';
+import { readTokens, Tokens } from '../system/tokens.ts';
 import { realWorld } from '../system/world.ts';
 import { EXIT } from './exit-codes.ts';
 import { describeFailure, Failure } from './failure.ts';
-import { integerBetween, texts } from './options.ts';
+import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
+import { dataDirOption, integerBetween, MAX_INT32, texts } from './options.ts';
 import { writeLine } from './output.ts';
 
 /** How long running requests may still take when the coordinator is told to stop. */
@@ -18,8 +26,8 @@ const GRACE_MS = 8_000;
 /** Beyond this the process ends whatever it is doing: everything acknowledged is on disk. */
 const HARD_LIMIT_MS = 15_000;
 const MAX_RETRIES = 1000;
-
-const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** A body is one text in memory, of which Node has no longer ones. */
+const MAX_BODY_MB = 400;
 
 interface ServeFlags {
   host: string;
@@ -27,23 +35,50 @@ interface ServeFlags {
   dataDir: string;
   allowedHost?: string[];
   allowUnauthenticated?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
   maxRetries?: number;
-  logLevel: (typeof LEVELS)[number];
+  maxRuns?: number;
+  maxBodyMb?: number;
+  maxReportsMb?: number;
+  retainDays?: number;
+  logLevel: LogLevel;
 }
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('start the coordinator')
-    .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <n>', 'where to listen; 0 takes any free port', integerBetween(0, 65_535), 7070)
-    .option('--data-dir <dir>', 'where studies, jobs and results are kept', './data')
-    .option(
-      '--allow-unauthenticated',
-      'listen on an address that other machines reach although nobody needs credentials',
+    .addOption(new Option('--host <address>', 'where to listen').env('SVC_HOST').default('127.0.0.1'))
+    .addOption(
+      new Option('--port <n>', 'where to listen; 0 takes any free port')
+        .env('SVC_PORT')
+        .argParser(integerBetween(0, 65_535))
+        .default(7070),
     )
+    .addOption(dataDirOption())
+    .option('--tls-cert <file>', 'certificate (chain) in PEM: speak HTTPS; needs --tls-key')
+    .option('--tls-key <file>', 'its private key in PEM, without a passphrase')
+    .option('--allow-unauthenticated', 'listen on an address that other machines reach although there are no tokens')
     .option('--allowed-host <names>', 'host names under which this coordinator is reached, besides localhost', texts)
     .option('--max-retries <n>', 'retries of a failed job where the study does not say', integerBetween(0, MAX_RETRIES))
-    .addOption(new Option('--log-level <level>', 'how much to log to stderr').choices(LEVELS).default('info'))
+    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, MAX_INT32))
+    .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
+    .option(
+      '--max-reports-mb <n>',
+      "largest request of a runner's reports, in MiB (default: 64)",
+      integerBetween(1, MAX_BODY_MB),
+    )
+    .option(
+      '--retain-days <n>',
+      'delete batches that ended, and forget runners that were last heard of, longer ago (default: never)',
+      integerBetween(1, 36_500),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'how much to log to stderr')
+        .choices(LOG_LEVELS)
+        .env('SVC_LOG_LEVEL')
+        .default('info'),
+    )
     .action(serve);
 }
 
@@ -51,7 +86,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   refuseOpenDoor(flags);
   // Signals are taken from here on, so that one during the start ends in order as well.
   const running = new Running();
-  const log = pino({ level: flags.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const log = openLog(flags.logLevel, process.stderr.isTTY);
   const grace = closeWithGrace(
     { delay: HARD_LIMIT_MS, logger: null, skip: ['SIGHUP', 'beforeExit'] },
     async ({ signal, err }) => {
@@ -84,22 +119,40 @@ class Running {
   }
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
-    const store = await openStore(resolve(flags.dataDir));
-    const settings = flags.maxRetries === undefined ? {} : { defaultMaxRetries: flags.maxRetries };
+    const metrics = new Metrics();
+    metrics.watchProcess();
+    const store = metrics.timed(await openStore(resolve(flags.dataDir)));
+    const settings = settingsOf(flags);
     this.#coordinator = await openCoordinator(store, realWorld, {
       ...settings,
       news: {
-        fault: (operation, error) => log.error({ operation, err: error }, 'a request was rolled back after a fault'),
+        ...metrics.news,
+        fault: (operation, error) => {
+          metrics.news.fault(operation, error);
+          log.error({ operation, err: error }, 'a request was rolled back after a fault');
+        },
+        committed: (facts, writeMs) => {
+          metrics.news.committed(facts, writeMs);
+          logFacts(log, facts);
+        },
         failed: stop,
       },
     }).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
+    metrics.watch(this.#coordinator);
     this.#http = await startHttp({
+      metrics,
+      settings,
+      limits: limitsOf(flags),
       coordinator: this.#coordinator,
+      live: this.#coordinator,
+      webRoot: join(packageRoot, 'dist/web'),
       host: flags.host,
       port: flags.port,
+      access: accessFor(flags, log, metrics),
+      ...tlsOf(flags),
       log,
       world: realWorld,
       allowedHosts: flags.allowedHost ?? [],
@@ -113,13 +166,59 @@ class Running {
   }
 }
 
-/** Without credentials anybody who reaches the address may submit, cancel and read everything. */
-function refuseOpenDoor({ host, allowUnauthenticated }: ServeFlags): void {
-  if (host === 'localhost' || isLoopbackAddress(host) || allowUnauthenticated === true) return;
+function settingsOf({ maxRetries, retainDays }: ServeFlags): Partial<CoordinatorOptions> {
+  return {
+    ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
+    ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
+  };
+}
+
+function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<HttpLimits> {
+  return {
+    ...(maxRuns === undefined ? {} : { runsPerBatch: maxRuns }),
+    ...(maxBodyMb === undefined ? {} : { submissionBytes: maxBodyMb * 1024 * 1024 }),
+    ...(maxReportsMb === undefined ? {} : { reportsBytes: maxReportsMb * 1024 * 1024 }),
+  };
+}
+
+const isLoopback = ({ host }: ServeFlags): boolean => host === 'localhost' || isLoopbackAddress(host);
+
+/** Without tokens anybody who reaches the address may submit, cancel and read everything. */
+function refuseOpenDoor(flags: ServeFlags): void {
+  if (isLoopback(flags) || flags.allowUnauthenticated === true) return;
+  if (readTokens(resolve(flags.dataDir)) !== undefined) return;
   throw new Failure(
     EXIT.usage,
-    `--host ${host} can be reached by other machines, and nobody needs credentials; add --allow-unauthenticated if that is meant`,
+    `--host ${flags.host} can be reached by other machines, and nobody would need credentials: make a token first ` +
+      '(simbatch token create), or add --allow-unauthenticated if an open door is meant',
   );
+}
+
+function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
+  const now = (): number => realWorld.now();
+  const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
+    log.error({ reason: error.message }, 'the tokens as they were go on to hold'),
+  );
+  if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
+    log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
+  }
+  return new Access({
+    tokens,
+    isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
+    now,
+    refused: (address, why) => {
+      metrics.refusedCredentials();
+      log.warn({ address, why }, 'refused credentials');
+    },
+  });
+}
+
+function tlsOf({ tlsCert, tlsKey }: ServeFlags): { tls?: { cert: string; key: string } } {
+  if (tlsCert === undefined && tlsKey === undefined) return {};
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new Failure(EXIT.usage, '--tls-cert and --tls-key belong together; one of them is missing');
+  }
+  return { tls: { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') } };
 }
 
 /** Relative where that is shorter: `./data`, not the whole path. */

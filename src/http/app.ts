@@ -7,19 +7,22 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { isBatchId, isJobId } from '../domain/ids.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import { confine, type Access } from './auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { etagOf, matchesTag } from './etag.ts';
-import { handlers, type Call, type Handler, type ListAnswer } from './handlers.ts';
+import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
+import { stopwatch } from '../system/world.ts';
 import { refuseForeign, type OriginRules } from './origin.ts';
-import { answerProblem, problemFor } from './problem.ts';
+import { answerProblem, problemFor, TooManyRequests } from './problem.ts';
 import { readQuery, type Query } from './query.ts';
 import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
-import { sendPage, sendWhole } from './stream.ts';
+import { servingPages } from './static.ts';
+import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
@@ -32,10 +35,17 @@ export interface HttpLog {
 export interface AppOptions {
   coordinator: CoordinatorApi;
   log: HttpLog;
-  limits: BodyLimits;
+  limits: BodyLimits & { runsPerBatch: number };
   origins: OriginRules;
+  service: Service;
+  /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
+  answered: (operation: string, status: number, secs: number) => void;
+  /** Who may do what; undefined: everybody everything. */
+  access: Access | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
+  /** Where the built dashboard lies; undefined: none is served. */
+  webRoot?: string | undefined;
   /** Fires when the server stops: those who wait are answered with what there is. */
   stopping: AbortSignal;
 }
@@ -48,20 +58,26 @@ export function createApp(options: AppOptions): Koa {
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
   app.use(routing(options));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }
 
 /** Every answer carries the request's id: the client's own if it sent a decent one. */
-function naming({ newRequestId, log }: AppOptions): Middleware {
+function naming({ newRequestId, log, answered }: AppOptions): Middleware {
   return async (ctx, next) => {
+    const startedMs = stopwatch();
     const given = ctx.get('X-Request-Id');
     const requestId = /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : newRequestId();
     ctx.state['requestId'] = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     await next();
-    log.debug({ requestId, method: ctx.method, path: ctx.path, status: ctx.status }, 'request');
+    const { operation = 'none', tokenId } = ctx.state as { operation?: string; tokenId?: string };
+    const tookMs = stopwatch() - startedMs;
+    answered(operation, ctx.status, tookMs / 1000);
+    const { method, path, status } = ctx;
+    log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
   };
 }
 
@@ -78,7 +94,7 @@ function answeringErrors({ log, stopping }: AppOptions): Middleware {
           'fault',
         );
       }
-      answerProblem(ctx, problem);
+      answerProblem(ctx, problem, error instanceof TooManyRequests ? error.retryAfterSecs : undefined);
       // What is left of a refused body is not worth reading.
       if (problem.status === 413) ctx.set('Connection', 'close');
     }
@@ -109,17 +125,24 @@ function routing(options: AppOptions): Middleware {
     if (route.body !== undefined) prepare(route.body.schema);
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const reader = route.body && readers[route.body.limit];
-    router[route.method === 'GET' ? 'get' : 'post'](path, (ctx: Context) => serve(ctx, route, reader, options));
+    router[METHODS[route.method]](path, (ctx: Context) => serve(ctx, route, reader, options));
   }
   return router.routes() as unknown as Middleware;
 }
 
+const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
+
 /** One request of one route: read and check what it brings, ask the coordinator, send the answer. */
 async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: AppOptions): Promise<void> {
+  // Before anything else is read: what is wrong with a request is told to those who may make it.
+  ctx.state['operation'] = route.operationId;
+  const principal = options.access?.authorize(ctx.req, route.scope);
+  ctx.state['tokenId'] = principal?.tokenId;
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
-  const { text, value } = await readBody(ctx, route, reader);
+  const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
+  if (principal !== undefined && route.scope === 'runner') confine(principal, actingRunner(route, id, value));
   const call: Call = {
     id,
     query,
@@ -128,12 +151,22 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () => abandonedSignal(ctx, options.stopping),
+    preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
+    service: options.service,
   };
   const handler: Handler = handlers[route.handler];
   const answer = await handler(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
+  else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, answer, route.answer === 'single');
+}
+
+/** The runner a request of the runner protocol speaks for: in its path, or in its body. */
+function actingRunner(route: Route, id: string, body: unknown): string | undefined {
+  if (pathParameter(route) === 'runner_id') return id;
+  const { id: own, runner_id: named } = body as { id?: string; runner_id?: string };
+  return route.path === '/runners' ? own : named;
 }
 
 /** An identifier that cannot be one is answered like one that nothing has. */
@@ -153,12 +186,12 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
-async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined) {
+async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
   if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
   const { optional = false, study = false, schema } = route.body;
   const body = await reader(ctx, { optional, seeds: study });
   if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value) : schemaFaults(schema, body.value);
+  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
   if (faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
     const first = faults[0]!;
@@ -166,6 +199,14 @@ async function readBody(ctx: Context, route: Route, reader: BodyReader | undefin
     throw new SimbatchError('invalid-request', message, { faults });
   }
   return body;
+}
+
+function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {
+  const names = Object.keys(types) as T[];
+  const bare = names.map((it) => types[it].split(';')[0]!);
+  const chosen = ctx.accepts(bare);
+  ctx.vary('Accept');
+  return names[bare.indexOf(chosen === false ? '' : String(chosen))] ?? names[0]!;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

@@ -2,6 +2,7 @@
  * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
  * said and hands back what was answered.
  */
+import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
   BatchStatus,
   BatchSubmission,
@@ -11,6 +12,7 @@ import type {
   FailRequest,
   HeartbeatRequest,
   JobStatus,
+  LimitsResponse,
   RegisterRequest,
   ReportOutcome,
   ReportsRequest,
@@ -43,8 +45,25 @@ export interface Call {
   idempotencyKey: string | undefined;
   /** Fires when the client has gone or the server stops. */
   abandoned: () => AbortSignal;
+  /** The name of the media type that the client would rather have. The first where it does not mind. */
+  preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
   description: () => unknown;
+  /** What this server knows of itself. */
+  service: Service;
+}
+
+export interface Service {
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
+  limits(): LimitsResponse;
+}
+
+/** An answer that is sent as it is, or as it is made. */
+export interface RawAnswer {
+  body: string | Iterable<string> | AsyncIterable<string>;
+  /** Its media type, where the route has several. */
+  media?: string;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
@@ -63,8 +82,15 @@ export interface ListLayout {
   itemToJson(item: unknown): string;
 }
 
-/** `list` routes give a ListAnswer; all others what is to be sent as JSON. */
+/** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
+
+/** The media type of each format of a design. */
+export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+};
 
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
@@ -100,6 +126,13 @@ export const handlers = {
   getBatchResults: async (coordinator, call) => {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
     return list(results, { batch });
+  },
+  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<RawAnswer> => {
+    const { sampler, totalJobs } = await coordinator.samples(id);
+    const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
+    const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
+    const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
+    return { media: DESIGN_TYPES[format], body: designText(sampler, format, from, to) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
   exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
@@ -146,6 +179,11 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
+  deleteBatch: (coordinator, call) => coordinator.deleteBatch(call.id),
+  forgetRunner: (coordinator, call) => coordinator.forgetRunner(call.id),
+  limits: (_coordinator, { service }) => Promise.resolve(service.limits()),
+  backup: async (coordinator) => ({ body: await coordinator.backup() }),
+  metrics: async (_coordinator, { service }) => ({ body: await service.metrics() }),
   describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;

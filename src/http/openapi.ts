@@ -25,10 +25,20 @@ export function apiDescription(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This coordinator.' }],
-    security: [],
+    // The first alternative is to send none: no tokens are needed until the coordinator has some.
+    security: [{}, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(),
-    components: { schemas: Object.fromEntries([...registry].map(([name, schema]) => [name, published(schema)])) },
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of `simbatch token create`. `x-scope` says which scope an operation needs.',
+        },
+      },
+      schemas: Object.fromEntries([...registry].map(([name, schema]) => [name, published(schema)])),
+    },
   };
   return made;
 }
@@ -50,6 +60,7 @@ function operation(route: Route): Json {
     ...(description === undefined ? {} : { description }),
     tags: [tag],
     'x-scope': scope,
+    ...(scope === 'open' ? { security: [] } : {}),
     parameters: parameters(route),
     ...(body === undefined
       ? {}
@@ -111,6 +122,10 @@ function success(route: Route): Json {
   if (route.answer === 'list') {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
+  }
+  if (route.media !== undefined) {
+    const content = route.media.map((type) => [type.split(';')[0], { schema: text }]);
+    return { description: route.summary, headers, content: Object.fromEntries(content) };
   }
   const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {

@@ -34,7 +34,9 @@ export function refuseForeign(request: RequestHeaders, rules: OriginRules): void
   if (READING.has(request.method)) return;
   const { origin, fetchSite } = request;
   const foreign =
-    origin === undefined ? fetchSite === 'cross-site' : hostOfOrigin(origin) !== host.toLowerCase().replace(/:80$/, '');
+    origin === undefined
+      ? fetchSite === 'cross-site'
+      : hostOfOrigin(origin) !== host.toLowerCase().replace(/:(80|443)$/, '');
   if (foreign) {
     throw new SimbatchError(
       'foreign-origin',

@@ -38,6 +38,16 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'invalid-configuration': 500,
 };
 
+/** Told to a client that has to wait before it asks again. */
+export class TooManyRequests extends SimbatchError {
+  readonly retryAfterSecs: number;
+
+  constructor(message: string, retryAfterSecs: number) {
+    super('too-many-requests', message);
+    this.retryAfterSecs = retryAfterSecs;
+  }
+}
+
 /** The problem's body. `instance` is the address that was asked. */
 export function problemOf(
   code: ErrorCode,
@@ -66,11 +76,11 @@ export function problemFor(error: unknown, instance: string): Problem {
   });
 }
 
-/** Answers with a problem. */
-export function answerProblem(ctx: Context, problem: Problem): void {
+/** Answers with a problem; `retryAfterSecs` is told where the status asks for it. */
+export function answerProblem(ctx: Context, problem: Problem, retryAfterSecs = 1): void {
   ctx.status = problem.status;
   ctx.set('Cache-Control', 'no-store');
-  if (problem.status === 503 || problem.status === 429) ctx.set('Retry-After', '1');
+  if (problem.status === 503 || problem.status === 429) ctx.set('Retry-After', String(retryAfterSecs));
   if (problem.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   ctx.set('Content-Type', PROBLEM_TYPE);
   ctx.body = JSON.stringify(problem);

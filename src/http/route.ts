@@ -1,17 +1,18 @@
 /** What an entry of the table of routes says, and what follows from it. The table itself is `routes.ts`. */
 import type { ErrorCode } from '../domain/errors.ts';
+import type { TokenScope } from '../system/tokens.ts';
 import type { HandlerName } from './handlers.ts';
 import type { QueryParameters } from './query.ts';
 import type { NamedSchema } from './schemas/build.ts';
 
 /** What a credential must allow. `open` needs none, ever. */
-export type Scope = 'open' | 'read' | 'submit' | 'operate' | 'runner';
+export type Scope = 'open' | TokenScope;
 
-/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `plain` neither. */
-export type Answer = 'single' | 'list' | 'plain';
+/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `raw` not as JSON, `plain` none of it. */
+export type Answer = 'single' | 'list' | 'plain' | 'raw';
 
 export interface Route {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers. */
   path: string;
   operationId: string;
@@ -23,6 +24,8 @@ export interface Route {
   answer: Answer;
   /** Undefined: any JSON object. */
   response?: NamedSchema;
+  /** The media types that a `raw` answer can have; the first where the answer does not say. */
+  media?: readonly string[];
   /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */
   body?: { schema: NamedSchema; optional?: true; study?: true; limit: 'submission' | 'reports' | 'small' };
   query?: QueryParameters;
@@ -60,6 +63,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   const parameter = pathParameter(route);
   return [
     'malformed-query' as const,
+    ...(route.scope === 'open' ? [] : (['unauthenticated', 'forbidden', 'too-many-requests'] as const)),
     ...(parameter === undefined ? [] : [PATH_PARAMETERS[parameter].unknown]),
     ...(route.body === undefined
       ? []

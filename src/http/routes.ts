@@ -3,14 +3,16 @@
  * derived from it: adding an endpoint is one entry here, one handler, and its lines in docs/api.md.
  */
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../domain/types.ts';
+import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
+import { DESIGN_TYPES } from './handlers.ts';
 import type { QueryParameters } from './query.ts';
 import type { Route } from './route.ts';
 import * as batches from './schemas/batches.ts';
 import * as jobs from './schemas/jobs.ts';
-import { HealthResponse } from './schemas/problem.ts';
+import { HealthResponse, LimitsResponse } from './schemas/problem.ts';
 import * as reports from './schemas/reports.ts';
 import * as runners from './schemas/runners.ts';
-import { LIMITS } from './schemas/scalars.ts';
+import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
 import * as study from './schemas/study.ts';
 
 const page: QueryParameters = {
@@ -109,6 +111,36 @@ const studies: Route[] = [
   },
   {
     method: 'GET',
+    path: '/batches/{batch_id}/samples',
+    operationId: 'getBatchSamples',
+    summary: 'Read the sampled parameters of a batch',
+    description:
+      'The parameters of every run, made while they are sent. As JSON, CSV or NDJSON: by `format`, or else by `Accept`.',
+    tag: 'studies',
+    scope: 'read',
+    handler: 'getBatchSamples',
+    answer: 'raw',
+    media: Object.values(DESIGN_TYPES),
+    query: {
+      format: {
+        kind: 'enum',
+        list: false,
+        values: DESIGN_FORMATS,
+        description: 'How to write it; prevails over `Accept`.',
+      },
+      from: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The first run.' },
+      to: {
+        kind: 'integer',
+        list: false,
+        minimum: 0,
+        maximum: INT32_MAX,
+        description: 'The run before which to stop.',
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'GET',
     path: '/batches/{batch_id}/snapshot',
     operationId: 'exportBatch',
     summary: 'Export a batch',
@@ -133,6 +165,37 @@ const studies: Route[] = [
     answer: 'plain',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     response: batches.Batch,
+    errors: ['illegal-transition'],
+  },
+];
+
+const deletions: Route[] = [
+  {
+    method: 'DELETE',
+    path: '/batches/{batch_id}',
+    operationId: 'deleteBatch',
+    summary: 'Delete a batch that has ended',
+    description:
+      'With its submission, jobs and results. Answers with the batch as it was. One that has not ended must be cancelled first.',
+    tag: 'studies',
+    scope: 'operate',
+    handler: 'deleteBatch',
+    answer: 'plain',
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+  },
+  {
+    method: 'DELETE',
+    path: '/runners/{runner_id}',
+    operationId: 'forgetRunner',
+    summary: 'Forget a runner that is gone',
+    description:
+      'Only one that is Offline and holds no jobs. Answers with the runner as it was. It may register again.',
+    tag: 'runners',
+    scope: 'operate',
+    handler: 'forgetRunner',
+    answer: 'plain',
+    response: runners.Runner,
     errors: ['illegal-transition'],
   },
 ];
@@ -420,6 +483,45 @@ const service: Route[] = [
     answer: 'single',
     errors: [],
   },
+  {
+    method: 'GET',
+    path: '/limits',
+    operationId: 'limits',
+    summary: 'Read what this coordinator takes and keeps',
+    tag: 'service',
+    scope: 'read',
+    handler: 'limits',
+    answer: 'single',
+    response: LimitsResponse,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/backup',
+    operationId: 'backup',
+    summary: 'Read a backup',
+    description:
+      'All records as of one instant, one JSON text a line, the last one with their number and checksum. `simbatch restore` reads it. Tokens are not part of it.',
+    tag: 'service',
+    scope: 'operate',
+    handler: 'backup',
+    answer: 'raw',
+    media: ['application/x-ndjson'],
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'metrics',
+    summary: 'Read what a monitoring system wants to know',
+    description: 'In the text format of Prometheus.',
+    tag: 'service',
+    scope: 'read',
+    handler: 'metrics',
+    answer: 'raw',
+    media: ['text/plain; version=0.0.4; charset=utf-8'],
+    errors: [],
+  },
 ];
 
-export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...protocol, ...service];
+export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...deletions, ...protocol, ...service];

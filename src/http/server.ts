@@ -1,36 +1,21 @@
 /** Listening: the Node server around the application, its time limits, and its orderly end. */
-import { createServer, type Server } from 'node:http';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import type { Coordinator } from '../system/coordinator.ts';
+import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
-import type { BodyLimits } from './body.ts';
+import { attachLive } from './live/sockets.ts';
+import type { Access } from './auth.ts';
+import { Metrics } from './metrics.ts';
+import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
-
-export interface HttpLimits extends BodyLimits {
-  /** All headers must have arrived within this. */
-  headersTimeoutMs: number;
-  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
-  requestTimeoutMs: number;
-  /** An unused connection is kept this long. */
-  keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
-  stallTimeoutMs: number;
-  maxHeaderBytes: number;
-}
-
-export const DEFAULT_LIMITS: HttpLimits = {
-  submissionBytes: 16 * 1024 * 1024,
-  reportsBytes: 64 * 1024 * 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 60_000,
-  keepAliveTimeoutMs: 30_000,
-  stallTimeoutMs: 120_000,
-  maxHeaderBytes: 16 * 1024,
-};
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;
@@ -41,8 +26,20 @@ export interface HttpOptions {
   log: HttpLog;
   world: Pick<World, 'after' | 'random'>;
   limits?: Partial<HttpLimits>;
+  /** What the coordinator was set to, to be told at `/limits`; absent: its defaults. */
+  settings?: Partial<CoordinatorOptions>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
+  /** Who may do what; absent: everybody everything. */
+  access?: Access;
+  /** What is counted, for `/metrics`; absent: its own. */
+  metrics?: Metrics;
+  /** Certificate (chain) and key in PEM: speaks HTTPS, and nothing else. */
+  tls?: { cert: string; key: string };
 }
 
 export interface HttpServer {
@@ -61,35 +58,61 @@ export interface HttpServer {
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { coordinator, host, log, world, allowedHosts = [] } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
+  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
   const app = createApp({
     coordinator,
     log,
     limits,
-    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
+    origins,
+    webRoot: options.webRoot,
+    access: options.access,
+    service: {
+      metrics: () => metrics.text(),
+      limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
+    },
+    answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
-  const server = createServer(
-    {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      maxHeaderSize: limits.maxHeaderBytes,
-      connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-    },
-    app.callback() as Parameters<typeof createServer>[1],
-  );
+  const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
+  const endLive =
+    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
-    close: (graceMs) => closed(server, stopping, world, graceMs),
+    close: (graceMs) => {
+      endLive?.();
+      return closed(server, stopping, world, graceMs);
+    },
   };
+}
+
+function serverFor(answer: RequestListener, limits: HttpLimits, tls: HttpOptions['tls']): Server {
+  const settings = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+  };
+  if (tls === undefined) return createServer(settings, answer);
+  try {
+    // An empty or foreign key would be noticed only by the first client.
+    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key))) {
+      throw new Error('the key is not the key of the certificate');
+    }
+    return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersTimeoutMs }, answer);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new SimbatchError('invalid-configuration', `The certificate and its key cannot be used: ${why}.`, { cause });
+  }
 }
 
 /** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: told apart across restarts by their first part. */
@@ -101,7 +124,8 @@ function requestIds(world: Pick<World, 'random'>): () => string {
 
 /** Answers what is not even a request, or did not arrive in time, and closes. There is no application to ask yet. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  // A handshake that failed leaves nothing to answer through.
+  if (!socket.writable || error.code === 'ECONNRESET' || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? '')) {
     socket.destroy();
     return;
   }

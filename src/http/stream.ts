@@ -5,7 +5,8 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { ListAnswer, ListLayout } from './handlers.ts';
+import type { ListAnswer, ListLayout, RawAnswer } from './handlers.ts';
+import type { Route } from './route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** An answer that says itself how it is laid out, or `[...]`, or the object's other members and then `"results":[...]}`. */
@@ -72,4 +73,17 @@ export async function sendPage(
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
   ctx.type = 'application/json';
   ctx.body = head + texts.join(separator) + tail;
+}
+
+/** Sends what is not a JSON value or list: at once, or while it is being made, no faster than the client reads. */
+export function sendRaw(
+  ctx: Context,
+  route: Route,
+  { body, media = route.media?.[0] ?? 'text/plain' }: RawAnswer,
+): void {
+  ctx.set('Cache-Control', 'no-store');
+  if (typeof body === 'string') ctx.body = body;
+  else ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : body, { objectMode: false, highWaterMark: 65_536 });
+  // Koa takes a stream for binary and a text for plain, whatever was set before.
+  ctx.set('Content-Type', media);
 }

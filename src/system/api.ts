@@ -3,6 +3,7 @@
  * every promise of a reading resolves after what it shows is on disk. No behaviour here: `coordinator.ts` has it.
  */
 import type { SimbatchError } from '../domain/errors.ts';
+import type { Sampler } from '../domain/sampling/sampler.ts';
 import type {
   Batch,
   BatchStatus,
@@ -92,6 +93,13 @@ export interface CoordinatorApi {
   cancelBatch(batchId: Uuid, reason?: string): Promise<Batch>;
   cancelJob(jobId: Uuid, reason?: string): Promise<Job>;
 
+  /** Only of a batch that has ended; as it was. Its jobs and results go with it. */
+  deleteBatch(batchId: Uuid): Promise<Batch>;
+  /** Only of a runner that is Offline and holds nothing; as it was. */
+  forgetRunner(runnerId: string): Promise<Runner>;
+  /** All records as of now, as `backup.ts` writes them. Must be iterated to its end or returned from. */
+  backup(): Promise<AsyncIterable<string>>;
+
   register(request: RegisterRequest): Promise<RegisterResponse>;
   heartbeat(runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse>;
   /** Waits up to `wait_seconds` for work; `abandoned` says the requester has gone, so nothing is claimed for it any more. */
@@ -112,6 +120,8 @@ export interface CoordinatorApi {
   batch(batchId: Uuid): Promise<BatchStatusResponse>;
   /** The submission as stored, with the seed that is used. */
   submission(batchId: Uuid): Promise<BatchSubmission>;
+  /** Whatever run's parameters of a batch, and how many runs it has. */
+  samples(batchId: Uuid): Promise<{ sampler: Sampler; totalJobs: number }>;
   batches(filter: BatchFilter, page?: PageRequest): Promise<Listing<Batch>>;
   batchResults(batchId: Uuid, page?: PageRequest): Promise<{ batch: Batch; results: Listing<JobResult> }>;
   runner(runnerId: string): Promise<Runner>;

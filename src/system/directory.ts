@@ -13,6 +13,7 @@ import {
   decodeJob,
   decodeRunner,
   derivedJob,
+  isTerminal,
   RECORDS,
   type BatchState,
   type JobState,
@@ -84,6 +85,8 @@ export class Directory {
     const record = this.#source.read(keys.batch(id));
     if (record === undefined) return undefined;
     const state = decodeBatch(record);
+    // An open batch is alive, or about to be: its record would be out of date with its next change.
+    if (!isTerminal(state.value)) return state;
     if (this.#endedBatches.size >= 100) this.#endedBatches.clear();
     this.#endedBatches.set(id, state);
     return state;
@@ -99,7 +102,10 @@ export class Directory {
 
   /** Has anything ever happened to this job? */
   isTouched(id: Uuid): boolean {
-    return this.jobs.has(id) || this.#source.read(keys.job(id)) !== undefined;
+    const live = this.jobs.get(id);
+    if (live === undefined) return this.#source.read(keys.job(id)) !== undefined;
+    const { value, context } = stateOf(live);
+    return value !== 'Pending' || context.attempt > 0;
   }
 
   /** The live actor at an address, woken if need be; undefined when there is nothing to wake. */
@@ -155,6 +161,17 @@ export class Directory {
     }
     activation.actor = this.#start(activation.kind, { snapshot: activation.before });
     activation.before = undefined;
+  }
+
+  /** An ended batch that is no more. */
+  forgetBatch(id: Uuid): void {
+    this.#endedBatches.delete(id);
+  }
+
+  /** A runner that is no more. */
+  forgetRunner(id: string): void {
+    this.runners.get(id)?.actor.stop();
+    this.runners.delete(id);
   }
 
   /** Ends an activation whose state is on disk, if it has nothing to wait for. */

@@ -1,6 +1,6 @@
 /** From the actors' states to what the specification shows of them. Pure, but for the sampling of a run's parameters. */
 import { pendingRuns } from '../../machines/batch.ts';
-import type { AttemptRecord } from '../../machines/job.ts';
+import type { AttemptRecord } from '../../machines/job-context.ts';
 import type {
   Attempt,
   Batch,

@@ -3,14 +3,8 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
-import {
-  jobDeadline,
-  jobMachine,
-  UNTOUCHED,
-  type JobContext,
-  type JobHistoryState,
-  type JobSnapshot,
-} from '../../machines/job.ts';
+import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
+import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
 import { runIdOf } from '../domain/ids.ts';

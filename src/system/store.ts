@@ -25,6 +25,8 @@ export interface Store {
   /** Resolves when all changes, or none, are on disk. */
   write(changes: Changes): Promise<void>;
   snapshot(): StoreSnapshot;
+  /** Frees the room of what was deleted within the range; a store that does so by itself has no need of it. */
+  compact?(range: KeyRange): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -157,6 +159,10 @@ class LevelStore implements Store {
       },
       close: () => snapshot.close(),
     };
+  }
+
+  async compact({ gte, lt }: KeyRange): Promise<void> {
+    await (this.#level as unknown as { compactRange(start: string, end: string): Promise<void> }).compactRange(gte, lt);
   }
 
   async close(): Promise<void> {

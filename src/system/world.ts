@@ -47,3 +47,6 @@ export const realWorld: World = {
   },
   random: (bytes) => randomBytes(bytes),
 };
+
+/** Milliseconds since some moment, finer than `now` and never stepping back. To measure how long things take, nothing else. */
+export const stopwatch = (): number => performance.now();

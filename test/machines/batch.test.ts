@@ -32,7 +32,7 @@ const input = (totalJobs: number) => ({
 /** What the letters come to. Runs before the cursor were handed out, or cancelled and passed over. */
 function recount(text: string) {
   const isCancelRequested = text.endsWith('!');
-  const runs = [...text.replace('!', '')];
+  const runs = text.replace('!', '').split('');
   const count = (letter: string): number => runs.filter((it) => it === letter).length;
   const lastTouched = runs.findLastIndex((it) => !'Px'.includes(it));
   const next = isCancelRequested ? runs.length : lastTouched + 1;
@@ -99,7 +99,7 @@ function changeOf(runId: number, from: string, to: string): JobChange {
 /** `0>C 1>C`: the changes by run, in order; `CANCEL`: the event. */
 function eventOf(text: string, runs: string): BatchEvent {
   if (text === 'CANCEL') return { type: 'CANCEL', reason: 'enough', now: NOW };
-  const letters = [...runs];
+  const letters = runs.split('');
   const changes = text.split(' ').map((word) => {
     const [run = '', to = ''] = word.split('>');
     const change = changeOf(Number(run), letters[Number(run)] ?? '', to);
@@ -250,7 +250,7 @@ describe('machines/batch', () => {
             const from = runs[run] ?? '';
             // Untouched runs are handed out in order.
             const isFirst = from !== 'P' || runs.indexOf('P') === run;
-            const choice = [...(NEXT[from] ?? '')].filter((it) => it !== 'C' || (isFirst && !runs.endsWith('!')));
+            const choice = (NEXT[from] ?? '').split('').filter((it) => it !== 'C' || (isFirst && !runs.endsWith('!')));
             const letter = choice[to % Math.max(1, choice.length)];
             if (letter === undefined) continue;
             batch = getNextSnapshot(batchMachine, batch, eventOf(`${run}>${letter}`, runs));
@@ -258,8 +258,8 @@ describe('machines/batch', () => {
           }
           const expected = recount(runs);
           expect(counters(batch.context)).to.deep.equal(expected);
-          expect(pendingRuns(batch.context)).to.equal([...runs].filter((it) => 'PQ'.includes(it)).length);
-          const open = [...runs].filter((it) => 'PQCR'.includes(it)).length;
+          expect(pendingRuns(batch.context)).to.equal(runs.split('').filter((it) => 'PQ'.includes(it)).length);
+          const open = runs.split('').filter((it) => 'PQCR'.includes(it)).length;
           expect(pendingRuns(batch.context) + activeRuns(batch.context)).to.equal(open);
           expect(batch.status === 'done').to.equal(open === 0);
         }

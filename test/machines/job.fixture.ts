@@ -1,6 +1,7 @@
 /** Jobs in every state, and every event a job can hear, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
-import { jobMachine, UNTOUCHED, type JobContext } from '../../machines/job.ts';
+import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
+import { jobMachine } from '../../machines/job.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobStatus } from '../../src/domain/types.ts';
 

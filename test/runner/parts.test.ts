@@ -45,7 +45,13 @@ describe('runner: parts', () => {
     ['a little more than the head', ['abcd', 'ef'], 4, 4, 'abcdef'],
     ['head and tail exactly', ['abcdefgh'], 4, 4, 'abcdefgh'],
     ['one byte more', ['abcdefghi'], 4, 4, 'abcd\n[simbatch: 1 bytes left out here]\nfghi'],
-    ['many small pieces', 'abcdefghijklmnopqrstuvwxyz'.split(''), 4, 3, 'abcd\n[simbatch: 19 bytes left out here]\nxyz'],
+    [
+      'many small pieces',
+      'abcdefghijklmnopqrstuvwxyz'.split(''),
+      4,
+      3,
+      'abcd\n[simbatch: 19 bytes left out here]\nxyz',
+    ],
     ['one large piece', ['abcdefghijklmnopqrstuvwxyz'], 4, 3, 'abcd\n[simbatch: 19 bytes left out here]\nxyz'],
   ];
   for (const [what, chunks, head, tail, text] of streams) {

@@ -1,4 +1,5 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import type * as wire from '../../src/domain/types.ts';
@@ -142,6 +143,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     cancelBatch: async () => ({ ...batch, status: 'Cancelled' }),
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
+    deleteBatch: async () => ({ ...batch, status: 'Completed' }),
+    forgetRunner: async () => ({ ...runner, status: 'Offline' }),
+    backup: async () =>
+      (async function* () {
+        yield '{"simbatch_backup":1}\n';
+      })(),
     register: async () => ({ runner, heartbeat_interval_secs: 5, offline_after_secs: 15, lease_secs: 60, lost: [] }),
     heartbeat: async () => ({ runner, cancel: [], lost: [] }),
     claim: async () => ({
@@ -155,6 +162,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     signOff: async () => ({ ...runner, status: 'Offline' }),
     drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
     resume: async () => runner,
+    samples: async () => ({
+      sampler: createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 }),
+      totalJobs: submission.config.monte_carlo.runs,
+    }),
     job: async () => job(0),
     jobResult: async () => result,
     jobHistory: async () => ({

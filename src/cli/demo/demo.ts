@@ -31,6 +31,8 @@ const RUNS = 200;
 /** Runs it in the current directory; artifacts and results go to `output/` there. `runs` is the size of the study. */
 export async function demo(runs = RUNS): Promise<ExitCode> {
   const interrupted = new AbortController();
+  // Also fired at the end: what still asks the coordinator must not keep the demo from ending.
+  const ending = new AbortController();
   const processes = new Processes();
   const onSignal = (): void => {
     if (interrupted.signal.aborted) processes.kill();
@@ -39,12 +41,13 @@ export async function demo(runs = RUNS): Promise<ExitCode> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   const storeDir = await mkdtemp(join(tmpdir(), 'simbatch-demo-'));
   try {
-    return await fly(processes, storeDir, interrupted.signal, runs);
+    return await fly(processes, storeDir, AbortSignal.any([interrupted.signal, ending.signal]), runs);
   } catch (error) {
     const { exitCode, lines } = describeFailure(error, process.env['SVC_DEBUG'] !== undefined);
     note(`demo: ${interrupted.signal.aborted ? 'stopped' : lines.join('\n')}`);
     return interrupted.signal.aborted ? EXIT.interrupted : exitCode;
   } finally {
+    ending.abort();
     await processes.stop();
     await rm(storeDir, { recursive: true, force: true });
   }

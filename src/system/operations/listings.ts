@@ -43,7 +43,24 @@ function listing<T>(
       await snapshot.close();
     }
   }
-  return { total, chunks: chunks(), next: () => next };
+  return { total, chunks: freeing(snapshot, chunks()), next: () => next };
+}
+
+/** A generator that is returned from before its first step never comes to its `finally`. */
+function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = chunks[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next(),
+        async return() {
+          await iterator.return?.();
+          await snapshot.close();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 /** Opens a listing on a new snapshot, which does not outlive a failure to open. */
@@ -120,7 +137,8 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         if (countIn(batch, statuses) === 0) continue;
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
-        const study = core.studies.of(batch.context);
+        // A batch may be deleted while its jobs are listed.
+        const study = core.studies.of(batch.context, { read: (key) => snapshot.get(key) });
         for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
           yield states.map((it) => presentJob(it, study));
         }

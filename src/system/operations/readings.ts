@@ -6,6 +6,7 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
+import type { Sampler } from '../../domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,
   BatchSubmission,
@@ -68,7 +69,9 @@ export function jobHistory(core: Core, jobId: Uuid): JobHistory {
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
   const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
-  if (stored !== undefined) return JSON.parse(stored) as JobResult;
+  // The results of a deleted batch are still there for a while, and nobody's any more.
+  if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
+    return JSON.parse(stored) as JobResult;
   const { value } = readJob(core.store, jobId).state;
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(
@@ -97,6 +100,11 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
 
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studies.of(readBatch(core.store, batchId).context).submission;
+}
+
+export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
+  const { context } = readBatch(core.store, batchId);
+  return { sampler: core.studies.of(context).sampler, totalJobs: context.totalJobs };
 }
 
 export function runner(core: Core, runnerId: string): Runner {

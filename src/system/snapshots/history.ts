@@ -2,7 +2,7 @@
  * From a job's record back to the events that made it: its attempts say who claimed it when, and how each attempt ended. What
  * the record leaves out (attempts beyond those it keeps, the reason of a cancellation between attempts) is left open. Pure.
  */
-import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job.ts';
+import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { CLAIM_MS } from '../../domain/rules.ts';
 import type { FailReason } from '../../domain/types.ts';

@@ -4,7 +4,8 @@
  */
 import { createActor, type Actor, type AnyActorLogic } from 'xstate';
 import { batchMachine } from '../../../machines/batch.ts';
-import { jobMachine, reviveJob, type JobContext } from '../../../machines/job.ts';
+import { reviveJob, type JobContext } from '../../../machines/job-context.ts';
+import { jobMachine } from '../../../machines/job.ts';
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { reviveRunner, runnerMachine, type RunnerContext } from '../../../machines/runner.ts';
 import { supervisorMachine } from '../../../machines/supervisor.ts';

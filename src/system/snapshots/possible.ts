@@ -4,7 +4,7 @@
  */
 import { runnerDeadline, type RunnerContext } from '../../../machines/runner.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
-import type { JobContext } from '../../../machines/job.ts';
+import type { JobContext } from '../../../machines/job-context.ts';
 import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';
 import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
 import { FAIL_REASONS } from '../../domain/types.ts';

@@ -1,0 +1,191 @@
+/**
+ * What the coordinator tells a monitoring system (Prometheus text format). Counted where things happen; what can be looked
+ * up is looked up only when asked. docs/operations.md says what each is for (a test insists).
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { activeRuns, pendingRuns } from '../../machines/batch.ts';
+import type { Fact } from '../../machines/protocol.ts';
+import { RUNNER_STATUSES } from '../domain/types.ts';
+import type { Coordinator, CoordinatorNews } from '../system/coordinator.ts';
+import { stateOf } from '../system/directory.ts';
+import type { Store } from '../system/store.ts';
+import { stopwatch } from '../system/world.ts';
+
+const TURN_SECS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
+const WRITE_SECS = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
+const GROUP_RECORDS = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
+const REQUEST_SECS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
+
+export class Metrics {
+  readonly #registry = new Registry();
+  /** Series by their label values: prom-client's own look-up sorts and joins the labels each time. */
+  readonly #series = new Map<string, { observe(value: number): void } | { inc(): void }>();
+  readonly #turns = this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
+    'operation',
+    'outcome',
+  ]);
+  readonly #writes = this.#histogram('simbatch_commit_seconds', 'Time a group of changes took to disk.', WRITE_SECS);
+  readonly #records = this.#histogram('simbatch_commit_records', 'Records written in one group.', GROUP_RECORDS);
+  readonly #requests = this.#histogram(
+    'simbatch_http_request_seconds',
+    'Time until a request was answered; for a streamed list, until its answer began; for a claim, with its waiting.',
+    REQUEST_SECS,
+    ['operation', 'status'],
+  );
+  readonly #faults = this.#counter('simbatch_faults_total', 'Turns that threw and were rolled back.');
+  readonly #refusals = this.#counter('simbatch_refused_credentials_total', 'Requests with wrong credentials.');
+  readonly #submitted = this.#counter('simbatch_batches_submitted_total', 'Studies submitted.');
+  readonly #batchesEnded = this.#counter('simbatch_batches_ended_total', 'Studies ended, by status.', ['status']);
+  readonly #jobsEnded = this.#counter(
+    'simbatch_jobs_ended_total',
+    'Jobs ended, by status; those never handed out that end with their cancelled study are not among them.',
+    ['status'],
+  );
+  readonly #requeued = this.#counter('simbatch_jobs_requeued_total', 'Jobs that went back to Pending, by reason.', [
+    'reason',
+  ]);
+  readonly #lost = this.#counter('simbatch_attempts_lost_total', 'Attempts whose runner was lost or forgot them.');
+  readonly #silent = this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without a word.');
+
+  /** What the coordinator tells by itself; to be given to it when it is opened. */
+  readonly news: Required<Pick<CoordinatorNews, 'fault' | 'committed' | 'turn'>> = {
+    fault: () => this.#faults.inc(),
+    committed: (facts) => {
+      for (const fact of facts) this.#count(fact);
+    },
+    turn: (operation, outcome, secs) =>
+      this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
+  };
+
+  /** The store, with every write timed. */
+  timed(store: Store): Store {
+    const write: Store['write'] = async (changes) => {
+      const startedMs = stopwatch();
+      await store.write(changes);
+      this.#writes.observe((stopwatch() - startedMs) / 1000);
+      this.#records.observe(changes.size);
+    };
+    return {
+      write,
+      get: (key) => store.get(key),
+      snapshot: () => store.snapshot(),
+      compact: (range) => store.compact?.(range) ?? Promise.resolve(),
+      close: () => store.close(),
+    };
+  }
+
+  /** One answered request. */
+  request(operation: string, status: number, secs: number): void {
+    this.#observer(`request ${operation} ${status}`, () => this.#requests.labels(operation, String(status))).observe(
+      secs,
+    );
+  }
+
+  refusedCredentials(): void {
+    this.#refusals.inc();
+  }
+
+  /** Adds what is looked up when asked: the state of this coordinator. */
+  watch(coordinator: Coordinator): void {
+    const { core } = coordinator;
+    const open = () => [...core.dispatch.openBatches()];
+    this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], (set) => {
+      const sum = { Pending: 0, Claimed: 0, Running: 0 };
+      for (const batch of open()) {
+        sum.Pending += pendingRuns(batch);
+        sum.Claimed += batch.claimed;
+        sum.Running += batch.running;
+      }
+      for (const [status, count] of Object.entries(sum)) set(count, status);
+    });
+    this.#gauge('simbatch_batches', 'Studies that are not terminal, by status.', ['status'], (set) => {
+      const all = open();
+      const pending = all.filter((it) => it.startedAtMs === undefined).length;
+      set(pending, 'Pending');
+      set(all.length - pending, 'Running');
+    });
+    this.#gauge('simbatch_runners', 'Runners, by status.', ['status'], (set) => {
+      const statuses = [...core.directory.runners.values()].map((it) => stateOf(it).value);
+      for (const status of RUNNER_STATUSES) set(statuses.filter((it) => it === status).length, status);
+    });
+    this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.waiting.size));
+    this.#gauge(
+      'simbatch_oldest_waiting_batch_seconds',
+      'Age of the oldest study that has runs to hand out and none at work.',
+      [],
+      (set) => {
+        const now = core.world.now();
+        const waiting = open().filter((it) => pendingRuns(it) > 0 && activeRuns(it) === 0);
+        set(Math.max(0, ...waiting.map((it) => (now - it.createdAtMs) / 1000)));
+      },
+    );
+  }
+
+  /** Adds what Node tells of its own process: memory, processor, event loop, garbage collection. */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  readonly contentType = this.#registry.contentType;
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #count(fact: Fact): void {
+    switch (fact.type) {
+      case 'batch.opened':
+        return this.#submitted.inc();
+      case 'batch.ended':
+        return this.#counting(`batch ${fact.status}`, () => this.#batchesEnded.labels(fact.status)).inc();
+      case 'job.ended':
+        return this.#counting(`job ${fact.to}`, () => this.#jobsEnded.labels(fact.to)).inc();
+      case 'job.requeued':
+        return this.#counting(`requeued ${fact.why}`, () => this.#requeued.labels(fact.why)).inc();
+      case 'runner.lost':
+        return this.#lost.inc(fact.held.length);
+      case 'runner.silent':
+        return this.#silent.inc();
+      default:
+    }
+  }
+
+  #observer(key: string, make: () => { observe(value: number): void }): { observe(value: number): void } {
+    const known = this.#series.get(key) ?? make();
+    this.#series.set(key, known);
+    return known as { observe(value: number): void };
+  }
+
+  #counting(key: string, make: () => { inc(): void }): { inc(): void } {
+    const known = this.#series.get(key) ?? make();
+    this.#series.set(key, known);
+    return known as { inc(): void };
+  }
+
+  #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this.#registry] });
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #gauge(
+    name: string,
+    help: string,
+    labelNames: string[],
+    look: (set: (value: number, label?: string) => void) => void,
+  ) {
+    const [labelName] = labelNames;
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () =>
+        look((value, label) =>
+          labelName === undefined ? gauge.set(value) : gauge.set({ [labelName]: label ?? '' }, value),
+        ),
+    });
+  }
+}

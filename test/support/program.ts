@@ -1,0 +1,69 @@
+/** The real program in a process of its own, for the tests of what it does as a whole. Always on loopback unless told. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/package.ts';
+
+const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const environment = (extra: Record<string, string>): Record<string, string | undefined> => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  ...extra,
+});
+
+/** Runs a command to its end. */
+export async function simbatch(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const outcome: Outcome = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (piece: Buffer) => (outcome.stdout += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (outcome.stderr += piece.toString()));
+  // A command that does not end by itself fails its test with `code` null, and does not stay behind.
+  const limit = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(limit);
+  return { ...outcome, code };
+}
+
+export interface Serving {
+  url: string;
+  child: ChildProcess;
+  /** All it printed so far. */
+  printed: { stdout: string; stderr: string };
+  /** Ends it in order and tells the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `simbatch serve` on a free port; resolves when it listens. */
+export async function serving(args: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...args], {
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stderr.on('data', (piece: Buffer) => (printed.stderr += piece.toString()));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (piece: Buffer) => {
+      printed.stdout += piece.toString();
+      const address = /listening on (\S+)/.exec(printed.stdout)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${printed.stderr}`)));
+  });
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode !== null) return child.exitCode;
+    const ended = once(child, 'exit') as Promise<[number | null]>;
+    child.kill('SIGTERM');
+    return (await ended)[0];
+  };
+  return { url, child, printed, stop };
+}
