@@ -126,10 +126,11 @@ export function readRecording(text: string): Recording {
   } catch {
     throw new Error('The file is not JSON.');
   }
-  const it = value as { machine?: unknown; kind?: unknown; input?: unknown; events?: unknown };
-  const kind = it?.machine ?? it?.kind;
+  const it = value as { machine?: unknown; input?: unknown; steps?: unknown };
+  const kind = it?.machine;
   if (typeof kind !== 'string')
     throw new Error('The file does not say which machine it is of: it needs a member `machine`.');
-  if (!Array.isArray(it.events)) throw new Error('The file holds no events: it needs a member `events`, a list.');
-  return { kind, steps: replay(kind, { input: it.input }, it.events as ActorEvent[]) };
+  if (!Array.isArray(it.steps)) throw new Error('The file holds no events: it needs a member `steps`, a list.');
+  const events = (it.steps as { event?: ActorEvent }[]).flatMap(({ event }) => (event === undefined ? [] : [event]));
+  return { kind, steps: replay(kind, { input: it.input }, events) };
 }
