@@ -21,9 +21,25 @@ export function sendWhole(ctx: Context, answer: ListAnswer): void {
   ctx.type = 'application/json';
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
   const source = Readable.from(pieces(answer), { objectMode: false, highWaterMark: 65_536 });
+  freeWith(source, answer.listing.chunks);
   // HEAD sends no body: koa ends the response, and the listing is freed with the stream.
   ctx.body = source;
   if (ctx.method === 'HEAD') source.destroy();
+}
+
+/**
+ * What was never begun is not ended by ending its stream: a generator that did not start has no `finally` to run. So it is
+ * begun and left, when a client goes before the first piece or wanted the head only. Elsewhere this finds it ended already.
+ */
+function freeWith(source: Readable, chunks: AsyncIterable<unknown>): void {
+  const begin = async (): Promise<void> => {
+    for await (const _ of chunks) break;
+  };
+  source.once('close', () => void begin().catch(() => {}));
+}
+
+async function* passedOn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* chunks;
 }
 
 async function* pieces(answer: ListAnswer): AsyncGenerator<string> {
@@ -63,7 +79,9 @@ export function sendRaw(ctx: Context, { media = 'text/plain' }: Route, { body }:
     ctx.body = body;
     return;
   }
-  const source = Readable.from(body, { objectMode: false, highWaterMark: 65_536 });
+  // Through a generator of its own: one that was ended before it began could not be begun any more.
+  const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
+  freeWith(source, body);
   ctx.body = source;
   // Koa takes a stream for binary, whatever was set before.
   ctx.set('Content-Type', media);
