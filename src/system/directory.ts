@@ -141,7 +141,7 @@ export class Directory {
   }
 
   #start(kind: Kind, options: { snapshot?: unknown; input?: unknown }): Actor<AnyActorLogic> {
-    const actor = createActor(RECORDS[kind].machine as AnyActorLogic, options as Record<string, never>);
+    const actor = createActor(RECORDS[kind].logic, options as Record<string, never>);
     // Registered before the start: what an actor tells when it begins must be heard too.
     actor.on('*', (fact) => this.#hear(fact as unknown as Fact));
     // An error inside a machine is found by the turn, in the snapshot; without a listener it would end the process.
