@@ -24,6 +24,7 @@ import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { Job } from './schemas/jobs.ts';
 import { ClaimResponse } from './schemas/runners.ts';
 import { claimToJson, jobToJson, toJson } from './serialize.ts';
+import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
@@ -37,7 +38,7 @@ export interface HttpLog {
 export interface AppOptions {
   coordinator: CoordinatorApi;
   log: HttpLog;
-  limits: BodyLimits;
+  limits: BodyLimits & { runsPerBatch: number };
   origins: OriginRules;
   service: Service;
   /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
@@ -46,6 +47,8 @@ export interface AppOptions {
   access: Access | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
+  /** Where the built dashboard lies; undefined: none is served. */
+  webRoot?: string | undefined;
   /** Fires when the server stops: those who wait are answered with what there is. */
   stopping: AbortSignal;
 }
@@ -58,6 +61,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
   app.use(routing(options));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }
@@ -140,7 +144,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
-  const { text, value } = await readBody(ctx, route, reader);
+  const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
   if (principal !== undefined && route.scope === 'runner') confine(principal, actingRunner(route, id, value));
   const call: Call = {
     id,
@@ -185,12 +189,12 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
-async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined) {
+async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
   if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
   const { optional = false, study = false, schema } = route.body;
   const body = await reader(ctx, { optional, seeds: study });
   if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value) : schemaFaults(schema, body.value);
+  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
   if (faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
     const first = faults[0]!;

@@ -6,35 +6,16 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import type { Coordinator } from '../system/coordinator.ts';
+import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
+import { attachLive } from './live/sockets.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
-import type { BodyLimits } from './body.ts';
+import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
-
-export interface HttpLimits extends BodyLimits {
-  /** All headers must have arrived within this. */
-  headersTimeoutMs: number;
-  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
-  requestTimeoutMs: number;
-  /** An unused connection is kept this long. */
-  keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
-  stallTimeoutMs: number;
-  maxHeaderBytes: number;
-}
-
-export const DEFAULT_LIMITS: HttpLimits = {
-  submissionBytes: 16 * 1024 * 1024,
-  reportsBytes: 64 * 1024 * 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 60_000,
-  keepAliveTimeoutMs: 30_000,
-  stallTimeoutMs: 120_000,
-  maxHeaderBytes: 16 * 1024,
-};
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;
@@ -45,8 +26,14 @@ export interface HttpOptions {
   log: HttpLog;
   world: Pick<World, 'after' | 'random'>;
   limits?: Partial<HttpLimits>;
+  /** What the coordinator was set to, to be told at `/limits`; absent: its defaults. */
+  settings?: Partial<CoordinatorOptions>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
   /** Who may do what; absent: everybody everything. */
   access?: Access;
   /** What is counted, for `/metrics`; absent: its own. */
@@ -73,13 +60,18 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
+  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
   const app = createApp({
     coordinator,
     log,
     limits,
-    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
+    origins,
+    webRoot: options.webRoot,
     access: options.access,
-    service: { metrics: () => metrics.text() },
+    service: {
+      metrics: () => metrics.text(),
+      limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
+    },
     answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(world),
     stopping: stopping.signal,
@@ -87,13 +79,18 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
+  const endLive =
+    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
-    close: (graceMs) => closed(server, stopping, world, graceMs),
+    close: (graceMs) => {
+      endLive?.();
+      return closed(server, stopping, world, graceMs);
+    },
   };
 }
 

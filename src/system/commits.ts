@@ -7,19 +7,21 @@ import { SimbatchError } from '../domain/errors.ts';
 import { stateOf, type Activation } from './directory.ts';
 import { RECORDS, type Kind } from './records.ts';
 import type { Store } from './store.ts';
+import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 interface Group {
   actors: Set<Activation>;
   puts: Map<string, string | null>;
   facts: Fact[];
+  steps: Step[];
   written: Promise<void>;
   settle: { resolve(): void; reject(error: Error): void };
 }
 
 export interface CommitListener {
   /** The facts of a group, once they are on disk, with the actors it wrote. */
-  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void;
+  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void;
   /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
   failed(error: SimbatchError): void;
 }
@@ -29,7 +31,7 @@ function newGroup(): Group {
   const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
   // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
   written.catch(() => {});
-  return { actors: new Set(), puts: new Map(), facts: [], written, settle };
+  return { actors: new Set(), puts: new Map(), facts: [], steps: [], written, settle };
 }
 
 const isEmpty = (group: Group): boolean => group.actors.size === 0 && group.puts.size === 0 && group.facts.length === 0;
@@ -63,11 +65,17 @@ export class Commits {
   }
 
   /** Adds a turn's changes to the open group. Resolves when they are on disk. */
-  add(actors: Iterable<Activation>, puts: ReadonlyMap<string, string | null>, facts: readonly Fact[]): Promise<void> {
+  add(
+    actors: Iterable<Activation>,
+    puts: ReadonlyMap<string, string | null>,
+    facts: readonly Fact[],
+    steps: readonly Step[] = [],
+  ): Promise<void> {
     const group = this.#open;
     for (const actor of actors) group.actors.add(actor);
     for (const [key, value] of puts) group.puts.set(key, value);
     for (const fact of facts) group.facts.push(fact);
+    for (const step of steps) group.steps.push(step);
     if (isEmpty(group)) return this.durable();
     this.#schedule();
     return group.written;
@@ -113,7 +121,7 @@ export class Commits {
     const settled = new Set<Activation>();
     for (const actor of group.actors) if (!this.#open.actors.has(actor)) settled.add(actor);
     try {
-      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs);
+      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs, group.steps);
     } finally {
       group.settle.resolve();
     }

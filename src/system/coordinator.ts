@@ -8,11 +8,11 @@ import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { batchIdOf } from '../domain/ids.ts';
-import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse, Uuid } from '../domain/types.ts';
 import type { CoordinatorApi } from './api.ts';
+import { backupText } from './backup.ts';
 import { Commits } from './commits.ts';
-import type { Core, CoordinatorOptions } from './core.ts';
+import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
 import { Directory, stateOf, type Activation } from './directory.ts';
 import { couldTake, Dispatch } from './dispatch.ts';
@@ -28,8 +28,10 @@ import { forgetOldKeys, submit } from './operations/submit.ts';
 import { isTerminal } from './records.ts';
 import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
+import { Retention } from './retention.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
+import type { Step } from './step.ts';
 import { Turns } from './turn.ts';
 import { createViews, summarize } from './views.ts';
 import { Waiting } from './waiting.ts';
@@ -37,7 +39,8 @@ import type { World } from './world.ts';
 
 /** How often the supervisor looks at the clock. Deadlines are kept to within this. */
 export const TICK_MS = 1_000;
-const FORGET_KEYS_MS = 3_600_000;
+/** How often what is too old is looked for. */
+const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 /** What happened to the system as a whole, for the log. */
@@ -52,10 +55,19 @@ export interface CoordinatorNews {
   turn?: TurnObserver;
 }
 
+/** A group of changes that has reached the disk, as watchers hear of it. */
+export interface Commit {
+  facts: readonly Fact[];
+  /** Every event every actor took. Empty for turns that ran before the first watcher came. */
+  steps: readonly Step[];
+}
+
 export interface Coordinator extends CoordinatorApi {
   /** What the system consists of; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
+  /** Calls the listener after each committed group, until the function returned is called. Free while nobody watches. */
+  watch(listener: (commit: Commit) => void): () => void;
   /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
   tick(): Promise<void>;
   /** Answers waiting runners with nothing, now and from now on, so that their connections can be closed. */
@@ -64,8 +76,6 @@ export interface Coordinator extends CoordinatorApi {
   close(): Promise<void>;
 }
 
-const DEFAULTS: CoordinatorOptions = { defaultMaxRetries: DEFAULT_MAX_RETRIES, idempotencyMs: 24 * 3_600_000 };
-
 /** Opens a coordinator on a store and brings back to life what was alive. Owns the store from then on. */
 export async function openCoordinator(
   store: Store,
@@ -73,7 +83,7 @@ export async function openCoordinator(
   settings: Partial<CoordinatorOptions> & { news?: CoordinatorNews } = {},
 ): Promise<Coordinator> {
   const { news = {}, ...options } = settings;
-  const coordinator = new RunningCoordinator(store, world, { ...DEFAULTS, ...options }, news);
+  const coordinator = new RunningCoordinator(store, world, { ...DEFAULT_OPTIONS, ...options }, news);
   await coordinator.begin();
   return coordinator;
 }
@@ -83,17 +93,19 @@ class RunningCoordinator implements Coordinator {
   readonly #deadlines = new Deadlines();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
+  readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
+  readonly #retention: Retention;
   #isServeScheduled = false;
-  #forgetKeysAtMs: number;
+  #sweepAtMs: number;
 
   constructor(store: Store, world: World, options: CoordinatorOptions, news: CoordinatorNews) {
     this.#news = news;
-    this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
+    this.#sweepAtMs = world.now();
     const hear = (fact: Fact): void => this.core.turns.hear(fact);
     const commits = new Commits(store, world, {
-      committed: (facts, actors, writeMs) => this.#committed(facts, actors, writeMs),
+      committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(commits, hear);
@@ -131,6 +143,7 @@ class RunningCoordinator implements Coordinator {
       views: createViews(),
       options,
     };
+    this.#retention = new Retention(this.core);
     this.#supervisor = createActor(supervisorMachine, { input: { now: world.now() } });
     this.#supervisor.on('*', hear);
     this.#supervisor.start();
@@ -139,11 +152,21 @@ class RunningCoordinator implements Coordinator {
   async begin(): Promise<void> {
     await restore(this.core, this.#deadlines);
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
+    await this.#retention.resume();
     this.#tickLater();
   }
 
   supervisor(): SupervisorSnapshot {
     return this.#supervisor.getSnapshot();
+  }
+
+  watch(listener: (commit: Commit) => void): () => void {
+    this.#watchers.add(listener);
+    this.core.turns.isWatched = true;
+    return () => {
+      this.#watchers.delete(listener);
+      this.core.turns.isWatched = this.#watchers.size > 0;
+    };
   }
 
   #tickLater(): void {
@@ -176,9 +199,10 @@ class RunningCoordinator implements Coordinator {
       this.#judgeAgain(due);
     }
     this.#serveSoon();
-    if (world.now() >= this.#forgetKeysAtMs) {
-      this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
+    if (world.now() >= this.#sweepAtMs) {
+      this.#sweepAtMs = world.now() + SWEEP_MS;
       await forgetOldKeys(this.core);
+      this.#retention.sweepLater();
     }
     await Promise.all(written);
   }
@@ -207,7 +231,7 @@ class RunningCoordinator implements Coordinator {
     });
   }
 
-  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void {
+  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void {
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
@@ -217,6 +241,7 @@ class RunningCoordinator implements Coordinator {
     try {
       views.trigger.committed(summary);
       this.#news.committed?.(facts, writeMs);
+      for (const watcher of this.#watchers) watcher({ facts, steps });
     } catch (error) {
       this.#faulted('publish', error);
     }
@@ -244,10 +269,12 @@ class RunningCoordinator implements Coordinator {
     const { turns, commits, store, world } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
-      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now }));
+      // A write that fails here has been told; the store must be closed all the same.
+      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
+    await this.#retention.stop();
     // A failed write has been told; the store is closed all the same.
     await commits.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: world.now() });
@@ -258,6 +285,9 @@ class RunningCoordinator implements Coordinator {
   submit: CoordinatorApi['submit'] = (...args) => submit(this.core, ...args);
   cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);
   cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
+  deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);
+  forgetRunner: CoordinatorApi['forgetRunner'] = (runnerId) => this.#retention.forgetRunner(runnerId);
+  backup: CoordinatorApi['backup'] = async () => backupText(this.core.store, this.core.world.now());
   register: CoordinatorApi['register'] = (request) => register(this.core, request);
   heartbeat: CoordinatorApi['heartbeat'] = (...args) => heartbeat(this.core, ...args);
   claim: CoordinatorApi['claim'] = (...args) => claim(this.core, ...args);

@@ -161,6 +161,17 @@ export class Directory {
     activation.before = undefined;
   }
 
+  /** An ended batch that is no more. */
+  forgetBatch(id: Uuid): void {
+    this.#endedBatches.delete(id);
+  }
+
+  /** A runner that is no more. */
+  forgetRunner(id: string): void {
+    this.runners.get(id)?.actor.stop();
+    this.runners.delete(id);
+  }
+
   /** Ends an activation whose state is on disk, if it has nothing to wait for. */
   letRest(activation: Activation): void {
     const { kind, id } = activation;

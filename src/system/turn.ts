@@ -7,6 +7,7 @@ import { SimbatchError } from '../domain/errors.ts';
 import type { Commits } from './commits.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from './directory.ts';
 import type { Kind, SnapshotOf, StateOf } from './records.ts';
+import type { Step } from './step.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { World } from './world.ts';
 
@@ -58,6 +59,8 @@ export class Turns {
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
+  /** Whether steps are kept for those who watch: costs nothing while nobody does. */
+  isWatched = false;
 
   constructor(parts: {
     directory: Directory;
@@ -98,6 +101,7 @@ export class Turns {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
     const running = new RunningTurn(this.#directory, this.#registry, this.#commits, this.#world.now(), this.#facts);
+    running.isWatched = this.isWatched;
     let value: T;
     try {
       value = body(running);
@@ -114,7 +118,7 @@ export class Turns {
     } catch (error) {
       throw this.#commits.giveUp('has lost track of its state', error);
     }
-    return { value, written: this.#commits.add(changed, running.puts, running.told) };
+    return { value, written: this.#commits.add(changed, running.puts, running.told, running.steps) };
   }
 
   /** Puts everything the turn touched back as it was. Returns what the caller is told. */
@@ -155,6 +159,9 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly told: Fact[] = [];
+  /** What every actor took, in order; empty unless somebody watches. */
+  readonly steps: Step[] = [];
+  isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
   readonly #source: RecordSource;
@@ -194,12 +201,14 @@ class RunningTurn implements Turn {
     this.#touch(activation);
     const before: unknown = activation.actor.getSnapshot();
     const heard = this.#heard.length;
+    const from = this.isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
     const after: unknown = activation.actor.getSnapshot();
     // An event that an actor takes changes its snapshot or tells a fact; one that it does not take leaves both as they were.
     // Asking `accepts` first would judge every event twice. A test holds all machines to this.
     if (after === before && this.#heard.length === heard) return undefined;
     soundOrThrow(activation, event.type);
+    if (this.isWatched) this.#note(activation, event, from);
     return stateOf(activation);
   }
 
@@ -207,6 +216,7 @@ class RunningTurn implements Turn {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.add(activation);
     soundOrThrow(activation, 'its beginning');
+    if (this.isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
   }
 
@@ -263,6 +273,11 @@ class RunningTurn implements Turn {
       // Between actors a refusal is no caller's mistake but a fault of the wiring.
       throw new Error(`${to} did not take ${event.type}`, { cause });
     }
+  }
+
+  #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+    const { value, context } = stateOf(activation);
+    this.steps.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
   }
 
   #touch(activation: Activation): void {
