@@ -39,6 +39,8 @@ class Pool {
         for (let runner = at * perWire; runner < (at + 1) * perWire; runner += 1) {
           await wire.post('/runners', registration(`p${runner}`, 1));
         }
+        // From now on, so that nobody goes silent while the others arrive.
+        this.#beat(wire, at * perWire, perWire).catch(() => {});
       }),
     );
     this.#wires.push(...beating);
@@ -47,7 +49,6 @@ class Pool {
       this.#wires.push(polling);
       this.#poll(polling, runner).catch(() => {});
     }
-    for (const [at, wire] of beating.entries()) this.#beat(wire, at * perWire, perWire).catch(() => {});
   }
 
   close(): void {

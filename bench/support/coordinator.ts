@@ -21,7 +21,7 @@ export class CoordinatorProcess {
 
   /** Starts `simbatch serve` on the directory and waits until it listens. `nodeOptions`: e.g. `--cpu-prof`. */
   static async start(dataDir: string, nodeOptions: readonly string[] = profiling()): Promise<CoordinatorProcess> {
-    const args = [...nodeOptions, PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+    const args = [...nodeOptions, PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'error'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {

@@ -121,7 +121,18 @@ function refusingForeigners(rules: OriginRules): Middleware {
   };
 }
 
-function routing(options: AppOptions): Middleware {
+/** What the routes have in common. */
+interface Serving extends AppOptions {
+  /**
+   * Those to be told when the server stops. A set and one listener: ten thousand listeners of a signal are looked through
+   * one by one whenever another comes or goes.
+   */
+  waiting: Set<() => void>;
+}
+
+function routing(app: AppOptions): Middleware {
+  const options: Serving = { ...app, waiting: new Set() };
+  options.stopping.addEventListener('abort', () => options.waiting.forEach((abandon) => abandon()), { once: true });
   const router = new Router({ strict: true, sensitive: true });
   const readers = bodyReaders(options.limits);
   for (const route of routes) {
@@ -136,7 +147,7 @@ function routing(options: AppOptions): Middleware {
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
 /** One request of one route: read and check what it brings, ask the coordinator, send the answer. */
-async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: AppOptions): Promise<void> {
+async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: Serving): Promise<void> {
   // Before anything else is read: what is wrong with a request is told to those who may make it.
   ctx.state['operation'] = route.operationId;
   const principal = options.access?.authorize(ctx.req, route.scope);
@@ -153,7 +164,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     body: value,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
-    abandoned: () => abandonedSignal(ctx, options.stopping),
+    abandoned: () => abandonedSignal(ctx, options),
     preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
@@ -268,14 +279,13 @@ function sendJson(ctx: Context, body: string, tagged: boolean): void {
 }
 
 /** Fires when the client has gone before it was answered, and when the server stops. */
-function abandonedSignal(ctx: Context, stopping: AbortSignal): AbortSignal {
+function abandonedSignal(ctx: Context, { stopping, waiting }: Serving): AbortSignal {
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   if (stopping.aborted || ctx.res.destroyed) abandon();
-  // Not AbortSignal.any: what hangs on a signal that lives as long as the server must be taken off again.
-  stopping.addEventListener('abort', abandon);
+  waiting.add(abandon);
   ctx.res.once('close', () => {
-    stopping.removeEventListener('abort', abandon);
+    waiting.delete(abandon);
     if (!ctx.res.writableFinished) abandon();
   });
   return abandoned.signal;
