@@ -16,14 +16,14 @@ const ACTIVE = [100, 1_000, 10_000, 100_000];
 const ENDED = [10_000, 100_000, 1_000_000];
 const PER_RUNNER = 10_000;
 
-interface Row {
+type Row = {
   what: string;
   active: number;
   ended: number;
   /** Opening the store, and bringing back to life what was alive. */
   openMs: number;
   restoreMs: number;
-}
+};
 
 const capabilities = {
   max_concurrent_jobs: PER_RUNNER,
@@ -49,16 +49,23 @@ async function endMany(store: Store, runs: number): Promise<void> {
   const now = realWorld.now();
   const batch = JSON.parse(store.get(keys.batch(batchId)) ?? '{}') as Record<string, unknown>;
   const attempts = [{ n: 1, runner: 'r0', claimed: now, started: now, ended: now, outcome: 'completed' }];
-  const times = { claimedAtMs: now, startedAtMs: now, completedAtMs: now };
   const job = JSON.stringify({
-    ...{ value: 'Completed', attempt: 1, retries: 0, losses: 0, runnerId: 'r0', ...times },
-    ...{ attempts, attemptsOmitted: 0 },
+    value: 'Completed',
+    attempt: 1,
+    retries: 0,
+    losses: 0,
+    runnerId: 'r0',
+    claimedAtMs: now,
+    startedAtMs: now,
+    completedAtMs: now,
+    attempts,
+    attemptsOmitted: 0,
   });
-  for (let run = 0; run < runs; ) {
+  for (let runId = 0; runId < runs;) {
     const changes = new Map<string, string>();
-    for (; run < runs && changes.size < 20_000; run += 1) {
-      const id = jobId(batchId, run);
-      const result = { job_id: id, success: true, execution_time_secs: 1, output_files: [], metadata: { x: run } };
+    for (; runId < runs && changes.size < 20_000; runId += 1) {
+      const id = jobId(batchId, runId);
+      const result = { job_id: id, success: true, execution_time_secs: 1, output_files: [], metadata: { x: runId } };
       changes.set(keys.job(id), job).set(keys.result(id), JSON.stringify(result));
     }
     await store.write(changes);

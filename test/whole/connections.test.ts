@@ -72,7 +72,9 @@ describe('a coordinator with many connections', function () {
     };
     for (let count = 0; count < 100; count += 1) {
       await slow('POST /jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
-      await slow('POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
+      await slow(
+        'POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{',
+      );
     }
     // Asks for much and reads nothing of it.
     for (let count = 0; count < 10; count += 1) {
@@ -83,7 +85,8 @@ describe('a coordinator with many connections', function () {
     try {
       for (let count = 0; count < 20; count += 1) expect((await client.submit(study())).total_jobs).to.equal(10);
       let listed = 0;
-      for await (const job of client.jobs({ batchIds: [batchId] }, { pageSize: 10_000 })) if (job.status !== 'Failed') listed += 1;
+      for await (const job of client.jobs({ batchIds: [batchId] }, { pageSize: 10_000 }))
+        if (job.status !== 'Failed') listed += 1;
       expect(listed).to.equal(200_000);
     } finally {
       clearInterval(trickle);

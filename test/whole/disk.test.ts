@@ -55,7 +55,9 @@ describe('a coordinator whose disk takes no more', function () {
     expect(await site.exit()).to.equal(1);
     const lines = site.log.trim().split('\n');
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.match(/^simbatch: the coordinator cannot write its data directory and stops: .*(No space left|File too large)/);
+    expect(lines[0]).to.match(
+      /^simbatch: the coordinator cannot write its data directory and stops: .*(No space left|File too large)/,
+    );
     repair();
     await site.start();
     const found = await idsOf(site.client());

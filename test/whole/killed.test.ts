@@ -10,7 +10,10 @@ const RUNS = 300;
 const ROUNDS = 6;
 
 /** All that the public interface says of a batch, counted anew. */
-async function recount(client: Client, batchId: Uuid): Promise<{ told: Record<string, number>; counted: Record<string, number>; jobs: Job[] }> {
+async function recount(
+  client: Client,
+  batchId: Uuid,
+): Promise<{ told: Record<string, number>; counted: Record<string, number>; jobs: Job[] }> {
   const { batch, jobs_by_status: told } = await client.batch(batchId);
   const counted = Object.fromEntries(Object.keys(told).map((it) => [it, 0])) as Record<JobStatus, number>;
   const jobs: Job[] = [];
