@@ -1,7 +1,8 @@
 /** The shell around every page, and which page an address shows. */
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { feed, useFeedState } from './data/live.ts';
-import { Empty, Waiting } from './parts/common.tsx';
+import { enterWith, useIsTokenAsked } from './data/token.ts';
+import { Ask, Command, Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
 import { choose, useChoice, type Choice } from './theme.ts';
 import { BatchesPage } from './pages/batches.tsx';
@@ -65,6 +66,7 @@ export function App() {
         <FeedSign />
         <ThemeChoice />
       </header>
+      <TokenQuestion />
       <main id="main" ref={main} tabIndex={-1}>
         <Suspense fallback={<Waiting />}>{pageOf(route)}</Suspense>
       </main>
@@ -82,6 +84,26 @@ function FeedSign() {
       <i aria-hidden="true" />
       {FEED_WORDS[state]}
     </span>
+  );
+}
+
+function TokenQuestion() {
+  const isAsked = useIsTokenAsked();
+  const [isClosed, setClosed] = useState(false);
+  if (!isAsked || isClosed) return null;
+  return (
+    <Ask
+      title="This coordinator asks for a token"
+      reason="Token (kept until this tab is closed)"
+      action="Use it"
+      onAnswer={(value) => value !== undefined && enterWith(value)}
+      onClose={() => setClosed(true)}
+    >
+      <p>
+        Reading needs the scope read; submitting and cancelling submit; draining operate. The operator makes one with:
+      </p>
+      <Command text="simbatch token create --scope read" />
+    </Ask>
   );
 }
 

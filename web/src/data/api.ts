@@ -25,7 +25,10 @@ export interface Answer<T> {
 export async function request<T>(path: string, init: RequestInit = {}): Promise<Answer<T>> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, headers: { ...credentials(), ...(init.headers as Record<string, string>) } });
+    response = await fetch(path, {
+      ...init,
+      headers: { ...credentials(), ...(init.headers as Record<string, string>) },
+    });
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
     throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', 'unreachable');

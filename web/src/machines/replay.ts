@@ -5,7 +5,9 @@
 import { createActor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import { batchMachine } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
-import { runnerMachine } from '../../../machines/runner.ts';
+import { reviveJob } from '../../../machines/job-context.ts';
+import type { JobContext } from '../../../machines/job-context.ts';
+import { reviveRunner, runnerMachine, type RunnerContext } from '../../../machines/runner.ts';
 import { supervisorMachine } from '../../../machines/supervisor.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';
 import type { Attempt, Job, JobHistory } from '../../../src/domain/types.ts';
@@ -33,6 +35,21 @@ export interface ReplayStep {
   taken: boolean;
 }
 
+/** Not an event of any machine: the coordinator was restarted, which sets an actor's clocks anew. */
+const RESTART = '(restart)';
+
+function revived(
+  kind: string,
+  state: { value: string; context: unknown },
+  now: number,
+): { value: string; context: unknown } {
+  const { value, context } = state;
+  if (kind === 'job')
+    return { value, context: { ...(context as JobContext), ...reviveJob(value, context as JobContext, now) } };
+  if (kind === 'runner') return { value, context: reviveRunner(context as RunnerContext, now) };
+  return state;
+}
+
 /** What a machine makes of events. `input` brings it to life, or `state` puts it where it was. */
 export function replay(
   kind: string,
@@ -42,17 +59,26 @@ export function replay(
   const machine = MACHINES[kind];
   if (machine === undefined)
     throw new Error(`there is no machine ${kind.slice(0, 50)}; there are ${Object.keys(MACHINES).join(', ')}`);
-  const options =
-    start.state === undefined ? { input: start.input } : { snapshot: machine.resolveState(start.state as never) };
-  const actor = createActor(machine as AnyActorLogic, options as never);
-  actor.subscribe({ error: () => {} });
-  actor.start();
+  const run = (state?: { value: unknown; context: unknown }) => {
+    const options = state === undefined ? { input: start.input } : { snapshot: machine.resolveState(state as never) };
+    const made = createActor(machine as AnyActorLogic, options as never);
+    made.subscribe({ error: () => {} });
+    made.start();
+    return made;
+  };
+  let actor = run(start.state);
   const read = (): { value: string; context: unknown } => actor.getSnapshot() as { value: string; context: unknown };
   const steps: ReplayStep[] = [
     { event: undefined, from: undefined, to: read().value, context: read().context, now: undefined, taken: true },
   ];
   for (const event of events) {
     const from = read().value;
+    if (event.type === RESTART) {
+      actor.stop();
+      actor = run(revived(kind, read(), event.now ?? 0));
+      steps.push({ event, from, to: read().value, context: read().context, now: event.now, taken: true });
+      continue;
+    }
     const taken = (actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
     if (taken) actor.send(event as never);
     steps.push({ event, from, to: read().value, context: read().context, now: event.now, taken });
@@ -126,10 +152,16 @@ export function readRecording(text: string): Recording {
   } catch {
     throw new Error('The file is not JSON.');
   }
-  const it = value as { machine?: unknown; kind?: unknown; input?: unknown; events?: unknown };
-  const kind = it?.machine ?? it?.kind;
+  const it = value as { kind?: unknown; machine?: unknown; input?: unknown; steps?: unknown };
+  const kind = it?.machine;
+  if (it?.kind === 'study') {
+    throw new Error('It records a whole study; only recordings of one machine can be stepped through.');
+  }
   if (typeof kind !== 'string')
     throw new Error('The file does not say which machine it is of: it needs a member `machine`.');
-  if (!Array.isArray(it.events)) throw new Error('The file holds no events: it needs a member `events`, a list.');
-  return { kind, steps: replay(kind, { input: it.input }, it.events as ActorEvent[]) };
+  if (!Array.isArray(it.steps)) throw new Error('The file holds no events: it needs a member `steps`, a list.');
+  const events = (it.steps as { event?: ActorEvent; restart?: number }[]).map(
+    ({ event, restart }) => event ?? { type: RESTART, now: restart },
+  );
+  return { kind, steps: replay(kind, { input: it.input }, events) };
 }

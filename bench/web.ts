@@ -1,0 +1,122 @@
+/**
+ * The dashboard under load: a batch of 100,000 runs with about 2,000 state changes a second, watched in a real browser. Prints
+ * the longest task of the page's thread after the load, and what a viewer costs the coordinator's throughput.
+ */
+import type { BatchStatusResponse } from '../src/domain/types.ts';
+import type { Coordinator } from '../src/system/coordinator.ts';
+import { openBrowser } from '../test/support/browser.ts';
+import { descent, descentStudy, startWeb } from '../test/support/web-server.ts';
+
+const RUNS = 100_000;
+const SECS = 10;
+const PAGES = ['', '/runs?sort=-p.gust_speed', '/plots'] as const;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Claims, starts and ends `perTurn` runs, over and over; three state changes each. `everyMs` 0: as fast as it goes. */
+function work(
+  coordinator: Coordinator,
+  perTurn: number,
+  everyMs: number,
+): { changes: () => number; stop: () => Promise<void> } {
+  let changes = 0;
+  let isStopped = false;
+  const instance = 'bench';
+  const loop = async (): Promise<void> => {
+    let nextMs = performance.now();
+    while (!isStopped) {
+      const { assignments } = await coordinator.claim('bench', { instance, max_jobs: perTurn });
+      await coordinator.reports('bench', {
+        instance,
+        reports: assignments.map(({ job, attempt }) => ({ type: 'start' as const, job_id: job.id, attempt })),
+      });
+      await coordinator.reports('bench', {
+        instance,
+        reports: assignments.map((it) => {
+          const outcome = descent(it);
+          const metadata = 'metadata' in outcome ? outcome.metadata : {};
+          const result = { execution_time_secs: 1, output_files: [], metadata };
+          const about = { job_id: it.job.id, attempt: it.attempt, result };
+          return 'metadata' in outcome
+            ? { type: 'complete' as const, ...about }
+            : { type: 'fail' as const, ...about, reason: outcome.reason, error_message: outcome.message };
+        }),
+      });
+      changes += assignments.length * 3;
+      nextMs += everyMs;
+      await pause(Math.max(0, nextMs - performance.now()));
+    }
+  };
+  const working = loop();
+  return {
+    changes: () => changes,
+    stop: () => {
+      isStopped = true;
+      return working;
+    },
+  };
+}
+
+/** State changes a second over some seconds. */
+async function rate(changes: () => number, secs: number): Promise<number> {
+  const [before, startedMs] = [changes(), performance.now()];
+  await pause(secs * 1_000);
+  return ((changes() - before) / (performance.now() - startedMs)) * 1_000;
+}
+
+const web = await startWeb();
+const { coordinator } = web;
+const capabilities = {
+  max_concurrent_jobs: 1_000,
+  cpu_cores: 0,
+  memory_gb: 0,
+  gpu_available: false,
+  supported_simulation_types: [],
+};
+await coordinator.register({ id: 'bench', instance: 'bench', heartbeat_interval_secs: 60, capabilities });
+const { batch_id } = await coordinator.submit(descentStudy('hundred thousand', RUNS));
+const browser = await openBrowser();
+if (browser === undefined) throw new Error('this needs chromium: apt-get install chromium');
+
+for (const part of PAGES) {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+  await page.goto(`${web.url}/#/batches/${batch_id}${part}`);
+  await page.waitForFunction(
+    'document.querySelector(\'[aria-label^="Download"] button:not(:disabled)\') !== null',
+    undefined,
+    { timeout: 60_000 },
+  );
+  await pause(2_000);
+  await page.evaluate(
+    'globalThis.tasks = []; new PerformanceObserver((list) => { for (const it of list.getEntries()) globalThis.tasks.push(it.duration); }).observe({ type: "longtask" })',
+  );
+  const load = work(coordinator, 67, 100);
+  const perSecond = await rate(load.changes, SECS);
+  await load.stop();
+  const tasks = await page.evaluate<number[]>('globalThis.tasks');
+  console.log(
+    `page ${part === '' ? '(overview)' : part}: ${Math.round(perSecond)} changes/s; tasks over 50 ms: ${tasks.length}; longest: ${Math.round(Math.max(0, ...tasks))} ms`,
+  );
+  await page.close();
+}
+
+const alone: number[] = [];
+const viewed: number[] = [];
+for (let round = 0; round < 3; round += 1) {
+  const load = work(coordinator, 20, 0);
+  alone.push(await rate(load.changes, 3));
+  const page = await browser.newPage();
+  await page.goto(`${web.url}/#/batches`);
+  await page.getByText('Live').waitFor();
+  await pause(1_000);
+  viewed.push(await rate(load.changes, 3));
+  await page.close();
+  await load.stop();
+}
+const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[1] ?? Number.NaN;
+console.log(
+  `throughput: ${Math.round(middle(alone))} changes/s alone, ${Math.round(middle(viewed))} with one viewer (the browser shares this machine)`,
+);
+const { jobs_by_status } = (await coordinator.batch(batch_id)) satisfies BatchStatusResponse;
+console.log(JSON.stringify(jobs_by_status));
+await browser.close();
+await web.close();
