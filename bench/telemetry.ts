@@ -16,6 +16,7 @@ import { startTelemetry, type TelemetrySummary } from '../src/runner/telemetry/s
 const VARIABLES = 8;
 const BATCH = 100;
 const HITS = 40;
+const PLAIN = { head: [], border: [] };
 const SELF = fileURLToPath(import.meta.url);
 
 interface Job {
@@ -162,7 +163,8 @@ async function throughput(samples: number, perMessage: number, job: Partial<Job>
     const { call, answered } = runner.open(perMessage === 1 ? 'Stream' : 'StreamBatch');
     const startedMs = performance.now();
     for (let i = 0; i < samples / perMessage; i += 1) {
-      if (!call.write(messages[i % messages.length] as Buffer)) await new Promise((resolve) => call.once('drain', resolve));
+      if (!call.write(messages[i % messages.length] ?? Buffer.alloc(0)))
+        await new Promise((resolve) => call.once('drain', resolve));
     }
     call.end();
     await answered;
@@ -182,6 +184,14 @@ async function throughput(samples: number, perMessage: number, job: Partial<Job>
   }
 }
 
+/** Writes as fast as the other side takes it. */
+async function pour(call: ClientWritableStream<Buffer>, message: Buffer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const more = call.write(message);
+    await new Promise((resolve) => (more ? setImmediate(resolve) : call.once('drain', resolve)));
+  }
+}
+
 /** Milliseconds from the client's write to the callback, HITS times, sorted. */
 async function latencies(checkFrequencyHz: number, flooded: boolean): Promise<number[]> {
   const normal = Buffer.concat(
@@ -195,14 +205,8 @@ async function latencies(checkFrequencyHz: number, flooded: boolean): Promise<nu
       await runner.begin({ checkFrequencyHz });
       const { call, answered } = runner.open('Stream');
       const flood = flooded ? runner.open('StreamBatch') : undefined;
-      let flooding = flood !== undefined;
-      const flow = async (): Promise<void> => {
-        while (flooding && flood !== undefined) {
-          const more = flood.call.write(normal);
-          await new Promise((resolve) => (more ? setImmediate(resolve) : flood.call.once('drain', resolve)));
-        }
-      };
-      const flowing = flow();
+      const hitFound = new AbortController();
+      const flowing = flood === undefined ? undefined : pour(flood.call, normal, hitFound.signal);
       call.write(encodeSample(0, Math.sin));
       await new Promise((resolve) => setTimeout(resolve, 30 + ((hit * 7) % 50)));
       const answer = runner.next();
@@ -211,7 +215,7 @@ async function latencies(checkFrequencyHz: number, flooded: boolean): Promise<nu
       const message = await answer;
       if (!('hitAt' in message)) throw new Error('the condition was not met');
       found.push(Number(BigInt(message.hitAt) - sentAt) / 1e6);
-      flooding = false;
+      hitFound.abort();
       await flowing;
       call.end();
       flood?.call.end();
@@ -224,9 +228,12 @@ async function latencies(checkFrequencyHz: number, flooded: boolean): Promise<nu
   return found.sort((a, b) => a - b);
 }
 
-/** Prints both tables. Takes about half a minute. */
+/** Prints both tables. Takes about a minute. */
 export async function run(): Promise<void> {
-  const rates = new Table({ head: ['samples', 'stored', 'samples/s', 'rows', 'close ms', 'peak MB', 'file MB'] });
+  const rates = new Table({
+    style: PLAIN,
+    head: ['samples', 'stored', 'samples/s', 'rows', 'close ms', 'peak MB', 'file MB'],
+  });
   const cases: [what: string, samples: number, perMessage: number, job: Partial<Job>][] = [
     ['single', 300_000, 1, { compression: 'snappy' }],
     [`batched by ${BATCH}`, 1_000_000, BATCH, { compression: 'none' }],
@@ -241,7 +248,7 @@ export async function run(): Promise<void> {
   }
   console.log(`Telemetry of ${VARIABLES} variables, flushed every second\n${rates.toString()}`);
 
-  const times = new Table({ head: ['check at', 'beside', 'period ms', 'median ms', 'worst ms'] });
+  const times = new Table({ style: PLAIN, head: ['check at', 'beside', 'period ms', 'median ms', 'worst ms'] });
   for (const [frequencyHz, flooded] of [
     [10, false],
     [100, false],

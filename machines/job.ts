@@ -3,176 +3,25 @@
  * actor. Which event comes when is decided by those who send them; whether it is legal is decided here alone.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS, MAX_LOSSES } from '../src/domain/rules.ts';
-import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
-import type {
-  Deadline,
-  JobClaimed,
-  JobEnded,
-  JobEvent,
-  JobFact,
-  JobRequeued,
-  JobStarted,
-  ReleaseCause,
-} from './protocol.ts';
-
-/** One attempt in the job's history; times in ms since the epoch. */
-export interface AttemptRecord {
-  n: number;
-  runner: string;
-  claimed: number;
-  started?: number;
-  ended?: number;
-  outcome?: AttemptOutcome;
-  reason?: string;
-  message?: string;
-}
-
-/** What the batch fixes for all its jobs; not stored with the job. */
-export interface JobInput {
-  jobId: Uuid;
-  batchId: Uuid;
-  runId: number;
-  maxRetries: number;
-  /** 0: no limit. */
-  timeLimitMs: number;
-  cpuMilli: number;
-  memoryBytes: number;
-}
-
-/** What has happened to the job; stored. */
-export interface JobHistoryState {
-  attempt: number;
-  retries: number;
-  losses: number;
-  runnerId: string | undefined;
-  claimedAtMs: number | undefined;
-  startedAtMs: number | undefined;
-  completedAtMs: number | undefined;
-  /** The end of the claim time (Claimed) or of the time limit (Running). */
-  dueAtMs: number | undefined;
-  error: string | undefined;
-  attempts: readonly AttemptRecord[];
-  attemptsOmitted: number;
-}
-
-export type JobContext = JobInput & JobHistoryState;
-
-/** The state of a job that nothing has happened to. */
-export const UNTOUCHED: JobHistoryState = {
-  attempt: 0,
-  retries: 0,
-  losses: 0,
-  runnerId: undefined,
-  claimedAtMs: undefined,
-  startedAtMs: undefined,
-  completedAtMs: undefined,
-  dueAtMs: undefined,
-  error: undefined,
-  attempts: [],
-  attemptsOmitted: 0,
-};
-
-/** Failures that the same inputs would meet again on any runner are not retried. */
-const RETRIED: Readonly<Record<FailReason, boolean>> = {
-  exit: true,
-  signal: true,
-  infrastructure: true,
-  early_termination: false,
-  invalid: false,
-  timeout: false,
-};
-
-type Change = Partial<JobHistoryState>;
-type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
-
-function opened(c: JobContext, event: Of<'CLAIM'>): Change {
-  const record: AttemptRecord = { n: c.attempt + 1, runner: event.runnerId, claimed: event.now };
-  const full = c.attempts.length >= HISTORY_LIMIT;
-  return {
-    attempt: c.attempt + 1,
-    runnerId: event.runnerId,
-    claimedAtMs: event.now,
-    startedAtMs: undefined,
-    dueAtMs: event.now + CLAIM_MS,
-    attempts: [...(full ? c.attempts.slice(1) : c.attempts), record],
-    attemptsOmitted: c.attemptsOmitted + (full ? 1 : 0),
-  };
-}
-
-/** The history with its open (last) attempt ended. */
-function ended(
-  c: JobContext,
-  now: number,
-  outcome: AttemptOutcome,
-  reason?: string,
-  message?: string,
-): readonly AttemptRecord[] {
-  const last = c.attempts.at(-1);
-  if (last === undefined || last.outcome !== undefined) return c.attempts;
-  const record: AttemptRecord = { ...last, ended: now, outcome };
-  if (reason !== undefined) record.reason = reason;
-  if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
-  return [...c.attempts.slice(0, -1), record];
-}
-
-/** Back to Pending: the attempt is over, the job is nobody's. */
-function requeued(c: JobContext, now: number, outcome: AttemptOutcome, reason: string, message?: string): Change {
-  return {
-    runnerId: undefined,
-    claimedAtMs: undefined,
-    startedAtMs: undefined,
-    dueAtMs: undefined,
-    attempts: ended(c, now, outcome, reason, message),
-  };
-}
-
-/** The end of the job; who ran it and when stays. */
-function closed(c: JobContext, now: number, outcome: AttemptOutcome, reason?: string, error?: string): Change {
-  return { completedAtMs: now, dueAtMs: undefined, error, attempts: ended(c, now, outcome, reason, error) };
-}
-
-const about = (c: JobContext, now: number) => ({
-  jobId: c.jobId,
-  batchId: c.batchId,
-  runId: c.runId,
-  runnerId: c.runnerId,
-  attempt: c.attempt,
-  now,
-});
-
-const tellRequeued = (
-  c: JobContext,
-  now: number,
-  from: JobRequeued['from'],
-  outcome: AttemptOutcome,
-  why: ReleaseCause | FailReason,
-): JobRequeued => ({ type: 'job.requeued', ...about(c, now), runnerId: c.runnerId ?? '', from, outcome, why });
-
-const tellEnded = (
-  c: JobContext,
-  now: number,
-  from: JobEnded['from'],
-  to: JobEnded['to'],
-  error?: string,
-): JobEnded => ({
-  type: 'job.ended',
-  ...about(c, now),
-  from,
-  to,
-  touched: c.attempt > 0,
-  error,
-  startedAtMs: c.startedAtMs,
-});
-
-/** The message of a job that its runners did not survive. */
-function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {
-  return `runner ${event.runnerId} ${event.cause} while this run was running on it; the run has lost its runner ${c.losses + 1} times, which is the limit`;
-}
-
-const timeoutMessage = (c: JobContext): string => `the run exceeded its time limit of ${c.timeLimitMs / 1000} s`;
-const cancelMessage = (reason: string | undefined): string =>
-  reason === undefined ? 'cancelled' : `cancelled: ${reason}`;
+import { MAX_LOSSES } from '../src/domain/rules.ts';
+import {
+  about,
+  cancelMessage,
+  closed,
+  isCurrent,
+  lossMessage,
+  opened,
+  requeued,
+  RETRIED,
+  tellEnded,
+  tellRequeued,
+  timeoutMessage,
+  UNTOUCHED,
+  type AttemptRecord,
+  type JobContext,
+  type JobInput,
+} from './job-context.ts';
+import type { JobClaimed, JobEvent, JobFact, JobStarted } from './protocol.ts';
 
 // Facts are emitted before the context changes, so that they can tell what was: actions run in order, and an emitted fact
 // is made of the context at its place.
@@ -185,8 +34,7 @@ export const jobMachine = setup({
   },
   guards: {
     /** The report is of the current attempt, by the runner that has it. */
-    current: ({ context, event }) =>
-      'attempt' in event && event.attempt === context.attempt && event.runnerId === context.runnerId,
+    current: ({ context, event }) => isCurrent(context, event),
     isTimeout: ({ context, event }) => isCurrent(context, event) && event.type === 'FAIL' && event.reason === 'timeout',
     canRetry: ({ context, event }) =>
       isCurrent(context, event) &&
@@ -378,25 +226,3 @@ export const jobMachine = setup({
 });
 
 export type JobSnapshot = SnapshotFrom<typeof jobMachine>;
-
-function isCurrent(context: JobContext, event: JobEvent): boolean {
-  return 'attempt' in event && event.attempt === context.attempt && event.runnerId === context.runnerId;
-}
-
-/** The moment this job has to be looked at again, if any. */
-export function jobDeadline(value: string, context: JobContext): Deadline | undefined {
-  if (context.dueAtMs === undefined) return undefined;
-  if (value === 'Claimed') return { kind: 'claim', atMs: context.dueAtMs };
-  if (value === 'Running') return { kind: 'time-limit', atMs: context.dueAtMs };
-  return undefined;
-}
-
-/**
- * What a restart of the coordinator does to the job's clock. A claim's time starts afresh. A time limit is not judged
- * before a lease has gone by, so that an outcome reached in time while the coordinator was away can still be delivered.
- */
-export function reviveJob(value: string, state: JobHistoryState, now: number): JobHistoryState {
-  if (state.dueAtMs === undefined) return state;
-  const earliestMs = now + (value === 'Claimed' ? CLAIM_MS : LEASE_MS);
-  return state.dueAtMs >= earliestMs ? state : { ...state, dueAtMs: earliestMs };
-}

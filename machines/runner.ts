@@ -232,7 +232,8 @@ export const runnerMachine = setup({
         HEARTBEAT: { guard: 'sameInstance', actions: 'hear' },
         JOBS_CHANGED: [{ guard: 'willHold', target: 'Busy', actions: 'apply' }, { actions: 'apply' }],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'tellDrained'] },
-        RESUME: {},
+        // Resuming what is not drained is no mistake; an empty transition would refuse it.
+        RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },
       },
     },
@@ -244,7 +245,8 @@ export const runnerMachine = setup({
           { target: 'Idle', actions: 'apply' },
         ],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'tellDrained'] },
-        RESUME: {},
+        // Resuming what is not drained is no mistake; an empty transition would refuse it.
+        RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'tellMissing' },
       },
@@ -307,5 +309,5 @@ export function runnerDeadline(value: string, c: RunnerContext): Deadline | unde
 /** What a restart of the coordinator does to the runner's clock: silence and missing attempts are counted from now. */
 export function reviveRunner(c: RunnerContext, now: number): RunnerContext {
   const held = c.held.map((it) => (it.missingSinceMs === undefined ? it : { ...it, missingSinceMs: now }));
-  return { ...c, heardAtMs: Math.max(c.heardAtMs, now), held };
+  return { ...c, heardAtMs: now, held };
 }

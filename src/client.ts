@@ -203,6 +203,12 @@ export class Client {
     return this.#transport.stream({ method: 'GET', path: ['backup'] });
   }
 
+  /** The text of a snapshot file, of one batch or of everything, as it arrives. docs/snapshots.md describes it. */
+  exportSnapshot(batchId?: Uuid): AsyncIterable<Uint8Array> {
+    const path = batchId === undefined ? ['snapshot'] : ['batches', batchId, 'snapshot'];
+    return this.#transport.stream({ method: 'GET', path });
+  }
+
   // The runner's side.
 
   register(request: RegisterRequest): Promise<RegisterResponse> {

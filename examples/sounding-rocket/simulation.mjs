@@ -59,7 +59,7 @@ function recorder(rocket, telemetry) {
     }
     if (t >= nextSample - 1e-9) {
       telemetry({ t, altitude_m: s[2], velocity_mps: v, dynamic_pressure_pa: q, mach, load_g: load });
-      nextSample = t + 0.05;
+      nextSample = Math.max(nextSample + 0.05, t);
     }
   };
   return { observe, peak, rows };

@@ -82,7 +82,7 @@ class Recorder:
             self.next_row = t + (1 if phase in ("drogue", "main") else 0.1)
         if t >= self.next_sample - 1e-9:
             self.telemetry(t=t, altitude_m=s[2], velocity_mps=v, dynamic_pressure_pa=q, mach=mach, load_g=load)
-            self.next_sample = t + 0.05
+            self.next_sample = max(self.next_sample + 0.05, t)
 
 
 def speed(s):

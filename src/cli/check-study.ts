@@ -16,7 +16,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export interface CheckedStudy {
   submission: BatchSubmission;
   /** Where a member stands, as `file:line:column`. */
-  where(pointer: string): string;
+  where: (pointer: string) => string;
 }
 
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault. */
@@ -28,6 +28,8 @@ export async function loadStudy(file: string, runsOverride?: number): Promise<Ch
     throw new Failure(EXIT.invalid, `${source} has ${plural(lines.length, 'fault')}`, lines);
   }
   const where = (pointer: string): string => {
+    // What an option added is nowhere in the file.
+    if (pointer === '/runs_override' && runsOverride !== undefined) return source;
     const { line, column } = study.text.place(pointer);
     return `${source}:${line}:${column}`;
   };
@@ -82,9 +84,15 @@ async function readText(file: string): Promise<string> {
 }
 
 async function readBounded(file: string): Promise<Uint8Array> {
-  const { size } = await stat(file);
+  const { size, isDirectory } = await statOf(file);
+  if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a study file`);
   if (size > MAX_BYTES) throw tooLarge(file);
   return readFile(file);
+}
+
+async function statOf(file: string): Promise<{ size: number; isDirectory: boolean }> {
+  const found = await stat(file);
+  return { size: found.size, isDirectory: found.isDirectory() };
 }
 
 async function readStdin(): Promise<Uint8Array> {

@@ -30,6 +30,8 @@ const EXIT_OF_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   'store-locked': EXIT.cannotOpen,
   'store-newer': EXIT.cannotOpen,
   'store-unusable': EXIT.cannotOpen,
+  'snapshot-newer': EXIT.invalid,
+  'snapshot-unusable': EXIT.invalid,
   'invalid-configuration': EXIT.configuration,
   'invalid-request': EXIT.invalid,
   unavailable: EXIT.unavailable,
@@ -84,11 +86,18 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
   }
   if (error instanceof SimbatchError) {
     return {
-      exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failed,
+      exitCode: exitCodeOfRefusal(error),
       lines: [printable(error.message), ...faultLines(error.faults)],
     };
   }
   return describeForeign(error, debug);
+}
+
+/** An address that cannot be had is told as a configuration, with the system's error as its cause. */
+function exitCodeOfRefusal(error: SimbatchError): ExitCode {
+  const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  if (error.code === 'invalid-configuration' && code !== undefined && CANNOT_OPEN.has(code)) return EXIT.cannotOpen;
+  return EXIT_OF_CODE[error.code] ?? EXIT.failed;
 }
 
 function describeForeign(error: unknown, debug: boolean): FailureReport {

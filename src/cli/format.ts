@@ -42,7 +42,7 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-
 export function printable(text: string, limit = Number.POSITIVE_INFINITY): string {
   // eslint-disable-next-line no-control-regex -- finding control characters is the purpose
   const clean = text.replaceAll(CONTROL_CHARACTERS, ' ').trim();
-  const characters = clean.length > limit ? [...clean] : [];
+  const characters = clean.length > limit ? Array.from(clean) : [];
   return characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : clean;
 }
 

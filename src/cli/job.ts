@@ -70,14 +70,7 @@ const parameterLines = (job: Job): string =>
   );
 
 function attemptLines(history: JobHistory): string {
-  const row = ({
-    attempt,
-    runner_id,
-    claimed_at,
-    outcome,
-    message = '',
-    ...rest
-  }: Attempt): (string | number)[] => {
+  const row = ({ attempt, runner_id, claimed_at, outcome, message = '', ...rest }: Attempt): (string | number)[] => {
     const { started_at, ended_at } = rest;
     const took =
       started_at === undefined || ended_at === undefined

@@ -32,8 +32,8 @@ export function jobsCommand(): Command {
     .option('-b, --batch <batch>', `of this batch: ${BATCH_ARGUMENT}`)
     .option('--status <statuses>', `only these: ${JOB_STATUSES.join(', ')}`, anyOf(JOB_STATUSES))
     .option('--runner <ids>', 'only those of these runners', texts)
-    .option('--run <numbers>', 'only these runs', (text: string, before: number[] = []) => [
-      ...before,
+    .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [
+      ...(before ?? []),
       ...text.split(',').map(runId),
     ])
     .option('--limit <n>', 'at most so many', integerBetween(1, MAX_INT32))

@@ -16,7 +16,7 @@ export class Pace {
   see(nowMs: number, done: number): void {
     this.#sightings.push({ atMs: nowMs, done });
     // One sighting from before the window is kept, so that a slow study has a rate as well.
-    while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs < nowMs - WINDOW_MS)
+    while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs <= nowMs - WINDOW_MS)
       this.#sightings.shift();
   }
 

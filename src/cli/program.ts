@@ -13,6 +13,7 @@ interface Entry {
 
 const SERVE = 'Coordinator and runners:';
 const STUDY = 'Studies:';
+const KEEP = 'Keeping and explaining:';
 const POOL = 'Runner pool:';
 const SHELL = 'Shell:';
 
@@ -40,6 +41,18 @@ const COMMANDS: readonly Entry[] = [
     group: SERVE,
     summary: 'make a data directory from a backup',
     load: async () => (await import('./backup.ts')).restoreCommand(),
+  },
+  {
+    name: 'run-one',
+    group: SERVE,
+    summary: 'execute one run configuration here, without a coordinator',
+    load: async () => (await import('./run-one.ts')).runOneCommand(),
+  },
+  {
+    name: 'replay',
+    group: SERVE,
+    summary: 'execute a run of a batch again, here',
+    load: async () => (await import('./replay.ts')).replayCommand(),
   },
   {
     name: 'token',
@@ -125,6 +138,12 @@ const COMMANDS: readonly Entry[] = [
     group: POOL,
     summary: 'let a drained runner take jobs again',
     load: async () => (await import('./runners.ts')).resumeCommand(),
+  },
+  {
+    name: 'snapshot',
+    group: KEEP,
+    summary: 'export, inspect, replay and import what a coordinator holds',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand(),
   },
 ];
 

@@ -24,7 +24,7 @@ export const doneOf = (counts: Record<JobStatus, number>): number =>
 
 /** `312 Completed, 4 Failed, 2 Running`: the statuses that occur, the ended ones first. */
 export function formatCounts(counts: Record<JobStatus, number>): string {
-  const order: JobStatus[] = [...TERMINAL, ...JOB_STATUSES.filter((status) => !TERMINAL.includes(status)).reverse()];
+  const order: JobStatus[] = [...TERMINAL, ...JOB_STATUSES.filter((status) => !TERMINAL.includes(status)).toReversed()];
   const present = order.filter((status) => counts[status] > 0).map((status) => `${counts[status]} ${status}`);
   return present.length === 0 ? 'no runs' : present.join(', ');
 }

@@ -9,7 +9,7 @@ import { Failure } from './failure.ts';
 import { formatDuration, formatNumber, plural } from './format.ts';
 import { clientCommand, connect, type ClientFlags } from './options.ts';
 import { csvField, outputsOf } from './output-columns.ts';
-import { note, write, writeJson, writeJsonArray, writeLine } from './output.ts';
+import { note, write, writeFileFrom, writeJson, writeJsonArray, writeLine } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { failureLines, statisticsTable, summarizeResults, summaryJson } from './result-summary.ts';
 import { writeTable, type Column } from './table.ts';
@@ -65,7 +65,7 @@ async function showResults(client: Client, batchId: Uuid, format: string, withPa
   };
   switch (format) {
     case 'csv':
-      return writeCsv(outcomes);
+      return writeCsv(outcomes, write);
     case 'ndjson':
       for await (const outcome of outcomes()) await write(`${stringifyExact(flat(outcome))}\n`);
       return undefined;
@@ -134,8 +134,15 @@ function tableRow(result: JobResult): (string | number)[] {
   ];
 }
 
+/** The parameters and results of every run as a CSV file. */
+export async function writeResultsFile(client: Client, batchId: Uuid, path: string): Promise<void> {
+  await writeFileFrom(path, (put) =>
+    writeCsv(() => joined(client.batchResults(batchId), client.jobs({ batchIds: [batchId] })), put),
+  );
+}
+
 /** Read twice, so that every output of any run has its column and nothing is held in memory. */
-async function writeCsv(outcomes: () => AsyncIterable<Outcome>): Promise<void> {
+async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: string) => Promise<void>): Promise<void> {
   const parameterNames = new Set<string>();
   const outputNames = new Set<string>();
   for await (const { result, parameters } of outcomes()) {
@@ -154,15 +161,21 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>): Promise<void> {
   ];
   // Prefixed, so that an input and an output of the same name stay apart.
   const heads = [...fixed, ...inputs.map((name) => `parameters.${name}`), ...outputs.map((name) => `metadata.${name}`)];
-  await write(`${heads.map(csvField).join(',')}\r\n`);
+  await put(`${heads.map(csvField).join(',')}\r\n`);
   for await (const { result, parameters = {} } of outcomes()) {
     const { job_id, success, execution_time_secs, error_message = '', telemetry_data = '', output_files } = result;
     const values = outputsOf(result);
     const record = [
-      ...[runIdOf(job_id), job_id, success, execution_time_secs, error_message, telemetry_data, output_files.join(';')],
+      runIdOf(job_id),
+      job_id,
+      success,
+      execution_time_secs,
+      error_message,
+      telemetry_data,
+      output_files.join(';'),
       ...inputs.map((name) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined)),
       ...outputs.map((name) => values.get(name)),
     ];
-    await write(`${record.map(csvField).join(',')}\r\n`);
+    await put(`${record.map(csvField).join(',')}\r\n`);
   }
 }

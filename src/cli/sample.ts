@@ -1,8 +1,4 @@
 /** `simbatch sample`: the parameters of every run of a study file, without a coordinator; any number of runs in constant memory. */
-import { createWriteStream } from 'node:fs';
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
-import type { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import { samplingWarnings } from '../domain/sampling/dispersions.ts';
@@ -13,7 +9,7 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { formatNumber, printable } from './format.ts';
 import { integerBetween, MAX_INT32 } from './options.ts';
-import { note, write } from './output.ts';
+import { note, write, writeFileFrom } from './output.ts';
 import { writeTable, type Column } from './table.ts';
 import { drawSeed } from './world.ts';
 
@@ -66,13 +62,13 @@ async function print(sampler: Sampler, runs: number, submission: BatchSubmission
     return undefined;
   }
   if (output === undefined) return copy(designText(sampler, format satisfies DesignFormat, 0, runs), write);
-  return toFile(output, (stream) => copy(designText(sampler, format, 0, runs), (text) => writeTo(stream, text)));
+  return writeFileFrom(output, (put) => copy(designText(sampler, format, 0, runs), put));
 }
 
 function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
   const named = sampler.names.map((name): Column => {
     const units = submission.config.dispersions[name]?.units ?? '';
-    return { name: printable(units === '' ? name : `${name} [${units}]`), align: 'right' };
+    return { name: printable(units === '' ? name : `${name} [${units}]`), verbatim: true, align: 'right' };
   });
   return [{ name: 'run', align: 'right' }, ...named];
 }
@@ -87,8 +83,7 @@ async function* rows(sampler: Sampler, runs: number): AsyncGenerator<(string | n
 
 async function printParquet(sampler: Sampler, runs: number, flags: SampleFlags): Promise<void> {
   const { writeDesignParquet } = await import('./design-parquet.ts');
-  if (flags.output !== undefined)
-    return toFile(flags.output, (stream) => writeDesignParquet(sampler, runs, (bytes) => writeTo(stream, bytes)));
+  if (flags.output !== undefined) return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, runs, put));
   if (process.stdout.isTTY)
     throw new Failure(EXIT.usage, 'Parquet is binary: give --output FILE, or send it to a pipe');
   return writeDesignParquet(sampler, runs, write);
@@ -96,17 +91,4 @@ async function printParquet(sampler: Sampler, runs: number, flags: SampleFlags):
 
 async function copy(chunks: Iterable<string>, to: (text: string) => Promise<void>): Promise<void> {
   for (const chunk of chunks) await to(chunk);
-}
-
-async function writeTo(stream: Writable, data: string | Uint8Array): Promise<void> {
-  if (!stream.write(data)) await once(stream, 'drain');
-}
-
-async function toFile(path: string, fill: (stream: Writable) => Promise<void>): Promise<void> {
-  const stream = createWriteStream(path);
-  await once(stream, 'open');
-  const ended = finished(stream);
-  await Promise.race([fill(stream), ended]);
-  stream.end();
-  await ended;
 }

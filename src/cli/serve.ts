@@ -1,11 +1,12 @@
 /** `simbatch serve`: one coordinator on a data directory, from opening the store to closing it in order. */
 import { readFileSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import { Access } from '../http/auth.ts';
 import type { HttpLimits } from '../http/limits.ts';
+import { packageRoot } from '../package.ts';
 import { Metrics } from '../http/metrics.ts';
 import { isLoopbackAddress } from '../http/origin.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
@@ -146,6 +147,8 @@ class Running {
       settings,
       limits: limitsOf(flags),
       coordinator: this.#coordinator,
+      live: this.#coordinator,
+      webRoot: join(packageRoot, 'dist/web'),
       host: flags.host,
       port: flags.port,
       access: accessFor(flags, log, metrics),

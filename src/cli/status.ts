@@ -38,6 +38,7 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     throughput_jobs_per_minute: rate,
     estimated_completion_time_mins: eta,
   } = status;
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
   const done = doneOf(counts);
   const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
   return [
@@ -47,8 +48,8 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['submitted', formatTimestamp(batch.created_at)],
     ['ended', `${done} of ${plural(batch.total_jobs, 'run')} (${percent}%)`],
     ['runs', formatCounts(counts)],
-    ['throughput', `${formatNumber(rate, 3)} runs/min`],
-    ['time left', eta === undefined ? undefined : `about ${formatDuration(eta * 60)}`],
+    ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
+    ['time left', eta === undefined || !isOpen ? undefined : `about ${formatDuration(eta * 60)}`],
   ];
 }
 

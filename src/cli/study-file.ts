@@ -28,7 +28,7 @@ export interface StudyText {
 /** Deeper than any study; the composer is recursive and dies without an exception beyond some thousand levels. */
 const MAX_DEPTH = 64;
 /** Aliases counted as often as they are used: what an "alias bomb" makes large. */
-const MAX_VALUES = 2_000_000;
+const MAX_VALUES = 500_000;
 const MAX_FAULTS = 100;
 const SEED = '/config/monte_carlo/seed';
 const CORE_TAG = /^tag:yaml\.org,2002:(null|bool|int|float|str|map|seq)$/;

@@ -5,6 +5,8 @@ import { write } from './output.ts';
 
 export interface Column {
   name: string;
+  /** The name is somebody's own and shown as it is; other headings are in capitals. */
+  verbatim?: boolean;
   align?: 'left' | 'right';
 }
 
@@ -35,7 +37,9 @@ const MAX_CELL = 72;
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], widths?: number[]): string {
   const texts = rows.map((row) => row.map((cell) => printable(String(cell), MAX_CELL)));
   const table = new Table({
-    ...(widths === undefined ? { head: columns.map((column) => column.name.toUpperCase()) } : { colWidths: widths }),
+    ...(widths === undefined
+      ? { head: columns.map(({ name, verbatim }) => (verbatim === true ? name : name.toUpperCase())) }
+      : { colWidths: widths }),
     colAligns: columns.map((column) => column.align ?? 'left'),
     chars: NO_BORDERS,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },

@@ -112,16 +112,18 @@ export class Transport {
     const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const limit = AbortSignal.timeout(limitMs);
     const signal = exchange.signal === undefined ? limit : AbortSignal.any([limit, exchange.signal]);
+    const address = this.#address(exchange);
+    const body = exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) };
     let response: Response;
     let text: string;
     try {
-      response = await this.#fetch(this.#address(exchange), {
+      response = await this.#fetch(address, {
         method: exchange.method,
         headers: this.#headers(exchange),
         // A redirect would carry the credential to wherever it points.
         redirect: 'error',
         signal,
-        ...(exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) }),
+        ...body,
       });
       text = await response.text();
     } catch (error) {
@@ -136,31 +138,26 @@ export class Transport {
   }
 
   /**
-   * The body of an answer as it comes; the client's time limit is for its beginning only.
-   * @throws ApiError, UnreachableError; the latter also while it is read
+   * The answer's body as it arrives, whatever its size. No limit on the whole: fetch's own apply, of five minutes without
+   * a byte.
+   * @throws like `send`, also while the body is read
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
-    const late = new AbortController();
-    const limit = AbortSignal.timeout(this.#timeoutMs);
-    const giveUp = () => late.abort(new Error(`no answer within ${String(this.#timeoutMs / 1000)} s`));
-    limit.addEventListener('abort', giveUp, { once: true });
+    const signal = exchange.signal === undefined ? {} : { signal: exchange.signal };
+    const request = {
+      method: exchange.method,
+      headers: this.#headers(exchange),
+      redirect: 'error',
+      ...signal,
+    } as const;
     try {
-      const response = await this.#fetch(this.#address(exchange), {
-        method: exchange.method,
-        headers: this.#headers(exchange),
-        redirect: 'error',
-        signal: late.signal,
-      });
-      limit.removeEventListener('abort', giveUp);
+      const response = await this.#fetch(this.#address(exchange), request);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());
-      for await (const piece of response.body ?? []) yield piece as Uint8Array;
+      if (response.body !== null) yield* response.body;
     } catch (error) {
-      if (error instanceof ApiError) throw error;
+      exchange.signal?.throwIfAborted();
+      if (error instanceof ApiError || error instanceof SimbatchError) throw error;
       throw new UnreachableError(this.endpoint, explain(error), error);
-    } finally {
-      limit.removeEventListener('abort', giveUp);
-      // A reader that stops half-way wants no more of it.
-      late.abort();
     }
   }
 

@@ -21,6 +21,7 @@ import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '
 import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { toJson } from './serialize.ts';
+import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
 
@@ -43,6 +44,8 @@ export interface AppOptions {
   access: Access | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
+  /** Where the built dashboard lies; undefined: none is served. */
+  webRoot?: string | undefined;
   /** Fires when the server stops: those who wait are answered with what there is. */
   stopping: AbortSignal;
 }
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
   app.use(routing(options));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }
@@ -147,6 +151,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () => abandonedSignal(ctx, options.stopping),
+    preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
   };
@@ -194,6 +199,14 @@ async function readBody(ctx: Context, route: Route, reader: BodyReader | undefin
     throw new SimbatchError('invalid-request', message, { faults });
   }
   return body;
+}
+
+function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {
+  const names = Object.keys(types) as T[];
+  const bare = names.map((it) => types[it].split(';')[0]!);
+  const chosen = ctx.accepts(bare);
+  ctx.vary('Accept');
+  return names[bare.indexOf(chosen === false ? '' : String(chosen))] ?? names[0]!;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

@@ -2,6 +2,7 @@
  * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
  * said and hands back what was answered.
  */
+import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
   BatchStatus,
   BatchSubmission,
@@ -19,7 +20,14 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../domain/types.ts';
-import type { CoordinatorApi, Listing, PageRequest, ReportJudgement } from '../system/api.ts';
+import type {
+  CoordinatorApi,
+  ExportedRecord,
+  ExportListing,
+  Listing,
+  PageRequest,
+  ReportJudgement,
+} from '../system/api.ts';
 import { problemOf } from './problem.ts';
 import type { Query } from './query.ts';
 
@@ -37,6 +45,8 @@ export interface Call {
   idempotencyKey: string | undefined;
   /** Fires when the client has gone or the server stops. */
   abandoned: () => AbortSignal;
+  /** The name of the media type that the client would rather have. The first where it does not mind. */
+  preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
   description: () => unknown;
   /** What this server knows of itself. */
@@ -49,22 +59,55 @@ export interface Service {
   limits(): LimitsResponse;
 }
 
-/** An answer that is sent as it is. */
+/** An answer that is sent as it is, or as it is made. */
 export interface RawAnswer {
-  body: string | AsyncIterable<string>;
+  body: string | Iterable<string> | AsyncIterable<string>;
+  /** Its media type, where the route has several. */
+  media?: string;
 }
 
 /** A list to be sent piece by piece, between what comes before and after its items. */
 export interface ListAnswer {
   listing: Listing<unknown>;
   before: unknown;
+  /** How the answer is laid out where that is not the usual way. */
+  layout?: ListLayout;
+}
+
+/** What stands around the items, and each item as text. */
+export interface ListLayout {
+  head: string;
+  separator: string;
+  tail: string;
+  itemToJson(item: unknown): string;
 }
 
 /** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 
+/** The media type of each format of a design. */
+export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+};
+
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+/** One record a line, so that a file of it can be read line by line, and compared. */
+function exported({ head, records }: ExportListing): ListAnswer {
+  const layout: ListLayout = {
+    head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
+    separator: ',',
+    tail: '\n]}\n',
+    itemToJson: (item) => {
+      const { key, json } = item as ExportedRecord;
+      return `\n{"key":${JSON.stringify(key)},"value":${json}}`;
+    },
+  };
+  return { listing: records, before: undefined, layout };
+}
 
 export const handlers = {
   submitBatch: (coordinator, call) =>
@@ -84,7 +127,16 @@ export const handlers = {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
     return list(results, { batch });
   },
+  getBatchSamples: async (coordinator, { id, query, preferred }): Promise<RawAnswer> => {
+    const { sampler, totalJobs } = await coordinator.samples(id);
+    const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
+    const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
+    const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
+    return { media: DESIGN_TYPES[format], body: designText(sampler, format, from, to) };
+  },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
+  exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
+  exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
   listJobs: async (coordinator, { query, page }) =>

@@ -124,7 +124,8 @@ function success(route: Route): Json {
     headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
   }
   if (route.media !== undefined) {
-    return { description: route.summary, headers, content: { [route.media]: { schema: text } } };
+    const content = route.media.map((type) => [type.split(';')[0], { schema: text }]);
+    return { description: route.summary, headers, content: Object.fromEntries(content) };
   }
   const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {

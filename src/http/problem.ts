@@ -32,6 +32,8 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   unavailable: 503,
   'store-locked': 500,
   'store-newer': 500,
+  'snapshot-newer': 500,
+  'snapshot-unusable': 500,
   'store-unusable': 500,
   'invalid-configuration': 500,
 };

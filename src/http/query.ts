@@ -6,7 +6,7 @@ import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 
 /** The kinds of value a parameter can have. `list` ones take several, by repetition or comma. */
 export type QueryParameter = { description: string } & (
-  | { kind: 'enum'; list: true; values: readonly string[] }
+  | { kind: 'enum'; list: boolean; values: readonly string[] }
   | { kind: 'uuid' | 'runner-id' | 'int32' | 'text'; list: true }
   | { kind: 'integer'; list: false; minimum: number; maximum: number }
   | { kind: 'text'; list: false; maxLength: number }
@@ -47,9 +47,14 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
     if (texts.length > 1)
       throw malformed(`The query parameter \`${name}\` is given ${texts.length} times; it takes one value.`);
     const text = decoded(texts[0]!, name);
-    return parameter.kind === 'integer'
-      ? readInteger(name, text, parameter)
-      : readText(name, text, parameter.maxLength);
+    switch (parameter.kind) {
+      case 'enum':
+        return readEnum(name, text, parameter.values);
+      case 'integer':
+        return readInteger(name, text, parameter);
+      case 'text':
+        return readText(name, text, parameter.maxLength);
+    }
   }
   // Commas are looked for before decoding in free text, where %2C is a comma of the value, and after it elsewhere.
   const values = texts.flatMap((text) =>

@@ -24,8 +24,8 @@ export interface Route {
   answer: Answer;
   /** Undefined: any JSON object. */
   response?: NamedSchema;
-  /** The type of a `raw` answer. */
-  media?: string;
+  /** The media types that a `raw` answer can have; the first where the answer does not say. */
+  media?: readonly string[];
   /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */
   body?: { schema: NamedSchema; optional?: true; study?: true; limit: 'submission' | 'reports' | 'small' };
   query?: QueryParameters;

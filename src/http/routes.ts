@@ -3,6 +3,8 @@
  * derived from it: adding an endpoint is one entry here, one handler, and its lines in docs/api.md.
  */
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../domain/types.ts';
+import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
+import { DESIGN_TYPES } from './handlers.ts';
 import type { QueryParameters } from './query.ts';
 import type { Route } from './route.ts';
 import * as batches from './schemas/batches.ts';
@@ -10,7 +12,7 @@ import * as jobs from './schemas/jobs.ts';
 import { HealthResponse, LimitsResponse } from './schemas/problem.ts';
 import * as reports from './schemas/reports.ts';
 import * as runners from './schemas/runners.ts';
-import { LIMITS } from './schemas/scalars.ts';
+import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
 import * as study from './schemas/study.ts';
 
 const page: QueryParameters = {
@@ -105,6 +107,50 @@ const studies: Route[] = [
     handler: 'getBatchSubmission',
     answer: 'single',
     response: study.BatchSubmission,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/batches/{batch_id}/samples',
+    operationId: 'getBatchSamples',
+    summary: 'Read the sampled parameters of a batch',
+    description:
+      'The parameters of every run, made while they are sent. As JSON, CSV or NDJSON: by `format`, or else by `Accept`.',
+    tag: 'studies',
+    scope: 'read',
+    handler: 'getBatchSamples',
+    answer: 'raw',
+    media: Object.values(DESIGN_TYPES),
+    query: {
+      format: {
+        kind: 'enum',
+        list: false,
+        values: DESIGN_FORMATS,
+        description: 'How to write it; prevails over `Accept`.',
+      },
+      from: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The first run.' },
+      to: {
+        kind: 'integer',
+        list: false,
+        minimum: 0,
+        maximum: INT32_MAX,
+        description: 'The run before which to stop.',
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/batches/{batch_id}/snapshot',
+    operationId: 'exportBatch',
+    summary: 'Export a batch',
+    description:
+      'The batch with its submission, the records of its jobs, their results and the runners it has to do with, as of one instant: a file for `simbatch snapshot`.',
+    tag: 'studies',
+    scope: 'read',
+    handler: 'exportBatch',
+    answer: 'list',
+    response: batches.SnapshotExport,
     errors: [],
   },
   {
@@ -415,6 +461,19 @@ const service: Route[] = [
   },
   {
     method: 'GET',
+    path: '/snapshot',
+    operationId: 'exportAll',
+    summary: 'Export everything',
+    description: 'All batches and all runners, as of one instant: a file for `simbatch snapshot`.',
+    tag: 'service',
+    scope: 'read',
+    handler: 'exportAll',
+    answer: 'list',
+    response: batches.SnapshotExport,
+    errors: [],
+  },
+  {
+    method: 'GET',
     path: '/openapi.json',
     operationId: 'describe',
     summary: 'Read this description',
@@ -447,7 +506,7 @@ const service: Route[] = [
     scope: 'operate',
     handler: 'backup',
     answer: 'raw',
-    media: 'application/x-ndjson',
+    media: ['application/x-ndjson'],
     errors: [],
   },
   {
@@ -460,7 +519,7 @@ const service: Route[] = [
     scope: 'read',
     handler: 'metrics',
     answer: 'raw',
-    media: 'text/plain; version=0.0.4; charset=utf-8',
+    media: ['text/plain; version=0.0.4; charset=utf-8'],
     errors: [],
   },
 ];

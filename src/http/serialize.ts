@@ -1,28 +1,43 @@
 /** Writing JSON: exact to the last digit of a seed, and quickly where there are many of a kind. */
 import { stringifyExact } from '../domain/json.ts';
-import type { Job } from '../domain/types.ts';
+import type { Job, RunMetadata } from '../domain/types.ts';
 
 /** A value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);
 
-/**
- * Several values as JSON, with commas between. A job with a seed above 2^53 - 1 is put together by hand: the general way
- * costs three passes, and a list may hold a million of them.
- */
+/** Several values as JSON, with commas between. */
 export function itemsToJson(items: readonly unknown[]): string {
-  return items.map((item) => (hasLongSeed(item) ? jobToJson(item) : toJson(item))).join(',');
+  return items.map((item) => (isJob(item) ? jobToJson(item) : toJson(item))).join(',');
 }
 
-function hasLongSeed(item: unknown): item is Job {
-  return typeof (item as Partial<Job>).run_config?.metadata.seed === 'bigint';
+function isJob(item: unknown): item is Job {
+  return (item as Partial<Job>).run_config !== undefined;
 }
 
+/** The runs of a study share their metadata: it is written once, and forgotten with the object. */
+const METADATA = new WeakMap<RunMetadata, string>();
+
+function metadataToJson(metadata: RunMetadata): string {
+  let json = METADATA.get(metadata);
+  if (json === undefined) METADATA.set(metadata, (json = toJson(metadata)));
+  return json;
+}
+
+/**
+ * A job, put together from parts: a list may hold a million of them, and the general way takes twice as long. Ids, statuses
+ * and times hold nothing that JSON would escape.
+ */
 function jobToJson(job: Job): string {
-  const { run_config: runConfig, ...rest } = job;
-  const { metadata, ...head } = runConfig;
-  const { seed, ...facts } = metadata;
-  // Each text ends in the brace that closes its object; what follows is put before that brace.
-  const metadataJson = `${JSON.stringify(facts).slice(0, -1)},"seed":${String(seed)}}`;
-  const runConfigJson = `${JSON.stringify(head).slice(0, -1)},"metadata":${metadataJson}}`;
-  return `${JSON.stringify(rest).slice(0, -1)},"run_config":${runConfigJson}}`;
+  const { run_config: run, assigned_runner: runner, error_message: error } = job;
+  let json =
+    `{"id":"${job.id}","batch_id":"${job.batch_id}","status":"${job.status}","run_config":{"run_id":${run.run_id},` +
+    `"parameters":${JSON.stringify(run.parameters)},"metadata":${metadataToJson(run.metadata)}},` +
+    `"retries":${job.retries},"max_retries":${job.max_retries},"timeout_secs":${job.timeout_secs},` +
+    `"created_at":"${job.created_at}"`;
+  if (runner !== undefined) json += `,"assigned_runner":${JSON.stringify(runner)}`;
+  if (job.claimed_at !== undefined) json += `,"claimed_at":"${job.claimed_at}"`;
+  if (job.started_at !== undefined) json += `,"started_at":"${job.started_at}"`;
+  if (job.completed_at !== undefined) json += `,"completed_at":"${job.completed_at}"`;
+  if (error !== undefined) json += `,"error_message":${JSON.stringify(error)}`;
+  return `${json}}`;
 }

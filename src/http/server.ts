@@ -6,9 +6,11 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
+import type { Coordinator } from '../system/coordinator.ts';
 import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
+import { attachLive } from './live/sockets.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
@@ -28,6 +30,10 @@ export interface HttpOptions {
   settings?: Partial<CoordinatorOptions>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
+  /** Where the built dashboard lies; absent: none is served. */
+  webRoot?: string;
+  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  live?: Coordinator;
   /** Who may do what; absent: everybody everything. */
   access?: Access;
   /** What is counted, for `/metrics`; absent: its own. */
@@ -54,11 +60,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
+  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
   const app = createApp({
     coordinator,
     log,
     limits,
-    origins: { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) },
+    origins,
+    webRoot: options.webRoot,
     access: options.access,
     service: {
       metrics: () => metrics.text(),
@@ -71,13 +79,18 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const server = serverFor(app.callback(), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
+  const endLive =
+    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
-    close: (graceMs) => closed(server, stopping, world, graceMs),
+    close: (graceMs) => {
+      endLive?.();
+      return closed(server, stopping, world, graceMs);
+    },
   };
 }
 

@@ -3,6 +3,7 @@
  * becomes of a claimed job is in `holdings.ts`, how the coordinator is reached in `link.ts`, what survives this process in
  * `spool.ts`.
  */
+import { UnreachableError } from '../client.ts';
 import type { Client, ClaimResponse } from '../client.ts';
 import { supportedSimulationTypes } from './config.ts';
 import type { RunnerConfig } from './config.ts';
@@ -32,6 +33,8 @@ export interface AgentOptions {
 const CLAIM_WAIT_SECS = 25;
 /** A claim answered emptier and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
+/** How long a heartbeat may take at least. */
+const SHORTEST_HEARTBEAT_MS = 2000;
 /** The last outcomes are delivered within the grace time, and have at least this long. */
 const SHORTEST_FLUSH_MS = 2000;
 
@@ -132,12 +135,15 @@ export class Agent {
     for (;;) {
       await sleep(world, this.#intervalSecs * 1000, over);
       if (over.aborted) return;
+      // One that hangs must not keep the next from being sent in time.
+      const hanging = new AbortController();
+      const callOff = world.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
+        hanging.abort(new UnreachableError(client.endpoint, 'no answer to a heartbeat within its interval'));
+      });
       try {
-        const answer = await client.heartbeat(
-          config.id,
-          { instance, holding: this.#holdings.refs() },
-          { signal: over },
-        );
+        const request = { instance, holding: this.#holdings.refs() };
+        const signal = AbortSignal.any([over, hanging.signal]);
+        const answer = await client.heartbeat(config.id, request, { signal });
         this.#link.wentWell();
         for (const notice of answer.cancel) this.#holdings.drop(notice, `cancelled: ${notice.reason}`);
         for (const ref of answer.lost) this.#holdings.drop(ref, 'the coordinator gave it away');
@@ -145,6 +151,8 @@ export class Agent {
         if (over.aborted) return;
         if (isForgotten(error)) this.#registerAgain();
         else this.#link.wentWrong(error);
+      } finally {
+        callOff();
       }
     }
   }

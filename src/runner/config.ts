@@ -82,7 +82,10 @@ class Settings {
   }
 }
 
-const atLeast = (least: number) => (given: Given) => integer(given, least);
+/** The coordinator takes no longer interval. */
+const LONGEST_INTERVAL_SECS = 3600;
+
+const atLeast = (least: number, most?: number) => (given: Given) => integer(given, least, most);
 
 /** @throws SimbatchError `invalid-configuration`, naming every fault with its place, value and remedy. */
 export function resolveConfig(sources: ConfigSources): RunnerConfig {
@@ -100,7 +103,7 @@ export function resolveConfig(sources: ConfigSources): RunnerConfig {
     endpoint: settings.read('endpoint', text, DEFAULT_ENDPOINT),
     token: sources.env['SVC_TOKEN'] === '' ? undefined : sources.env['SVC_TOKEN'],
     maxConcurrentJobs: settings.read('max_concurrent_jobs', atLeast(1), host.cpuCores),
-    heartbeatIntervalSecs: settings.read('heartbeat_interval_secs', atLeast(1), 5),
+    heartbeatIntervalSecs: settings.read('heartbeat_interval_secs', atLeast(1, LONGEST_INTERVAL_SECS), 5),
     graceSecs: settings.read('grace_secs', atLeast(0), 30),
     engines: engines(settings),
     capabilities: settings.read('capabilities', list, []),

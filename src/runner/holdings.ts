@@ -141,9 +141,9 @@ export class Holdings {
     const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
     let end: AttemptEnd;
     if (order.type === 'invalid') end = { type: 'fail', reason: 'invalid', error_message: order.message };
-    else {
-      // Before there is a process, so that none is ever unknown to a successor.
-      await spool.running(record);
+    else if (!(await this.#isRecorded(record))) {
+      end = { type: 'fail', reason: 'infrastructure', error_message: `the runner cannot write to ${spool.directory}` };
+    } else {
       const execution = new Attempt(site, order.order);
       held.execution = execution;
       site.log.debug(`run ${String(assignment.job.run_config.run_id)} started`, ref);
@@ -157,7 +157,7 @@ export class Holdings {
     this.#judgeFitness(end);
     if (end.type === 'abandoned') {
       site.log.info(`run killed: ${held.dropped ?? 'not wanted any more'}`, ref);
-      await spool.settled(ref);
+      await this.#forget(record);
       return;
     }
     const outcome: Outcome = { ...end, ...ref };
@@ -172,20 +172,40 @@ export class Holdings {
   }
 
   async #deliver(held: Held, record: SpooledAttempt, outcome: Outcome): Promise<void> {
-    const { spool, reporter, site, onChange } = this.#options;
+    const { reporter, site, onChange } = this.#options;
     try {
       const verdict = await reporter.report(outcome);
       if (!this.#isRefused(held, verdict, 'outcome')) {
         if (outcome.type === 'complete') site.log.info('run completed', about(held));
         else site.log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about(held));
       }
-      await spool.settled(record);
+      await this.#forget(record);
     } catch (error) {
       // It stays in the spool for the next process under this id.
       if (!(error instanceof Stopped)) site.log.error(`an outcome was not reported: ${oneLine(error)}`, about(held));
     } finally {
       this.#held.delete(keyOf(held));
       onChange();
+    }
+  }
+
+  /** Before there is a process, so that none is ever unknown to a successor. */
+  async #isRecorded(record: SpooledAttempt): Promise<boolean> {
+    try {
+      await this.#options.spool.running(record);
+      return true;
+    } catch (error) {
+      this.#options.site.log.error(`the spool cannot be written: ${oneLine(error)}`, about(record));
+      return false;
+    }
+  }
+
+  /** Harmless when it fails: a successor reports once more, and is answered as before or refused. */
+  async #forget(record: SpooledAttempt): Promise<void> {
+    try {
+      await this.#options.spool.settled(record);
+    } catch (error) {
+      this.#options.site.log.warn(`the spool cannot be written: ${oneLine(error)}`, about(record));
     }
   }
 

@@ -62,6 +62,8 @@ export class Link {
         return answer;
       } catch (error) {
         if (stop.aborted) throw new Stopped();
+        // Somebody else's registration was called off, not this exchange.
+        if (error instanceof Stopped) continue;
         if (isForgotten(error)) {
           await this.register(stop);
           if (failures > 0) await this.#pause(failures, error, stop);

@@ -35,6 +35,7 @@ export class Spool {
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
   readonly #own: { pid: number; instance: string };
+  #reopening: Promise<void> | undefined;
 
   private constructor(
     directory: string,
@@ -80,17 +81,17 @@ export class Spool {
    * the machine's own death takes the processes along.
    */
   async running(attempt: SpooledAttempt): Promise<void> {
-    await this.#level.put(key(attempt), attempt);
+    await this.#write(() => this.#level.put(key(attempt), attempt));
   }
 
   /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */
   async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
-    await this.#level.put(key(attempt), { ...attempt, outcome }, { sync: true });
+    await this.#write(() => this.#level.put(key(attempt), { ...attempt, outcome }, { sync: true }));
   }
 
   /** The coordinator has it, or does not want it. Forgetting this by a crash costs one report that is refused or repeated. */
   async settled(attempt: AttemptRef): Promise<void> {
-    await this.#level.del(key(attempt));
+    await this.#write(() => this.#level.del(key(attempt)));
   }
 
   /** The coordinator knows this process: the former ones are forgotten. */
@@ -105,6 +106,26 @@ export class Spool {
 
   async close(): Promise<void> {
     await this.#level.close();
+  }
+
+  /** A LevelDB that could not write (a full disk) takes nothing more until it has been opened anew. */
+  async #write(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch {
+      this.#reopening ??= this.#reopen();
+      await this.#reopening;
+      await write();
+    }
+  }
+
+  async #reopen(): Promise<void> {
+    try {
+      await this.#level.close();
+      await this.#level.open();
+    } finally {
+      this.#reopening = undefined;
+    }
   }
 
   #writeInstances(instances: readonly string[]): void {

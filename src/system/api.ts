@@ -3,6 +3,7 @@
  * every promise of a reading resolves after what it shows is on disk. No behaviour here: `coordinator.ts` has it.
  */
 import type { SimbatchError } from '../domain/errors.ts';
+import type { Sampler } from '../domain/sampling/sampler.ts';
 import type {
   Batch,
   BatchStatus,
@@ -29,6 +30,7 @@ import type {
   SubmissionResponse,
   Uuid,
 } from '../domain/types.ts';
+import type { Export } from './snapshots/format.ts';
 
 /** Which jobs: every member given must match; an empty list means no restriction. */
 export interface JobFilter {
@@ -61,6 +63,17 @@ export interface Listing<T> {
   chunks: AsyncIterable<readonly T[]>;
   /** The position behind the last item, once `chunks` has been read and there is more; else undefined. */
   next(): string | undefined;
+}
+
+/** A record of an export: its key in the file, and its value as the store has it. */
+export interface ExportedRecord {
+  key: string;
+  json: string;
+}
+
+export interface ExportListing {
+  head: Export;
+  records: Listing<ExportedRecord>;
 }
 
 export interface SubmitOptions {
@@ -107,8 +120,12 @@ export interface CoordinatorApi {
   batch(batchId: Uuid): Promise<BatchStatusResponse>;
   /** The submission as stored, with the seed that is used. */
   submission(batchId: Uuid): Promise<BatchSubmission>;
+  /** Whatever run's parameters of a batch, and how many runs it has. */
+  samples(batchId: Uuid): Promise<{ sampler: Sampler; totalJobs: number }>;
   batches(filter: BatchFilter, page?: PageRequest): Promise<Listing<Batch>>;
   batchResults(batchId: Uuid, page?: PageRequest): Promise<{ batch: Batch; results: Listing<JobResult> }>;
   runner(runnerId: string): Promise<Runner>;
   runners(filter: RunnerFilter): Promise<RunnerListResponse>;
+  /** Everything that is stored of one batch, or of all, as of one instant. */
+  exportSnapshot(batchId?: Uuid): Promise<ExportListing>;
 }

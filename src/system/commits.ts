@@ -7,19 +7,21 @@ import { SimbatchError } from '../domain/errors.ts';
 import { stateOf, type Activation } from './directory.ts';
 import { RECORDS, type Kind } from './records.ts';
 import type { Store } from './store.ts';
+import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 interface Group {
   actors: Set<Activation>;
   puts: Map<string, string | null>;
   facts: Fact[];
+  steps: Step[];
   written: Promise<void>;
   settle: { resolve(): void; reject(error: Error): void };
 }
 
 export interface CommitListener {
   /** The facts of a group, once they are on disk, with the actors it wrote. */
-  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void;
+  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void;
   /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
   failed(error: SimbatchError): void;
 }
@@ -29,7 +31,7 @@ function newGroup(): Group {
   const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
   // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
   written.catch(() => {});
-  return { actors: new Set(), puts: new Map(), facts: [], written, settle };
+  return { actors: new Set(), puts: new Map(), facts: [], steps: [], written, settle };
 }
 
 const isEmpty = (group: Group): boolean => group.actors.size === 0 && group.puts.size === 0 && group.facts.length === 0;
@@ -63,11 +65,17 @@ export class Commits {
   }
 
   /** Adds a turn's changes to the open group. Resolves when they are on disk. */
-  add(actors: Iterable<Activation>, puts: ReadonlyMap<string, string | null>, facts: readonly Fact[]): Promise<void> {
+  add(
+    actors: Iterable<Activation>,
+    puts: ReadonlyMap<string, string | null>,
+    facts: readonly Fact[],
+    steps: readonly Step[] = [],
+  ): Promise<void> {
     const group = this.#open;
     for (const actor of actors) group.actors.add(actor);
     for (const [key, value] of puts) group.puts.set(key, value);
     for (const fact of facts) group.facts.push(fact);
+    for (const step of steps) group.steps.push(step);
     if (isEmpty(group)) return this.durable();
     this.#schedule();
     return group.written;
@@ -112,21 +120,26 @@ export class Commits {
     // Actors that changed again meanwhile are in the open group, and rest after that one.
     const settled = new Set<Activation>();
     for (const actor of group.actors) if (!this.#open.actors.has(actor)) settled.add(actor);
-    this.#listener.committed(group.facts, settled, this.#world.now() - startedMs);
-    group.settle.resolve();
+    try {
+      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs, group.steps);
+    } finally {
+      group.settle.resolve();
+    }
     if (!isEmpty(this.#open)) this.#schedule();
   }
 
   #fail(cause: unknown, group: Group): void {
+    const failure = this.giveUp('cannot write its data directory', cause);
+    group.settle.reject(failure);
+  }
+
+  /** Memory and disk are not the same any more: nothing is written from now on, and the process must end. */
+  giveUp(what: string, cause: unknown): SimbatchError {
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = new SimbatchError(
-      'unavailable',
-      `the coordinator cannot write its data directory and stops: ${why}`,
-      { cause },
-    );
+    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${what} and stops: ${why}`, { cause });
     this.#listener.failed(this.#failure);
-    group.settle.reject(this.#failure);
     this.#open.settle.reject(this.#failure);
+    return this.#failure;
   }
 }
 

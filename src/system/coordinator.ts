@@ -3,32 +3,33 @@
  * moved by a tick. `http/` asks it through `api.ts`; it knows nothing of HTTP.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
-import type { Fact } from '../../machines/protocol.ts';
+import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import { batchIdOf } from '../domain/ids.ts';
 import type { ClaimResponse, Uuid } from '../domain/types.ts';
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './backup.ts';
+import { isOtherFree, openJobsOf } from './census.ts';
 import { Commits } from './commits.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
-import { Directory, stateOf, type Activation } from './directory.ts';
-import { couldTake, Dispatch } from './dispatch.ts';
-import { follow } from './follow.ts';
+import { Directory, type Activation } from './directory.ts';
+import { Dispatch } from './dispatch.ts';
+import { follow, index, indexAll } from './follow.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
-import { claim, seekerOf, serveWaiting } from './operations/claims.ts';
+import { claim, serveWaiting } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
 import * as readings from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
+import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
-import { isTerminal } from './records.ts';
 import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import { Retention } from './retention.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
+import type { Step } from './step.ts';
 import { Turns } from './turn.ts';
 import { createViews, summarize } from './views.ts';
 import { Waiting } from './waiting.ts';
@@ -52,13 +53,22 @@ export interface CoordinatorNews {
   turn?: TurnObserver;
 }
 
+/** A group of changes that has reached the disk, as watchers hear of it. */
+export interface Commit {
+  facts: readonly Fact[];
+  /** Every event every actor took. Empty for turns that ran before the first watcher came. */
+  steps: readonly Step[];
+}
+
 export interface Coordinator extends CoordinatorApi {
   /** What the system consists of; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
+  /** Calls the listener after each committed group, until the function returned is called. Free while nobody watches. */
+  watch(listener: (commit: Commit) => void): () => void;
   /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
   tick(): Promise<void>;
-  /** Answers waiting runners with nothing, so that their connections can be closed. */
+  /** Answers waiting runners with nothing, now and from now on, so that their connections can be closed. */
   releaseWaiting(): void;
   /** Finishes what was begun, writes it and closes the store. */
   close(): Promise<void>;
@@ -82,7 +92,9 @@ class RunningCoordinator implements Coordinator {
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
   readonly #retention: Retention;
-  #stopTick = (): void => {};
+  readonly #watchers = new Set<(commit: Commit) => void>();
+  #cancelTick = (): void => {};
+  #isStopped = false;
   #isServeScheduled = false;
   #sweepAtMs: number;
 
@@ -91,13 +103,13 @@ class RunningCoordinator implements Coordinator {
     this.#sweepAtMs = world.now();
     const hear = (fact: Fact): void => this.core.turns.hear(fact);
     const commits = new Commits(store, world, {
-      committed: (facts, actors, writeMs) => this.#committed(facts, actors, writeMs),
+      committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(commits, hear);
     const dispatch = new Dispatch({
       isTouched: (id) => directory.isTouched(id),
-      isOtherFree: (simulationName, notThis) => isOtherFree(directory, simulationName, notThis),
+      isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
@@ -105,9 +117,12 @@ class RunningCoordinator implements Coordinator {
       world,
       registry: { openJobsOf: (batchId) => openJobsOf(directory, dispatch, batchId) },
       listener: {
-        concluded: (touched, facts, turn) => {
-          follow({ dispatch, deadlines: this.#deadlines }, touched, facts, turn);
-          this.#serveSoon();
+        ending: follow,
+        concluded: (changed, facts) => {
+          indexAll({ dispatch, deadlines: this.#deadlines }, changed, facts);
+          // A turn that changed nothing brought neither work nor room. Serving is such a turn when there is nothing for those
+          // who wait, and would call for itself without end.
+          if (changed.size > 0) this.#serveSoon();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
@@ -143,14 +158,29 @@ class RunningCoordinator implements Coordinator {
     return this.#supervisor.getSnapshot();
   }
 
+  watch(listener: (commit: Commit) => void): () => void {
+    this.#watchers.add(listener);
+    this.core.turns.isWatched = true;
+    return () => {
+      this.#watchers.delete(listener);
+      this.core.turns.isWatched = this.#watchers.size > 0;
+    };
+  }
+
   #tickLater(): void {
-    this.#stopTick = this.core.world.after(TICK_MS, () => {
+    if (this.#isStopped) return;
+    this.#cancelTick = this.core.world.after(TICK_MS, () => {
       // A tick that was refused is told in the log by the turn; the next one is due all the same.
       this.tick().then(
         () => this.#tickLater(),
         () => this.#tickLater(),
       );
     });
+  }
+
+  #stopTick(): void {
+    this.#isStopped = true;
+    this.#cancelTick();
   }
 
   async tick(): Promise<void> {
@@ -164,6 +194,7 @@ class RunningCoordinator implements Coordinator {
       } catch (error) {
         if (!(error instanceof SimbatchError)) throw error;
       }
+      this.#judgeAgain(due);
     }
     this.#serveSoon();
     if (world.now() >= this.#sweepAtMs) {
@@ -172,6 +203,18 @@ class RunningCoordinator implements Coordinator {
       this.#retention.sweepLater();
     }
     await Promise.all(written);
+  }
+
+  /** A deadline that was not acted on, since its turn was rolled back or the clock set back, comes up again. */
+  #judgeAgain({ address }: DueDeadline): void {
+    if (this.#deadlines.has(address)) return;
+    const { directory, dispatch } = this.core;
+    for (const live of [directory.jobs, directory.runners]) {
+      const activation = live.get(address.slice(address.indexOf('/') + 1));
+      if (activation !== undefined && address.startsWith(activation.kind)) {
+        index({ dispatch, deadlines: this.#deadlines }, activation);
+      }
+    }
   }
 
   /** Work may have come up, or room for it: those who wait are served once the running requests have had their turn. */
@@ -186,14 +229,20 @@ class RunningCoordinator implements Coordinator {
     });
   }
 
-  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number): void {
+  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void {
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
     const summary = summarize(facts, world.now(), simulationOf);
     for (const actor of actors) directory.letRest(actor);
-    views.trigger.committed(summary);
-    this.#news.committed?.(facts, writeMs);
+    // The change is on disk: a fault of those who look on must not keep its reply back.
+    try {
+      views.trigger.committed(summary);
+      this.#news.committed?.(facts, writeMs);
+      for (const watcher of this.#watchers) watcher({ facts, steps });
+    } catch (error) {
+      this.#faulted('publish', error);
+    }
   }
 
   #faulted(operation: string, error: unknown): void {
@@ -206,24 +255,24 @@ class RunningCoordinator implements Coordinator {
     this.#stopTick();
     this.core.turns.refuse(error);
     this.#supervisor.send({ type: 'WRITE_FAILED', now: this.core.world.now(), message: error.message });
-    this.core.waiting.dismissAll(NOTHING);
+    this.core.waiting.close(NOTHING);
     this.#news.failed?.(error);
   }
 
   releaseWaiting(): void {
-    this.core.waiting.dismissAll(NOTHING);
+    this.core.waiting.close(NOTHING);
   }
 
   async close(): Promise<void> {
     const { turns, commits, store, world } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
-      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now }));
+      // A write that fails here has been told; the store must be closed all the same.
+      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.#retention.stop();
-    // A failed write has been told; the store is closed all the same.
     await commits.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: world.now() });
     await store.close();
@@ -252,29 +301,10 @@ class RunningCoordinator implements Coordinator {
   jobs: CoordinatorApi['jobs'] = (...args) => jobs(this.core, ...args);
   batch: CoordinatorApi['batch'] = async (batchId) => readings.batch(this.core, batchId);
   submission: CoordinatorApi['submission'] = async (batchId) => readings.submission(this.core, batchId);
+  samples: CoordinatorApi['samples'] = async (batchId) => readings.samples(this.core, batchId);
   batches: CoordinatorApi['batches'] = (...args) => batches(this.core, ...args);
   batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
   runners: CoordinatorApi['runners'] = (filter) => readings.runners(this.core, filter);
-}
-
-/** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
-function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uuid): Set<Uuid> {
-  const open = new Set<Uuid>();
-  for (const activation of directory.jobs.values()) {
-    const { value, context } = stateOf(activation);
-    // An untouched one that was only asked something is counted by the batch itself.
-    if (batchIdOf(activation.id) === batchId && !isTerminal(value) && context.attempt > 0) open.add(activation.id);
-  }
-  for (const id of dispatch.requeuedJobs(batchId)) open.add(id);
-  return open;
-}
-
-function isOtherFree(directory: Directory, simulationName: string, notThis: string): boolean {
-  for (const activation of directory.runners.values()) {
-    if (activation.id === notThis) continue;
-    const seeker = seekerOf(stateOf(activation), 1);
-    if (seeker !== undefined && couldTake(seeker.capabilities, seeker.room, simulationName)) return true;
-  }
-  return false;
+  exportSnapshot: CoordinatorApi['exportSnapshot'] = async (batchId) => exportSnapshot(this.core, batchId);
 }

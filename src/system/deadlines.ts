@@ -9,8 +9,14 @@ interface Place {
   atMs: number;
 }
 
+interface Current {
+  deadline: Deadline;
+  /** Its one place in the heap that counts, at or before its time; other places of the same actor are left over. */
+  place: Place;
+}
+
 export class Deadlines {
-  readonly #current = new Map<Address, Deadline>();
+  readonly #current = new Map<Address, Current>();
   readonly #heap: Place[] = [];
 
   /** The actor's deadline as of now, or none. */
@@ -20,9 +26,24 @@ export class Deadlines {
       return;
     }
     const known = this.#current.get(address);
-    this.#current.set(address, deadline);
     // A place at or before the new time is enough: when it comes up, the actor is placed anew.
-    if (known === undefined || deadline.atMs < known.atMs) this.#push({ address, atMs: deadline.atMs });
+    if (known !== undefined && known.place.atMs <= deadline.atMs) known.deadline = deadline;
+    else this.#place(address, deadline);
+  }
+
+  has(address: Address): boolean {
+    return this.#current.has(address);
+  }
+
+  /** Places in the heap, left over ones included; for tests. */
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  #place(address: Address, deadline: Deadline): void {
+    const place = { address, atMs: deadline.atMs };
+    this.#current.set(address, { deadline, place });
+    this.#push(place);
   }
 
   /** All that is due, soonest first. What is told here is not told again unless it is set again. */
@@ -30,14 +51,14 @@ export class Deadlines {
     const due: DueDeadline[] = [];
     for (let first = this.#heap[0]; first !== undefined && first.atMs <= now; first = this.#heap[0]) {
       this.#pop();
-      const deadline = this.#current.get(first.address);
-      if (deadline === undefined) continue;
-      if (deadline.atMs > now) {
-        this.#push({ address: first.address, atMs: deadline.atMs });
+      const current = this.#current.get(first.address);
+      if (current?.place !== first) continue;
+      if (current.deadline.atMs > now) {
+        this.#place(first.address, current.deadline);
         continue;
       }
       this.#current.delete(first.address);
-      due.push({ address: first.address, kind: deadline.kind });
+      due.push({ address: first.address, kind: current.deadline.kind });
     }
     return due;
   }

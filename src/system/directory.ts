@@ -13,6 +13,7 @@ import {
   decodeJob,
   decodeRunner,
   derivedJob,
+  isTerminal,
   RECORDS,
   type BatchState,
   type JobState,
@@ -84,6 +85,8 @@ export class Directory {
     const record = this.#source.read(keys.batch(id));
     if (record === undefined) return undefined;
     const state = decodeBatch(record);
+    // An open batch is alive, or about to be: its record would be out of date with its next change.
+    if (!isTerminal(state.value)) return state;
     if (this.#endedBatches.size >= 100) this.#endedBatches.clear();
     this.#endedBatches.set(id, state);
     return state;
@@ -94,12 +97,15 @@ export class Directory {
     const batch = this.state('batch', batchIdOf(id));
     if (batch === undefined || runIdOf(id) >= batch.context.totalJobs) return undefined;
     const record = this.#source.read(keys.job(id));
-    return record === undefined ? derivedJob(id, batch) : decodeJob(id, record, batch.context);
+    return record === undefined ? derivedJob(id, runIdOf(id), batch) : decodeJob(id, record, batch.context);
   }
 
   /** Has anything ever happened to this job? */
   isTouched(id: Uuid): boolean {
-    return this.jobs.has(id) || this.#source.read(keys.job(id)) !== undefined;
+    const live = this.jobs.get(id);
+    if (live === undefined) return this.#source.read(keys.job(id)) !== undefined;
+    const { value, context } = stateOf(live);
+    return value !== 'Pending' || context.attempt > 0;
   }
 
   /** The live actor at an address, woken if need be; undefined when there is nothing to wake. */

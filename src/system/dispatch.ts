@@ -36,8 +36,8 @@ export interface Pick {
 export interface DispatchSources {
   /** Has the job a record? Asked only about runs of batches of which some were cancelled one by one. */
   isTouched(id: Uuid): boolean;
-  /** Is there a runner other than this one that could take a run of this simulation now? */
-  isOtherFree(simulationName: string, notThis: string): boolean;
+  /** Is there a runner other than this one that could take a run of this batch now? */
+  isOtherFree(batch: BatchContext, notThis: string): boolean;
 }
 
 /** How many requeued runs are looked at to find one that last ran elsewhere. */
@@ -167,7 +167,7 @@ export class Dispatch {
     return (
       run.lastRunner !== seeker.runnerId ||
       now >= run.sinceMs + PREFER_OTHER_RUNNER_MS ||
-      !this.#sources.isOtherFree(batch.context.simulationName, seeker.runnerId)
+      !this.#sources.isOtherFree(batch.context, seeker.runnerId)
     );
   }
 
@@ -201,7 +201,7 @@ export class Dispatch {
   }
 }
 
-/** Whether a runner of these capabilities with this room could take a run of the simulation. */
-export function couldTake(capabilities: RunnerCapabilities, room: Room, simulationName: string): boolean {
-  return room.slots > 0 && supports(capabilities, simulationName);
+/** Whether a runner could take a run of the batch. */
+export function couldTake({ capabilities, room }: Seeker, batch: BatchContext): boolean {
+  return fits(batch, room) && supports(capabilities, batch.simulationName);
 }

@@ -2,7 +2,7 @@
  * What follows from a turn besides the actors themselves: the records that go with its facts, and the indexes that the next
  * turn reads (what there is to do, what falls due when). One place, so that a restart can build the same from the store.
  */
-import type { Fact, JobEnded } from '../../machines/protocol.ts';
+import type { Fact, JobClaimed, JobEnded } from '../../machines/protocol.ts';
 import type { Deadlines } from './deadlines.ts';
 import { stateOf, type Activation } from './directory.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -22,11 +22,17 @@ export interface RequeueRecord {
   sinceMs: number;
 }
 
-export function follow(indexes: Indexes, touched: ReadonlySet<Activation>, facts: readonly Fact[], turn: Turn): void {
+/** Adds the records that go with the facts of a turn. */
+export function follow(facts: readonly Fact[], turn: Turn): void {
+  for (const fact of facts) record(fact, turn);
+}
+
+/** Brings the indexes up to a turn that has ended well. */
+export function indexAll(indexes: Indexes, changed: ReadonlySet<Activation>, facts: readonly Fact[]): void {
   // Batches first: a run can only be queued in a batch that is known.
-  for (const activation of touched) if (activation.kind === 'batch') index(indexes, activation);
-  for (const fact of facts) record(indexes.dispatch, fact, turn);
-  for (const activation of touched) index(indexes, activation);
+  for (const activation of changed) if (activation.kind === 'batch') index(indexes, activation);
+  for (const fact of facts) queue(indexes.dispatch, fact);
+  for (const activation of changed) index(indexes, activation);
 }
 
 /** Brings the indexes up to an actor's state. */
@@ -39,7 +45,18 @@ export function index<K extends Kind>({ dispatch, deadlines }: Indexes, activati
   else dispatch.update(context);
 }
 
-function record(dispatch: Dispatch, fact: Fact, turn: Turn): void {
+function queue(dispatch: Dispatch, fact: Fact): void {
+  if (fact.type === 'job.requeued') {
+    dispatch.requeue(fact.batchId, { runId: fact.runId, lastRunner: fact.runnerId, sinceMs: fact.now });
+  } else if (leavesTheQueue(fact)) dispatch.unqueue(fact.batchId, fact.runId);
+}
+
+const leavesTheQueue = (fact: Fact): fact is JobClaimed | JobEnded =>
+  (fact.type === 'job.claimed' && fact.requeued) ||
+  (fact.type === 'job.ended' && fact.from === 'Pending' && fact.touched);
+
+function record(fact: Fact, turn: Turn): void {
+  if (leavesTheQueue(fact)) turn.put(keys.requeue(fact.jobId), null);
   switch (fact.type) {
     case 'batch.opened':
       turn.put(keys.open(fact.batchId), '');
@@ -50,19 +67,9 @@ function record(dispatch: Dispatch, fact: Fact, turn: Turn): void {
     case 'job.requeued': {
       const entry: RequeueRecord = { lastRunner: fact.runnerId, sinceMs: fact.now };
       turn.put(keys.requeue(fact.jobId), JSON.stringify(entry));
-      dispatch.requeue(fact.batchId, { runId: fact.runId, ...entry });
       break;
     }
-    case 'job.claimed':
-      if (!fact.requeued) break;
-      turn.put(keys.requeue(fact.jobId), null);
-      dispatch.unqueue(fact.batchId, fact.runId);
-      break;
     case 'job.ended':
-      if (fact.from === 'Pending' && fact.touched) {
-        turn.put(keys.requeue(fact.jobId), null);
-        dispatch.unqueue(fact.batchId, fact.runId);
-      }
       recordUnreported(fact, turn);
       break;
     default:

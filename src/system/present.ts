@@ -1,6 +1,6 @@
 /** From the actors' states to what the specification shows of them. Pure, but for the sampling of a run's parameters. */
 import { pendingRuns } from '../../machines/batch.ts';
-import type { AttemptRecord } from '../../machines/job.ts';
+import type { AttemptRecord } from '../../machines/job-context.ts';
 import type {
   Attempt,
   Batch,
@@ -17,29 +17,16 @@ import type { Study } from './studies.ts';
 
 export const timestamp = (ms: number): Timestamp => new Date(ms).toISOString();
 
-export function presentJob({ value, context: c }: JobState, batch: BatchState, study: Study): Job {
-  const { simulation, monte_carlo } = study.submission.config;
-  const createdAt = timestamp(batch.context.createdAtMs);
+export function presentJob({ value, context: c }: JobState, study: Study): Job {
   const job: Job = {
     id: c.jobId,
     batch_id: c.batchId,
     status: value,
-    run_config: {
-      run_id: c.runId,
-      parameters: study.sampler.parameters(c.runId),
-      metadata: {
-        simulation_name: simulation.name,
-        simulation_version: simulation.version,
-        duration_minutes: simulation.duration_minutes,
-        sampling_method: monte_carlo.sampling_method,
-        generated_at: createdAt,
-        seed: study.seed,
-      },
-    },
+    run_config: { run_id: c.runId, parameters: study.sampler.parameters(c.runId), metadata: study.metadata },
     retries: c.retries,
     max_retries: c.maxRetries,
     timeout_secs: c.timeLimitMs / 1000,
-    created_at: createdAt,
+    created_at: study.createdAt,
   };
   if (c.runnerId !== undefined) job.assigned_runner = c.runnerId;
   if (c.claimedAtMs !== undefined) job.claimed_at = timestamp(c.claimedAtMs);

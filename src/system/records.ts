@@ -3,18 +3,11 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
-import {
-  jobDeadline,
-  jobMachine,
-  UNTOUCHED,
-  type JobContext,
-  type JobHistoryState,
-  type JobInput,
-  type JobSnapshot,
-} from '../../machines/job.ts';
+import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
+import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
-import { batchIdOf, runIdOf } from '../domain/ids.ts';
+import { runIdOf } from '../domain/ids.ts';
 import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../domain/types.ts';
 import { keys } from './keys.ts';
 
@@ -49,17 +42,39 @@ const OVER: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Ca
 /** True for a job or batch that will not change any more. */
 export const isTerminal = (value: string): boolean => OVER.has(value);
 
-/** What the batch fixes for its job `runId`. */
-export function jobInput(jobId: Uuid, batch: BatchContext): JobInput {
-  const { maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
-  return { jobId, batchId: batchIdOf(jobId), runId: runIdOf(jobId), maxRetries, timeLimitMs, cpuMilli, memoryBytes };
+/**
+ * The context of a job, member by member: put together by spreading it costs ten times as much, and a listing makes a
+ * million of them.
+ */
+function jobContext(jobId: Uuid, runId: number, batch: BatchContext, state: JobHistoryState): JobContext {
+  return {
+    jobId,
+    batchId: batch.batchId,
+    runId,
+    maxRetries: batch.maxRetries,
+    timeLimitMs: batch.timeLimitMs,
+    cpuMilli: batch.cpuMilli,
+    memoryBytes: batch.memoryBytes,
+    attempt: state.attempt,
+    retries: state.retries,
+    losses: state.losses,
+    runnerId: state.runnerId,
+    claimedAtMs: state.claimedAtMs,
+    startedAtMs: state.startedAtMs,
+    completedAtMs: state.completedAtMs,
+    dueAtMs: state.dueAtMs,
+    error: state.error,
+    attempts: state.attempts,
+    attemptsOmitted: state.attemptsOmitted,
+  };
 }
 
-/** The state of a job that has no record: nothing happened to it but what happened to its batch. */
-export function derivedJob(jobId: Uuid, batch: BatchState): JobState {
-  const input = jobInput(jobId, batch.context);
-  if (!batch.context.cancelRequested) return { value: 'Pending', context: { ...input, ...UNTOUCHED } };
-  return { value: 'Cancelled', context: { ...input, ...UNTOUCHED, completedAtMs: batch.context.endedAtMs } };
+/** The state of run `runId`, which has no record: nothing happened to it but what happened to its batch. */
+export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
+  const context = jobContext(jobId, runId, batch, UNTOUCHED);
+  if (!batch.cancelRequested) return { value: 'Pending', context };
+  context.completedAtMs = batch.endedAtMs;
+  return { value: 'Cancelled', context };
 }
 
 /** The record of a job without what its batch says of it. */
@@ -93,9 +108,16 @@ export function encodeJob({ value, context: c }: JobState): string {
   return JSON.stringify({ value, ...state });
 }
 
+/** What is stored of a job. */
+export type JobRecord = { value: JobStatus } & JobHistoryState;
+
+/** A job's state, of its record and its batch. */
+export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {
+  return { value: record.value, context: jobContext(jobId, runIdOf(jobId), batch, record) };
+}
+
 export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): JobState {
-  const { value, ...state } = JSON.parse(record) as { value: JobStatus } & JobHistoryState;
-  return { value, context: { ...jobInput(jobId, batch), ...UNTOUCHED, ...state } };
+  return jobFromRecord(jobId, JSON.parse(record) as JobRecord, batch);
 }
 
 const encode = ({ value, context }: { value: string; context: object }): string =>

@@ -2,7 +2,7 @@
  * Coming back to life after a restart: the open batches, all runners, and the jobs that runners hold. The cost grows with
  * what is active, not with what was ever run. Clocks start afresh as each machine says.
  */
-import { reviveJob } from '../../machines/job.ts';
+import { reviveJob } from '../../machines/job-context.ts';
 import { reviveRunner } from '../../machines/runner.ts';
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
 import type { Core } from './core.ts';

@@ -5,7 +5,7 @@
 import type { BatchContext } from '../../machines/batch.ts';
 import { createSampler, type Sampler } from '../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../domain/seed.ts';
-import type { BatchSubmission, Seed, Uuid } from '../domain/types.ts';
+import type { BatchSubmission, RunMetadata, Seed, Timestamp, Uuid } from '../domain/types.ts';
 import { keys } from './keys.ts';
 import type { RecordSource } from './directory.ts';
 
@@ -14,6 +14,9 @@ export interface Study {
   submission: BatchSubmission;
   seed: Seed;
   sampler: Sampler;
+  /** What all runs have in common, made once. */
+  metadata: RunMetadata;
+  createdAt: Timestamp;
 }
 
 /** How many studies are kept ready. Making one anew costs a read and up to some milliseconds. */
@@ -58,11 +61,21 @@ export class Studies {
     this.#kept.delete(batchId);
   }
 
-  #read({ batchId, samplingScheme }: BatchContext, source: RecordSource): Study {
+  #read({ batchId, samplingScheme, createdAtMs }: BatchContext, source: RecordSource): Study {
     const record = source.read(keys.submission(batchId));
     if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
     const { submission, seed } = decodeSubmission(record);
-    const { dispersions, monte_carlo } = submission.config;
-    return { submission, seed, sampler: createSampler(dispersions, { ...monte_carlo, seed }, samplingScheme) };
+    const { dispersions, monte_carlo, simulation } = submission.config;
+    const createdAt = new Date(createdAtMs).toISOString();
+    const metadata: RunMetadata = {
+      simulation_name: simulation.name,
+      simulation_version: simulation.version,
+      duration_minutes: simulation.duration_minutes,
+      sampling_method: monte_carlo.sampling_method,
+      generated_at: createdAt,
+      seed,
+    };
+    const sampler = createSampler(dispersions, { ...monte_carlo, seed }, samplingScheme);
+    return { submission, seed, sampler, metadata: Object.freeze(metadata), createdAt };
   }
 }

@@ -5,8 +5,9 @@
 import type { Address, AnyEvent, Fact, JobChange } from '../../machines/protocol.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { Commits } from './commits.ts';
-import { accepts, stateOf, type Activation, type Directory } from './directory.ts';
+import { accepts, stateOf, type Activation, type Directory, type RecordSource } from './directory.ts';
 import type { Kind, SnapshotOf, StateOf } from './records.ts';
+import type { Step } from './step.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { World } from './world.ts';
 
@@ -29,14 +30,18 @@ export interface Turn {
   settle(): void;
   /** A record to be written (null: deleted) together with the actors. */
   put(key: string, value: string | null): void;
+  /** What the key holds, counting what this turn and those before it are about to write. */
+  read(key: string): string | undefined;
   /** Is there such a record to be written already? */
   isPut(key: string): boolean;
 }
 
 /** Who wants to know what a turn did, before the next one begins. */
 export interface TurnListener {
-  /** The turn has ended well; these actors were touched, these facts told. */
-  concluded(touched: ReadonlySet<Activation>, facts: readonly Fact[], turn: Turn): void;
+  /** The turn is ending: the records that go with its facts may be added. What this throws rolls the turn back. */
+  ending(facts: readonly Fact[], turn: Turn): void;
+  /** The turn has ended well; these actors were changed, these facts told. Must not throw: there is no way back. */
+  concluded(changed: ReadonlySet<Activation>, facts: readonly Fact[]): void;
   /** The turn threw something that was not a refusal; everything it touched is as before. */
   faulted(operation: string, error: unknown): void;
 }
@@ -52,6 +57,8 @@ export class Turns {
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
+  /** Whether steps are kept for those who watch: costs nothing while nobody does. */
+  isWatched = false;
 
   constructor(parts: {
     directory: Directory;
@@ -91,23 +98,38 @@ export class Turns {
   runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
     const refusal = this.#refusal ?? this.#commits.failure;
     if (refusal !== undefined) throw refusal;
-    const running = new RunningTurn(this.#directory, this.#registry, this.#world.now(), this.#facts);
+    const running = new RunningTurn(this.#directory, this.#registry, this.#commits, this.#world.now(), this.#facts);
+    running.isWatched = this.isWatched;
+    let value: T;
     try {
-      const value = body(running);
+      value = body(running);
       running.settle();
-      const changed = this.#changedBy(running);
-      this.#listener.concluded(changed, running.told, running);
-      return { value, written: this.#commits.add(changed, running.puts, running.told) };
+      this.#listener.ending(running.told, running);
     } catch (error) {
-      for (const activation of running.touched) this.#directory.rollBack(activation);
-      if (error instanceof SimbatchError && error.code !== 'internal') throw error;
-      this.#listener.faulted(operation, error);
-      throw new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
-        cause: error,
-      });
+      throw this.#takenBack(operation, running, error);
     } finally {
       this.#facts.length = 0;
     }
+    const changed = this.#changedBy(running);
+    try {
+      this.#listener.concluded(changed, running.told);
+    } catch (error) {
+      throw this.#commits.giveUp('has lost track of its state', error);
+    }
+    return { value, written: this.#commits.add(changed, running.puts, running.told, running.steps) };
+  }
+
+  /** Puts everything the turn touched back as it was. Returns what the caller is told. */
+  #takenBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
+    for (const activation of touched) {
+      this.#directory.rollBack(activation);
+      this.#letRest(activation);
+    }
+    if (error instanceof SimbatchError && error.code !== 'internal') return error;
+    this.#listener.faulted(operation, error);
+    return new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
+      cause: error,
+    });
   }
 
   /** The actors that the turn changed; those it only woke to ask may rest again. */
@@ -118,9 +140,14 @@ export class Turns {
       activation.before = undefined;
       activation.isNew = false;
       if (isChanged) changed.add(activation);
-      else if (!this.#commits.holds(activation)) this.#directory.letRest(activation);
+      else this.#letRest(activation);
     }
     return changed;
+  }
+
+  /** An actor that was only woken to be asked must not stay awake: anybody may ask about any run. */
+  #letRest(activation: Activation): void {
+    if (!this.#commits.holds(activation)) this.#directory.letRest(activation);
   }
 }
 
@@ -130,12 +157,17 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly told: Fact[] = [];
+  /** What every actor took, in order; empty unless somebody watches. */
+  readonly steps: Step[] = [];
+  isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
+  readonly #source: RecordSource;
   /** Facts heard and not yet told on; filled by the actors while they take an event. */
   readonly #heard: Fact[];
 
-  constructor(directory: Directory, registry: Registry, now: number, heard: Fact[]) {
+  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, heard: Fact[]) {
+    this.#source = source;
     this.#directory = directory;
     this.#registry = registry;
     this.now = now;
@@ -162,20 +194,27 @@ class RunningTurn implements Turn {
       const { value } = stateOf(activation);
       throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
     }
+    const from = this.isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
-    const after = activation.actor.getSnapshot() as { status: string; error?: unknown };
-    if (after.status === 'error') throw new Error(`the ${kind} ${id} broke on ${event.type}`, { cause: after.error });
+    soundOrThrow(activation, event.type);
+    if (this.isWatched) this.#note(activation, event, from);
     return stateOf(activation);
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.add(activation);
+    soundOrThrow(activation, 'its beginning');
+    if (this.isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
   }
 
   put(key: string, value: string | null): void {
     this.puts.set(key, value);
+  }
+
+  read(key: string): string | undefined {
+    return this.puts.has(key) ? (this.puts.get(key) ?? undefined) : this.#source.read(key);
   }
 
   isPut(key: string): boolean {
@@ -226,9 +265,20 @@ class RunningTurn implements Turn {
     }
   }
 
+  #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+    const { value, context } = stateOf(activation);
+    this.steps.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
+  }
+
   #touch(activation: Activation): void {
     if (this.touched.has(activation)) return;
     activation.before = activation.actor.getSnapshot() as SnapshotOf[Kind];
     this.touched.add(activation);
   }
+}
+
+/** XState keeps what a machine throws in its snapshot. */
+function soundOrThrow({ kind, id, actor }: Activation, when: string): void {
+  const { status, error } = actor.getSnapshot() as { status: string; error?: unknown };
+  if (status === 'error') throw new Error(`the ${kind} ${id} broke on ${when}`, { cause: error });
 }

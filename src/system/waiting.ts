@@ -19,6 +19,7 @@ interface Place<T> extends Waiter<T> {
 export class Waiting<T> {
   readonly #world: World;
   readonly #places = new Map<string, Place<T>>();
+  #isClosed = false;
 
   constructor(world: World) {
     this.#world = world;
@@ -44,7 +45,7 @@ export class Waiting<T> {
     abandoned: AbortSignal | undefined,
   ): Promise<T> {
     this.dismiss(question.runnerId, nothing);
-    if (abandoned?.aborted === true) return Promise.resolve(nothing);
+    if (abandoned?.aborted === true || this.#isClosed) return Promise.resolve(nothing);
     return new Promise((resolve) => {
       const giveUp = (): void => place.answer(nothing);
       const place: Place<T> = {
@@ -62,7 +63,7 @@ export class Waiting<T> {
     });
   }
 
-  /** Takes the waiter out of the queue: work was found, and `answer` will be called when it is on disk. */
+  /** Takes the waiter out of the queue: work was found for it. The caller must call its `answer`, whatever happens. */
   take(runnerId: string): Waiter<T> | undefined {
     const place = this.#places.get(runnerId);
     if (place === undefined) return undefined;
@@ -75,7 +76,9 @@ export class Waiting<T> {
     this.#places.get(runnerId)?.answer(nothing);
   }
 
-  dismissAll(nothing: T): void {
+  /** Answers all who wait, and from now on everybody at once. */
+  close(nothing: T): void {
+    this.#isClosed = true;
     // A Map may lose the entry that is being visited.
     for (const place of this.#places.values()) place.answer(nothing);
   }

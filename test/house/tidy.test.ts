@@ -11,7 +11,7 @@ const RULES: { what: string; pattern: RegExp; allowed: readonly string[] }[] = [
   },
   {
     what: 'timers',
-    pattern: /\bset(Timeout|Interval|Immediate)\(|timers\/promises/,
+    pattern: /(?<![.\w])set(Timeout|Interval|Immediate)\(|timers\/promises/,
     allowed: ['src/system/world.ts', 'src/runner/world.ts', 'src/cli/', 'bin/'],
   },
   {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { connect } from 'node:net';
 import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../support/http.ts';
@@ -52,6 +53,19 @@ describe('hostile bodies', () => {
       expect(text.length).to.be.below(100_000);
     });
   }
+
+  it('any JSON value is refused with its pointers by any route that takes a body', async () => {
+    const paths = ['/jobs', '/runners', '/runners/r1/claims', '/runners/r1/reports', `/jobs/${JOB_ID}/fail`];
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), fc.json({ maxDepth: 5 }), async (path, text) => {
+        const response = await post(server.url + path, text);
+        const problem = (await response.json()) as { errors?: { pointer: string }[] };
+        expect(response.status).to.equal(422);
+        for (const { pointer } of problem.errors!) expect(pointer).to.match(/^(\/([^~]|~[01])*)*$/s);
+      }),
+      { numRuns: 100 },
+    );
+  });
 
   it('names the place of what is not finite in free-form metadata', async () => {
     const problem: any = await (

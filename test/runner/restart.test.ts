@@ -1,4 +1,5 @@
 /** What happens to runs when the runner is killed, the coordinator is away, or replies are lost. Real processes, real HTTP. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -82,9 +83,9 @@ describe('runner: restarts and faults', () => {
     expect(fake.registrations.at(-1)?.holding).to.have.length(2);
   });
 
-  it('executes and reports every run once although every second reply is lost', async () => {
+  it('executes and reports every run once although two of five replies are lost', async () => {
     let count = 0;
-    fake.fault = () => (count++ % 2 === 1 ? 'drop-reply' : undefined);
+    fake.fault = () => ([1, 3].includes(count++ % 5) ? 'drop-reply' : undefined);
     const jobs = add(...Array.from({ length: 8 }, () => 'succeed'));
     site.start(fake.url);
     await fake.until('all are over', () => jobs.every((it) => it.job.status === 'Completed'));
@@ -201,6 +202,24 @@ describe('runner: restarts and faults', () => {
     await fake.until('it is over', () => job.job.status === 'Completed');
     expect(job.attempt).to.equal(1);
   }).timeout(60_000);
+
+  it('executes a Python simulation, and advertises the Python', async function () {
+    if (spawnSync('python3', ['--version']).status !== 0 && process.env['SIMBATCH_REQUIRE_ALL'] !== '1')
+      return this.skip();
+    const entrypoint = join(site.folder, 'simulation.py');
+    const lines = [
+      'import json, os',
+      'config = json.load(open(os.environ["SVC_RUN_CONFIG"]))',
+      'path = os.path.join(os.environ["SVC_OUTPUT_DIR"], "metadata.json")',
+      'json.dump({"seed": config["metadata"]["seed"], "half": config["parameters"]["mass"] / 2}, open(path, "w"))',
+    ];
+    writeFileSync(entrypoint, lines.join('\n'));
+    site.start(fake.url, ['--entrypoint', entrypoint]);
+    const job = addOne('none');
+    await fake.until('it is over', () => ['Completed', 'Failed'].includes(job.job.status));
+    expect(job.accepted.at(-1)).to.have.nested.property('result.metadata').that.deep.equals({ seed: 42, half: 0.75 });
+    expect(fake.registrations[0]?.capabilities.python_version).to.match(/^3\.\d+/);
+  });
 
   it('is told at the start that an entrypoint is missing', async () => {
     const runner = site.start(fake.url, ['--entrypoint', 'nowhere.py']);

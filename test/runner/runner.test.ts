@@ -2,8 +2,10 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { stringifyExact } from '../../src/domain/json.ts';
 import type { Report, ReportedResult } from '../../src/domain/types.ts';
+import { packageRoot } from '../../src/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { lives, Site } from '../support/runner-process.ts';
@@ -147,6 +149,27 @@ describe('runner: one job', () => {
     expect(job.job.status).to.equal('Completed');
     const pids = JSON.parse(readFileSync(join(directoryOf(job), 'pids.json'), 'utf8')) as number[];
     expect(pids.map(lives)).to.deep.equal([false, false]);
+  });
+
+  it('kills a run whose telemetry meets a condition, and keeps the telemetry', async () => {
+    const job = await behave('dive', {
+      environment: { PROTO: join(packageRoot, 'clients/telemetry.proto') },
+      earlyTermination: {
+        enabled: true,
+        check_frequency_hz: 50,
+        conditions: [{ variable: 'altitude', condition: '< 50', description: 'hit the ground' }],
+      },
+    });
+    const failure = failureOf(job);
+    expect(failure.reason).to.equal('early_termination');
+    expect(failure.error_message).to.match(
+      /^terminated early: hit the ground: altitude < 50 was met by altitude = 49 /,
+    );
+    const { telemetry_data, output_files } = resultOf(job);
+    expect(telemetry_data).to.equal(join(directoryOf(job), 'telemetry.parquet'));
+    expect(output_files).to.include(telemetry_data);
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(String(telemetry_data)) });
+    expect(rows.map((row) => row['altitude'])).to.include(49);
   });
 
   it('kills a cancelled run, and reports nothing of it', async () => {

@@ -1,4 +1,5 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import type * as wire from '../../src/domain/types.ts';
@@ -161,6 +162,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     signOff: async () => ({ ...runner, status: 'Offline' }),
     drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
     resume: async () => runner,
+    samples: async () => ({
+      sampler: createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 }),
+      totalJobs: submission.config.monte_carlo.runs,
+    }),
     job: async () => job(0),
     jobResult: async () => result,
     jobHistory: async () => ({
@@ -185,6 +190,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       if (id !== 'r1') throw new SimbatchError('unknown-runner', `There is no runner ${id}.`);
       return runner;
     },
+    exportSnapshot: async (batchId) => ({
+      head: { format: 1, kind: 'export', made_by: 'simbatch 0', taken_at: AT, batch_id: batchId ?? null },
+      records: new FakeListing(1, () => ({ key: `batch/${BATCH_ID}`, json: '{}' })),
+    }),
     runners: async () => ({ runners: [runner], active_runners: 1, offline_runners: 0, total_capacity: 2 }),
   };
   const told = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [

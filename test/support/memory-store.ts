@@ -7,7 +7,7 @@ import type { Changes, Store, StoreSnapshot } from '../../src/system/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */
-  beforeWrite?(changes: Changes): Promise<void>;
+  beforeWrite?: (changes: Changes) => Promise<void>;
 }
 
 export class MemoryStore implements Store {

@@ -1,9 +1,12 @@
-/** `simbatch runner` as a program of its own, for tests that start and kill real runner processes. */
+/** The runner's commands as a program of its own, for tests that start and kill real runner processes. */
 import { Command } from 'commander';
+import { replayCommand } from '../../src/cli/replay.ts';
+import { runOneCommand } from '../../src/cli/run-one.ts';
 import { runnerCommand } from '../../src/cli/runner.ts';
 
 try {
-  await new Command('simbatch').addCommand(runnerCommand()).parseAsync();
+  const program = new Command('simbatch').addCommand(runnerCommand());
+  await program.addCommand(runOneCommand()).addCommand(replayCommand()).parseAsync();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

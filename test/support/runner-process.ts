@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../src/package.ts';
 
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
-const MAIN = fileURLToPath(new URL('runner-main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
 export class RunnerProcess {
   readonly process: ChildProcess;

@@ -1,7 +1,7 @@
 /** Batches, their progress and their results, as the coordinator answers them. */
 import { Type } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../../domain/types.ts';
-import { answered, enumOf, listOf, named, ref, submitted, text } from './build.ts';
+import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';
 import { double, int32, timestamp, uuid } from './scalars.ts';
 
@@ -50,4 +50,23 @@ export const CancelRequest = named(
   'CancelRequest',
   'Why something is cancelled.',
   submitted({ reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept as the error message.' })) }),
+);
+
+export const SnapshotExport = named(
+  'SnapshotExport',
+  'What is stored, record by record; docs/snapshots.md describes it.',
+  answered({
+    format: int32('The version of the format.', { minimum: 1 }),
+    kind: literal('export'),
+    made_by: text('The program that wrote it, with its version.'),
+    taken_at: timestamp('The instant it shows.'),
+    batch_id: nullable(uuid('The batch asked for; null: everything.')),
+    records: listOf(
+      answered({
+        key: text('`batch/`, `submission/`, `job/`, `result/` or `runner/`, and the id.'),
+        value: Type.Object({}),
+      }),
+      'Each batch, its submission, its jobs, its results; runners last.',
+    ),
+  }),
 );

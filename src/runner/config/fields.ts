@@ -163,11 +163,12 @@ export function list(given: Given): readonly string[] {
   return [...new Set(items)];
 }
 
-/** An integer in [least, 2^31 - 1]. */
-export function integer(given: Given, least: number): number {
+/** An integer in [least, most]. */
+export function integer(given: Given, least: number, most = LARGEST_INT32): number {
   const value = numeric(given.value, /^\d{1,10}$/);
-  if (!Number.isInteger(value) || value < least || value > LARGEST_INT32) {
-    throw new Unfit(`must be a whole number of at least ${String(least)}`);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    const bound = most === LARGEST_INT32 ? '' : ` and at most ${String(most)}`;
+    throw new Unfit(`must be a whole number of at least ${String(least)}${bound}`);
   }
   return value;
 }

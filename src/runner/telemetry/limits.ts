@@ -15,7 +15,7 @@ export const MAX_VALUES_PER_SAMPLE = 4096;
 /** Bytes of one message, after decompression. A larger one ends its stream with RESOURCE_EXHAUSTED. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/** Streams open at once on one connection. */
+/** Streams of one job open at once; one more is refused with RESOURCE_EXHAUSTED. */
 export const MAX_STREAMS = 64;
 
 /**

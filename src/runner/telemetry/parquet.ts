@@ -57,7 +57,7 @@ function encode(element: SchemaElement, data: ColumnData, { codec, compress }: C
   const writer = new ByteWriter();
   const schema = [{ name: 'root', num_children: 1 }, element];
   const compressors = compress === undefined ? {} : { [codec]: compress };
-  const parquet = new ParquetWriter({ writer, schema, codec, compressors });
+  const parquet = new ParquetWriter({ writer, schema, codec, compressors, statistics: false });
   const encoding = element.type === 'INT64' ? 'DELTA_BINARY_PACKED' : 'PLAIN';
   const source = { name: element.name, data, encoding, offsetIndex: false } as const;
   // A writer in memory answers at once.
@@ -67,18 +67,41 @@ function encode(element: SchemaElement, data: ColumnData, { codec, compress }: C
   return { name: element.name, bytes: writer.getBytes().subarray(MAGIC_BYTES), chunk: moved(chunk, -MAGIC_BYTES) };
 }
 
+function withStatistics(column: EncodedColumn, values: BigInt64Array | Float64Array, nulls: number): EncodedColumn {
+  const statistics = { ...range(values), null_count: BigInt(nulls) };
+  if (column.chunk.meta_data !== undefined) column.chunk.meta_data.statistics = statistics;
+  return column;
+}
+
+/** The least and the greatest value as the format wants them: NaN left out, a zero as -0 below and +0 above. */
+function range(values: BigInt64Array | Float64Array): { min_value?: number | bigint; max_value?: number | bigint } {
+  let least: number | bigint | undefined;
+  let greatest: number | bigint | undefined;
+  for (const value of values) {
+    if (least === undefined || greatest === undefined) {
+      if (!Number.isNaN(value)) least = greatest = value;
+    } else if (value < least) least = value;
+    else if (value > greatest) greatest = value;
+  }
+  if (least === undefined || greatest === undefined) return {};
+  return { min_value: least === 0 ? -0 : least, max_value: greatest === 0 ? 0 : greatest };
+}
+
 /** The columns of a row group, encoded one by one: the caller may look at something else between two. */
 export function* encodeRows(rows: Rows, compression: Compression): Generator<EncodedColumn> {
   const codec = CODECS[compression];
-  yield encode(TIME_ELEMENT, rows.times, codec);
+  const nulls = Array.from<undefined, null>({ length: rows.count }, () => null);
+  yield withStatistics(encode(TIME_ELEMENT, rows.times, codec), rows.times, 0);
   for (const [name, column] of rows.columns) {
     const values = column.values.subarray(0, column.count);
-    if (column.count === rows.count) yield encode(variableElement(name), values, codec);
-    else {
-      const sparse = Array.from<number | null>({ length: rows.count }).fill(null);
+    const missing = rows.count - column.count;
+    let data: ColumnData = values;
+    if (missing > 0) {
+      const sparse: (number | null)[] = nulls.slice();
       for (let index = 0; index < column.count; index += 1) sparse[column.rows[index] ?? 0] = values[index] ?? null;
-      yield encode(variableElement(name), sparse, codec);
+      data = sparse;
     }
+    yield withStatistics(encode(variableElement(name), data, codec), values, missing);
   }
 }
 
@@ -195,7 +218,8 @@ export class TelemetryFile {
         let empty = nulls.get(group.rows);
         if (empty === undefined) {
           const rows = Array.from<null>({ length: group.rows }).fill(null);
-          nulls.set(group.rows, (empty = encode(variableElement(name), rows, NULLS_CODEC)));
+          empty = withStatistics(encode(variableElement(name), rows, NULLS_CODEC), new Float64Array(), group.rows);
+          nulls.set(group.rows, empty);
         }
         const chunk = moved(empty.chunk, at);
         if (chunk.meta_data !== undefined) chunk.meta_data.path_in_schema = [name];

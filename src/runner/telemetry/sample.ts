@@ -6,17 +6,20 @@
 import type { TelemetryLimits } from './limits.ts';
 import type { Variable, VariableTable } from './variables.ts';
 
-/** One sample as read: valid until the next is read. */
+/** One sample as read: valid until the next is read. One per job is enough, because reading never waits. */
 export class Sample {
   count = 0;
   readonly variables: Variable[] = [];
   readonly values: Float64Array;
+  /** Where the names start and end in the message, in pairs; of use to the reader only. */
+  readonly nameSpans: Uint32Array;
   /** The two halves of the timestamp: `high` signed, `low` unsigned. */
   high = 0;
   low = 0;
 
   constructor(capacity: number) {
     this.values = new Float64Array(capacity);
+    this.nameSpans = new Uint32Array(capacity * 2);
   }
 
   get timestampNs(): bigint {
@@ -75,18 +78,15 @@ export class SampleReader {
   readonly #sample: Sample;
   /** The variables of the previous sample by position: nearly always those of the next. */
   readonly #layout: Variable[] = [];
-  /** Where the names of the sample being read start and end, in pairs. */
-  readonly #nameSpans: Uint32Array;
   #bytes: Buffer = Buffer.alloc(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
 
-  constructor(table: VariableTable, limits: TelemetryLimits, tally: Tally) {
+  constructor(table: VariableTable, limits: TelemetryLimits, tally: Tally, sample: Sample) {
     this.tally = tally;
     this.#table = table;
     this.#limits = limits;
-    this.#sample = new Sample(limits.maxValuesPerSample);
-    this.#nameSpans = new Uint32Array(limits.maxValuesPerSample * 2);
+    this.#sample = sample;
   }
 
   /** Reads one Sample and hands it to `take`; refuses it, counted, when it cannot be read. */
@@ -168,8 +168,8 @@ export class SampleReader {
       } else this.#skip(tag & 7, end);
     }
     if (this.#at !== end) throw malformed;
-    this.#nameSpans[position * 2] = nameStart;
-    this.#nameSpans[position * 2 + 1] = nameEnd;
+    this.#sample.nameSpans[position * 2] = nameStart;
+    this.#sample.nameSpans[position * 2 + 1] = nameEnd;
     this.#sample.values[position] = value;
   }
 
@@ -178,8 +178,8 @@ export class SampleReader {
     const sample = this.#sample;
     sample.count = 0;
     for (let position = 0; position < entries; position += 1) {
-      const start = this.#nameSpans[position * 2] ?? 0;
-      const end = this.#nameSpans[position * 2 + 1] ?? 0;
+      const start = sample.nameSpans[position * 2] ?? 0;
+      const end = sample.nameSpans[position * 2 + 1] ?? 0;
       const variable = this.#variable(start, end, position);
       if (typeof variable === 'string') {
         this.tally.refuseValue(variable);

@@ -2,12 +2,18 @@
  * The telemetry of one job: a gRPC server on a free loopback port that hands every sample to the watchdog and the kept
  * ones to the store. What a simulation sends can cost it its telemetry, never the job or the runner.
  */
-import { Server, ServerCredentials, type handleClientStreamingCall, type ServerReadableStream } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type handleClientStreamingCall,
+  type ServerReadableStream,
+} from '@grpc/grpc-js';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../domain/types.ts';
 import { Watchdog, type ConditionHit } from '../watchdog.ts';
 import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
-import { SampleReader, Tally, type Sample } from './sample.ts';
+import { Sample, SampleReader, Tally } from './sample.ts';
 import { TelemetryStore, type StoreSummary, type TelemetryWorld } from './store.ts';
 import { VariableTable } from './variables.ts';
 
@@ -73,6 +79,8 @@ class JobTelemetry {
   readonly #store: TelemetryStore;
   readonly #server: Server;
   readonly tally = new Tally();
+  readonly #sample: Sample;
+  #openStreams = 0;
   #closing: Promise<TelemetrySummary> | undefined;
 
   constructor(options: TelemetryOptions) {
@@ -80,6 +88,7 @@ class JobTelemetry {
     this.#onSample = options.onSample;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#world = world;
+    this.#sample = new Sample(this.#limits.maxValuesPerSample);
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
     const probeOf = (name: string) => this.#watchdog.probe(name);
     this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
@@ -165,8 +174,14 @@ class JobTelemetry {
 
   #register(method: string, read: (reader: SampleReader, message: Buffer) => void): void {
     const handle: handleClientStreamingCall<Buffer, Tally> = (call, answer) => {
+      if (this.#openStreams >= MAX_STREAMS) {
+        answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this job are open` });
+        return;
+      }
+      this.#openStreams += 1;
+      call.once('close', () => (this.#openStreams -= 1));
       const tally = new Tally(this.tally);
-      const reader = new SampleReader(this.#table, this.#limits, tally);
+      const reader = new SampleReader(this.#table, this.#limits, tally, this.#sample);
       call.on('data', (message: Buffer) => {
         read(reader, message);
         this.#yield(call);

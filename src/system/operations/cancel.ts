@@ -45,6 +45,6 @@ export function cancelJob(core: Core, jobId: Uuid, reason: string | undefined): 
       turn.send('job', jobId, { type: 'CANCEL', reason, now: turn.now });
     }
     const batch = batchOrThrow(turn, batchIdOf(jobId));
-    return presentJob(jobOrThrow(turn, jobId), batch, core.studies.of(batch.context));
+    return presentJob(jobOrThrow(turn, jobId), core.studies.of(batch.context));
   });
 }

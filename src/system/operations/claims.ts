@@ -29,7 +29,12 @@ export async function claim(
   });
   await written;
   if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
-  return core.waiting.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
+  const answered = core.waiting.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
+  // Work that came up while the sign of life was being written has looked for this waiter in vain.
+  serveWaiting(core).catch(() => {
+    // Told by the turn or by the failing write; who waits goes on waiting.
+  });
+  return answered;
 }
 
 /** Deals what there is to those who wait. Called when something may have come up. */
@@ -39,14 +44,17 @@ export async function serveWaiting(core: Core): Promise<void> {
     const picks = core.dispatch.plan(waitingSeekers(core, turn), turn.now);
     carryOut(turn, picks);
     turn.settle();
-    return [...jobsByRunner(picks)].map(([runnerId, jobIds]) => ({
-      waiter: core.waiting.take(runnerId),
-      response: answer(core, turn, jobIds),
-    }));
+    return [...jobsByRunner(picks)].map(([runnerId, jobIds]) => ({ runnerId, response: answer(core, turn, jobIds) }));
   });
-  // Answered only when it is on disk. Should that fail, the process stops, and the connection with it.
-  await written;
-  for (const { waiter, response } of value) waiter?.answer(response);
+  // Taken only now: had the turn been rolled back, they would have to go on waiting.
+  const served = value.map(({ runnerId, response }) => ({ waiter: core.waiting.take(runnerId), response }));
+  try {
+    await written;
+  } catch (error) {
+    for (const { waiter } of served) waiter?.answer(NOTHING);
+    throw error;
+  }
+  for (const { waiter, response } of served) waiter?.answer(response);
 }
 
 function* waitingSeekers(core: Core, turn: Turn): Iterable<Seeker> {
@@ -95,7 +103,7 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
     const job = jobOrThrow(turn, jobId);
     const batch = batchOrThrow(turn, batchIdOf(jobId));
     const study = core.studies.of(batch.context);
-    assignments.push({ job: presentJob(job, batch, study), attempt: job.context.attempt });
+    assignments.push({ job: presentJob(job, study), attempt: job.context.attempt });
     batches[job.context.batchId] ??= { config: study.submission.config };
   }
   return { assignments, batches };

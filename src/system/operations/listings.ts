@@ -43,7 +43,24 @@ function listing<T>(
       await snapshot.close();
     }
   }
-  return { total, chunks: chunks(), next: () => next };
+  return { total, chunks: freeing(snapshot, chunks()), next: () => next };
+}
+
+/** A generator that is returned from before its first step never comes to its `finally`. */
+function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = chunks[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next(),
+        async return() {
+          await iterator.return?.();
+          await snapshot.close();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 /** Opens a listing on a new snapshot, which does not outlive a failure to open. */
@@ -123,7 +140,7 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         // A batch may be deleted while its jobs are listed.
         const study = core.studies.of(batch.context, { read: (key) => snapshot.get(key) });
         for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
-          yield states.map((it) => presentJob(it, batch, study));
+          yield states.map((it) => presentJob(it, study));
         }
       }
     }
@@ -161,7 +178,7 @@ async function* jobsOf(
   function* untouchedBefore(end: number): Iterable<JobState[]> {
     for (; withUntouched && next < end; next += size) {
       const count = Math.min(size, end - next);
-      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), batch));
+      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), next + at, batch));
     }
     next = end;
   }
@@ -188,7 +205,7 @@ function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly 
   return wanted.map((runId) => {
     const id = jobId(batchId, runId);
     const record = snapshot.get(keys.job(id));
-    return record === undefined ? derivedJob(id, batch) : decodeJob(id, record, batch.context);
+    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
   });
 }
 

@@ -33,7 +33,7 @@ export function sameInstanceOrThrow({ context }: RunnerState, instance: string):
   if (context.instance === instance) return;
   throw new SimbatchError(
     'wrong-instance',
-    `runner "${context.runnerId}" is now another process (instance "${context.instance}"); this one has to register anew`,
+    `runner "${context.runnerId}" is now another process; this one has to register anew`,
   );
 }
 

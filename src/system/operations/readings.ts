@@ -6,6 +6,7 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
+import type { Sampler } from '../../domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,
   BatchSubmission,
@@ -49,14 +50,17 @@ function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: 
   }
   const stored = records.get(keys.job(jobId));
   return {
-    state: stored === undefined ? derivedJob(jobId, batchState) : decodeJob(jobId, stored, batchState.context),
+    state:
+      stored === undefined
+        ? derivedJob(jobId, runIdOf(jobId), batchState)
+        : decodeJob(jobId, stored, batchState.context),
     batchState,
   };
 }
 
 export function job(core: Core, jobId: Uuid): Job {
   const { state, batchState } = readJob(core.store, jobId);
-  return presentJob(state, batchState, core.studies.of(batchState.context));
+  return presentJob(state, core.studies.of(batchState.context));
 }
 
 export function jobHistory(core: Core, jobId: Uuid): JobHistory {
@@ -96,6 +100,11 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
 
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studies.of(readBatch(core.store, batchId).context).submission;
+}
+
+export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
+  const { context } = readBatch(core.store, batchId);
+  return { sampler: core.studies.of(context).sampler, totalJobs: context.totalJobs };
 }
 
 export function runner(core: Core, runnerId: string): Runner {

@@ -37,9 +37,9 @@ export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailReq
 
 function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   return core.turns.run(report.type, (turn) => {
-    const job = judge(core, turn, runnerId, report);
+    const job = judge(turn, runnerId, report);
     const batch = batchOrThrow(turn, batchIdOf(report.job_id));
-    return presentJob(job, batch, core.studies.of(batch.context));
+    return presentJob(job, core.studies.of(batch.context));
   });
 }
 
@@ -47,13 +47,13 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
 export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
   return core.turns.run('reports', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
-    return request.reports.map((report) => judgementOf(core, turn, runnerId, report));
+    return request.reports.map((report) => judgementOf(turn, runnerId, report));
   });
 }
 
-function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): ReportJudgement {
+function judgementOf(turn: Turn, runnerId: string, report: Report): ReportJudgement {
   try {
-    return { job_id: report.job_id, status: judge(core, turn, runnerId, report).value };
+    return { job_id: report.job_id, status: judge(turn, runnerId, report).value };
   } catch (error) {
     // A refusal has changed nothing. Anything else is a fault of the whole turn.
     if (!(error instanceof SimbatchError)) throw error;
@@ -62,12 +62,12 @@ function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): 
 }
 
 /** Takes the report, or recognizes it, or refuses it. */
-function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobState {
+function judge(turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
   const event = eventOf(report, runnerId, turn.now);
   if (!turn.accepts('job', jobId, event)) {
-    if (isRepeat(core, before, runnerId, report)) return before;
+    if (isRepeat(turn, before, runnerId, report)) return before;
     throw refusal(before, runnerId, report);
   }
   const after = turn.send('job', jobId, event);
@@ -96,14 +96,14 @@ function resultOf(report: Report, executionMs: number): JobResult | undefined {
   return reportedResult(report.job_id, report.result, error, executionMs);
 }
 
-function isRepeat(core: Core, { context: c }: JobState, runnerId: string, report: Report): boolean {
+function isRepeat(turn: Turn, { context: c }: JobState, runnerId: string, report: Report): boolean {
   const record = c.attempts.find((it) => it.n === report.attempt);
   if (record === undefined || record.runner !== runnerId) return false;
   switch (report.type) {
     case 'start':
       return record.started !== undefined;
     case 'complete':
-      return record.outcome === 'completed' && isSameResult(core, report);
+      return record.outcome === 'completed' && isSameResult(turn, report);
     case 'fail':
       // The coordinator's own clock may have been first to end the attempt.
       if (record.outcome === 'timeout' && report.reason === 'timeout') return true;
@@ -116,8 +116,8 @@ function isRepeat(core: Core, { context: c }: JobState, runnerId: string, report
 }
 
 /** Compares with the stored result but for the execution time, which may have been measured here. */
-function isSameResult(core: Core, report: Report & { type: 'complete' }): boolean {
-  const stored = core.commits.read(keys.result(report.job_id));
+function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
+  const stored = turn.read(keys.result(report.job_id));
   if (stored === undefined) return false;
   return isDeepStrictEqual(JSON.parse(stored), JSON.parse(JSON.stringify(resultOf(report, 0))));
 }

@@ -1,5 +1,5 @@
 /** Submitting a study: one record, whatever the number of runs; and the memory of idempotency keys. */
-import type { BatchInput } from '../../../machines/batch.ts';
+import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { newBatchId } from '../../domain/ids.ts';
@@ -101,7 +101,7 @@ function estimatedMinutes(core: Core, input: BatchInput): number | null {
   if (meanMs === undefined || capacity === 0) return null;
   let ahead = 0;
   for (const batch of core.dispatch.openBatches()) {
-    if (batch.simulationName === input.simulationName) ahead += batch.totalJobs - batch.completed - batch.failed;
+    if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
   }
   return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;
 }
@@ -134,11 +134,14 @@ export async function forgetOldKeys(core: Core): Promise<void> {
   const snapshot = core.store.snapshot();
   try {
     for await (const chunk of snapshot.entries(allOf('idempotency'))) {
-      const now = core.world.now();
-      const old = chunk.filter(
-        ([, text]) => now - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs,
-      );
-      if (old.length > 0) await core.turns.run('forget-keys', (turn) => old.forEach(([key]) => turn.put(key, null)));
+      const isOld = (text: string): boolean =>
+        core.world.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
+      const old = chunk.filter(([, text]) => isOld(text));
+      if (old.length === 0) continue;
+      await core.turns.run('forget-keys', (turn) => {
+        // A key that was used anew since the snapshot was taken is not the old one any more.
+        for (const [key, text] of old) if (core.commits.read(key) === text) turn.put(key, null);
+      });
     }
   } finally {
     await snapshot.close();

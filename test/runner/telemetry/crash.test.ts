@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -23,10 +24,10 @@ import {
   type Table,
 } from './support.ts';
 
-function samples(from: number, to: number) {
+function samples(from: number, to: number, late = `y${from}`) {
   return Array.from({ length: to - from }, (_, i) => ({
     timestamp_ns: from + i,
-    values: { x: from + i, [`y${from}`]: 1 },
+    values: { x: from + i, [late]: 1 },
   }));
 }
 
@@ -60,16 +61,22 @@ describe('runner/telemetry after SIGKILL of the runner', () => {
 
   it('killed in the middle of a flood, at any moment: a whole prefix is recovered', async () => {
     let recoveredRows = 0;
-    for (const afterMs of [60, 110, 170]) {
+    for (const bytes of [1, 50_000, 300_000]) {
       const directory = temporaryDirectory();
       const { url, child, exited } = await startElsewhere(directory, 'small');
       const client = connect(url);
       atEnd(() => client.close());
-      const messages = Array.from({ length: 1000 }, (_, i) => ({ samples: samples(i * 100, (i + 1) * 100) }));
-      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+      const messages = Array.from({ length: 1000 }, (_, i) => ({
+        samples: samples(i * 100, (i + 1) * 100, `y${i >> 6}`),
+      }));
+      const path = join(directory, 'telemetry.parquet');
+      const watching = setInterval(() => {
+        if (existsSync(path) && statSync(path).size >= bytes) child.kill('SIGKILL');
+      }, 1);
+      atEnd(() => clearInterval(watching));
       await send((done) => client.StreamBatch(done), messages).catch(() => undefined);
       child.kill('SIGKILL');
-      clearTimeout(timer);
+      clearInterval(watching);
       await exited;
       const recovered = await recoverTelemetry(directory);
       const table = await readTable(recovered?.location ?? null);

@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { DEFAULT_LIMITS } from '../../../src/runner/telemetry/limits.ts';
+import { DEFAULT_LIMITS, MAX_STREAMS } from '../../../src/runner/telemetry/limits.ts';
 import { recoverTelemetry } from '../../../src/runner/telemetry/recover.ts';
-import { SampleReader, Tally } from '../../../src/runner/telemetry/sample.ts';
+import { Sample, SampleReader, Tally } from '../../../src/runner/telemetry/sample.ts';
 import { VariableTable } from '../../../src/runner/telemetry/variables.ts';
 import {
   atEnd,
   cleanUp,
   conditions,
   connect,
+  expectSoon,
   readMetadata,
   readTable,
   send,
@@ -55,7 +56,7 @@ function batchOf(samples: number, variables: number): Buffer {
 function read(bytes: Uint8Array): Tally {
   const tally = new Tally();
   const table = new VariableTable([], [], () => undefined, DEFAULT_LIMITS);
-  const reader = new SampleReader(table, DEFAULT_LIMITS, tally);
+  const reader = new SampleReader(table, DEFAULT_LIMITS, tally, new Sample(DEFAULT_LIMITS.maxValuesPerSample));
   reader.readSample(Buffer.from(bytes), () => undefined);
   reader.readBatch(Buffer.from(bytes), () => undefined);
   expect(tally.accepted > 0 || table.columns.length === 0).to.equal(true);
@@ -158,6 +159,36 @@ describe('runner/telemetry and hostile messages', () => {
     const { location } = await telemetry.close();
     expect(hits).to.have.length(1);
     expect(readMetadata(location ?? '').schema).to.have.length(1002);
+  });
+
+  it('streams beyond the limit are refused, and a place that becomes free can be taken', async () => {
+    const { telemetry, client } = await start();
+    const one = [{ timestamp_ns: 1, values: { x: 1 } }];
+    const clients = [client, connect(telemetry.url), connect(telemetry.url)];
+    atEnd(() => {
+      for (const each of clients) each.close();
+    });
+    const calls = Array.from({ length: MAX_STREAMS }, (_, i) => clients[i % 2]?.Stream(() => undefined));
+    for (const call of calls) {
+      call?.on('error', () => undefined);
+      call?.write(one[0]);
+    }
+    await expectSoon(() => telemetry.tally().accepted === MAX_STREAMS);
+    const refused = await send((done) => clients[2]?.Stream(done) ?? client.Stream(done), one).catch(
+      (error: { code: unknown }) => error.code,
+    );
+    expect(refused).to.equal(status.RESOURCE_EXHAUSTED);
+    for (const call of calls.slice(0, 32)) call?.cancel();
+    for (const call of calls.slice(32)) call?.end();
+    let answer: unknown;
+    await expectSoon(() => {
+      void send((done) => clients[2]?.Stream(done) ?? client.Stream(done), one).then(
+        (ack) => (answer = ack),
+        () => undefined,
+      );
+      return answer !== undefined;
+    });
+    expect(answer).to.include({ accepted: 1 });
   });
 
   it('any bytes at all are read or refused, never thrown at the runner', () => {

@@ -8,6 +8,7 @@ import {
   atEnd,
   cleanUp,
   conditions,
+  expectSoon,
   python,
   readMetadata,
   readTable,
@@ -77,7 +78,13 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
       [{ samples }, { samples: [] }, { samples: samples.slice(0, 1) }],
     );
     expect(ack.accepted).to.equal(6);
-    const table = await readTable((await telemetry.close()).location);
+    const { location } = await telemetry.close();
+    const table = await readTable(location);
+    const statistics = readMetadata(location ?? '').row_groups[0]?.columns.map(
+      (column) => column.meta_data?.statistics,
+    );
+    expect(statistics?.[0]).to.include({ min_value: -(2n ** 63n), max_value: 2n ** 63n - 1n, null_count: 0n });
+    expect(statistics?.[1]).to.include({ min_value: -Infinity, max_value: Infinity, null_count: 0n });
     expect(table.map((row) => row.timestamp_ns)).to.deep.equal([...times, -1n]);
     expect(table.map((row) => row.x)).to.deep.equal([...values, NaN]);
   });
@@ -241,8 +248,3 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     expect((await telemetry.close()).rows).to.equal(400_000);
   });
 });
-
-async function expectSoon(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(condition()).to.equal(true);
-}

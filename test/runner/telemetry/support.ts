@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { expect } from 'chai';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
@@ -14,12 +15,7 @@ import { packageRoot } from '../../../src/package.ts';
 import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
 import type { TelemetryWorld } from '../../../src/runner/telemetry/store.ts';
 
-export interface WireSample {
-  timestamp_ns?: string | number;
-  values?: Record<string, number>;
-}
-
-export interface Ack {
+interface Ack {
   accepted: number;
   refused: number;
   refused_values: number;
@@ -28,7 +24,7 @@ export interface Ack {
 
 type Call = ClientWritableStream<unknown>;
 type Callback = (error: ServiceError | null, ack: Ack) => void;
-export interface TelemetryClient {
+interface TelemetryClient {
   Stream(callback: Callback): Call;
   StreamBatch(callback: Callback): Call;
   makeClientStreamRequest(
@@ -47,7 +43,8 @@ export function connect(url: string): TelemetryClient {
     defaults: true,
   });
   const service: any = loadPackageDefinition(definition).svc;
-  const options = { 'grpc.max_send_message_length': -1 };
+  // A pool of its own: each client has its own connection.
+  const options = { 'grpc.max_send_message_length': -1, 'grpc.use_local_subchannel_pool': 1 };
   return new service.telemetry.v1.Telemetry(url, credentials.createInsecure(), options);
 }
 
@@ -132,7 +129,7 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
   return { telemetry, client, directory, hits };
 }
 
-export interface OtherRunner {
+interface OtherRunner {
   url: string;
   child: ChildProcess;
   exited: Promise<unknown>;
@@ -184,4 +181,10 @@ export function python(script: string, ...args: string[]): unknown {
   }
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout);
+}
+
+/** Waits until it is so, at most five seconds. */
+export async function expectSoon(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(condition()).to.equal(true);
 }

@@ -67,6 +67,20 @@ const behaviours = {
     symlinkSync('/etc/passwd', join(out, 'file'));
     symlinkSync('/etc/passwd', join(out, 'metadata.json'));
   },
+  // Sends a falling altitude, 100 samples a second, and never ends by itself.
+  async dive() {
+    const { loadPackageDefinition, credentials } = await import('@grpc/grpc-js');
+    const { loadSync } = await import('@grpc/proto-loader');
+    const proto = loadPackageDefinition(loadSync(process.env.PROTO, { longs: String, keepCase: true }));
+    const client = new proto.svc.telemetry.v1.Telemetry(process.env.SVC_TELEMETRY_URL, credentials.createInsecure());
+    const call = client.Stream(() => {});
+    call.on('error', () => {});
+    let step = 0;
+    setInterval(() => {
+      step += 1;
+      call.write({ timestamp_ns: String(step * 10_000_000), values: { altitude: 100 - step, speed: step } });
+    }, 10);
+  },
   oddMetadata() {
     writeFileSync(join(out, 'metadata.json'), process.env.METADATA);
   },

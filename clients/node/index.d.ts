@@ -1,0 +1,49 @@
+/** The environment or the run configuration does not say what a run needs. */
+export class RunConfigError extends Error {}
+
+/** When a sample was taken, from whatever zero the simulation counts. Without either: now, since the Unix epoch. */
+export interface SampleTime {
+  /** Seconds. */
+  t?: number;
+  /** Nanoseconds: a bigint, or a safe integer. Goes before `t`. */
+  timestampNs?: bigint | number;
+}
+
+/** One run. Made by `run()`. */
+export interface Run {
+  /** Index of the run within its study, from 0. */
+  readonly runId: number;
+  /** Sampled parameters by name. Reading a name that is missing throws RunConfigError. */
+  readonly parameters: Readonly<Record<string, number>>;
+  /** Of the study. A seed above 2^53 - 1 is a bigint: none of its digits is lost. */
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly seed?: number | bigint | null };
+  /** Absolute path of the directory for artifacts. It exists. */
+  readonly outputDir: string;
+  /**
+   * For the simulation's own random numbers, below 2^48: the same for every attempt at this run, another for every other
+   * run. The Python client gives the same number.
+   */
+  readonly randomSeed: number;
+  /** Telemetry samples given up so far. */
+  readonly droppedSamples: number;
+  /** Tells the runner the values of some variables at one time. Never waits, never throws. */
+  telemetry(values: Readonly<Record<string, number>>, time?: SampleTime): void;
+  /**
+   * Adds outputs of the run to `metadata.json` in the output directory, replacing the file as a whole. NaN and infinities
+   * become null. Throws TypeError for what JSON cannot hold, the system's error when the file cannot be written.
+   */
+  result(outputs: Readonly<Record<string, unknown>>): void;
+  /** Sends the telemetry that waits, in at most two seconds. Happens by itself when the program exits. */
+  close(): void;
+}
+
+export interface RunOptions {
+  /**
+   * All parameters the simulation knows, with values. They fill in what the study does not disperse, serve alone when the
+   * program is started by hand, and a parameter that is not among them is an error.
+   */
+  defaults?: Readonly<Record<string, number>>;
+}
+
+/** The run this program was started for; a second call answers the same one. Throws RunConfigError when there is none. */
+export function run(options?: RunOptions): Run;

@@ -1,0 +1,221 @@
+"""One run, as a simulation sees it: its parameters, where its results go, how it tells what happens meanwhile."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import math
+import os
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Dict, Mapping, Optional, Type, Union
+
+from ._telemetry import GrpcTelemetry, NoTelemetry, connect
+
+_BY_HAND = (
+    "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
+    "by hand, use `simbatch run-one RUN_CONFIG.json --entrypoint ...`, or set SVC_RUN_CONFIG and SVC_OUTPUT_DIR, or give "
+    "values to try with: simbatch.run(defaults={...})"
+)
+
+
+class RunConfigError(Exception):
+    """The environment or the run configuration does not say what a run needs."""
+
+
+class Parameters(Dict[str, float]):
+    """The sampled parameters by name. A name that is missing is answered with the ones there are."""
+
+    def __missing__(self, name: str) -> float:
+        raise RunConfigError(f"the run has no parameter {name!r}{_hint(name, self)}; it has: {', '.join(sorted(self)) or 'none'}")
+
+
+class Run:
+    """One run. Made by `simbatch.run()`."""
+
+    run_id: int
+    """Index of the run within its study, from 0."""
+    parameters: Parameters
+    """Sampled parameters by name."""
+    metadata: Dict[str, Any]
+    """Of the study: simulation_name, simulation_version, duration_minutes, sampling_method, generated_at, seed."""
+    output_dir: Path
+    """Where artifacts go. It exists."""
+
+    def __init__(self, config: Mapping[str, Any], output_dir: Path, telemetry_url: Optional[str]) -> None:
+        self.run_id = config["run_id"]
+        self.parameters = Parameters(config["parameters"])
+        self.metadata = dict(config["metadata"])
+        self.output_dir = output_dir
+        self._telemetry_url = telemetry_url
+        self._telemetry: Union[NoTelemetry, GrpcTelemetry, None] = None
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._results: Optional[Dict[str, Any]] = None
+
+    @property
+    def random_seed(self) -> int:
+        """For the simulation's own random numbers, below 2**48: the same for every attempt at this run, another for every
+        other run. The Node client gives the same number."""
+        seed = self.metadata.get("seed")
+        text = f"{0 if seed is None else seed}/{self.run_id}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+    @property
+    def dropped_samples(self) -> int:
+        """Telemetry samples given up so far."""
+        return self._telemetry.dropped if self._telemetry else 0
+
+    def telemetry(
+        self,
+        values: Optional[Mapping[str, float]] = None,
+        /,
+        *,
+        t: Optional[float] = None,
+        timestamp_ns: Optional[int] = None,
+        **variables: float,
+    ) -> None:
+        """Tells the runner the values of some variables at one time: `run.telemetry(t=1.5, altitude_m=320.0)`.
+
+        The time is `t` in seconds or `timestamp_ns`, from whatever zero the simulation counts; without either, now.
+        A variable whose name is no Python name goes into a mapping: `run.telemetry({"tank.1": 3.2}, t=1.5)`.
+        The first call connects, the others take about two microseconds; none waits for the runner, none raises.
+        """
+        sender = self._telemetry or self._connect()
+        try:
+            if timestamp_ns is None:
+                timestamp_ns = time.time_ns() if t is None else round(t * 1e9)
+            if values is not None:
+                variables = {**values, **variables}
+            sender.send(int(timestamp_ns), variables)
+        except Exception:  # e.g. t is NaN
+            sender.dropped += 1
+
+    def result(self, values: Optional[Mapping[str, Any]] = None, /, **outputs: Any) -> None:
+        """Adds outputs of the run to `metadata.json` in the output directory: `run.result(apogee_m=6400.0)`.
+
+        Numbers, texts, booleans, None, lists and mappings of them; numpy's numbers and arrays too. JSON knows no NaN and no
+        infinity: they become null. The file is replaced as a whole, so a reader never finds half of one.
+        Raises TypeError for what JSON cannot hold, OSError when the file cannot be written.
+        """
+        with self._lock:
+            path = self.output_dir / "metadata.json"
+            results = _existing(path) if self._results is None else self._results
+            results = {**results, **_plain({**(values or {}), **outputs}, "")}
+            part = self.output_dir / f".metadata.json.{os.getpid()}"
+            part.write_text(json.dumps(results, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+            os.replace(part, path)
+            self._results = results
+
+    def close(self) -> None:
+        """Sends the telemetry that waits, in at most two seconds. Happens by itself when the program exits."""
+        if self._telemetry:
+            self._telemetry.close()
+
+    def _connect(self) -> Union[NoTelemetry, GrpcTelemetry]:
+        # Not before the first sample: a simulation without telemetry pays nothing for it. Not in a forked child: it ends
+        # without the clean-up that would send what waits.
+        with self._lock:
+            if self._telemetry is None:
+                self._telemetry = connect(self._telemetry_url if os.getpid() == self._pid else None)
+            return self._telemetry
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+
+_current: Optional[Run] = None
+
+
+def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
+    """The run this program was started for. A second call answers the same one.
+
+    `defaults`: all parameters the simulation knows, with values. They fill in what the study does not disperse, serve
+    alone when the program is started by hand, and a parameter that is not among them is an error (a misspelt dispersion
+    would otherwise have no effect).
+
+    Raises RunConfigError when there is no run configuration (and no defaults) or it cannot be read.
+    """
+    global _current
+    if _current is None:
+        path = os.environ.get("SVC_RUN_CONFIG")
+        if not path and defaults is None:
+            raise RunConfigError(_BY_HAND)
+        config = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
+        config["parameters"] = _with_defaults(config["parameters"], defaults)
+        output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output").resolve()
+        output_dir.mkdir(parents=True, exist_ok=True)
+        _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"))
+    return _current
+
+
+def _read(path: str) -> Dict[str, Any]:
+    try:
+        config = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunConfigError(f"the run configuration {path} (SVC_RUN_CONFIG) cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise RunConfigError(f"{path}: a run configuration is a JSON object")
+    run_id, parameters = config.get("run_id"), config.get("parameters")
+    if isinstance(run_id, bool) or not isinstance(run_id, int) or run_id < 0:
+        raise RunConfigError(f"{path}: run_id must be an integer from 0, is {run_id!r}")
+    if not isinstance(parameters, dict):
+        raise RunConfigError(f"{path}: parameters must be an object, name -> number")
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise RunConfigError(f"{path}: parameter {name} must be a number, is {value!r}")
+    parameters = {name: float(value) for name, value in parameters.items()}
+    metadata = config.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise RunConfigError(f"{path}: metadata must be an object")
+    return {"run_id": run_id, "parameters": parameters, "metadata": metadata}
+
+
+def _with_defaults(parameters: Mapping[str, float], defaults: Optional[Mapping[str, float]]) -> Dict[str, float]:
+    if defaults is None:
+        return dict(parameters)
+    for name in parameters:
+        if name not in defaults:
+            raise RunConfigError(f"the study disperses {name!r}, which this simulation does not know{_hint(name, defaults)}")
+    return {**{name: float(value) for name, value in defaults.items()}, **parameters}
+
+
+def _hint(name: object, names: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(str(name), list(names), 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _existing(path: Path) -> Dict[str, Any]:
+    """What the simulation wrote there itself, to be added to."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(value: Any, where: str) -> Any:
+    """`value` in JSON's own types."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, f"{where}.{key}" if where else str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return _plain(value.tolist(), where)
+    raise TypeError(f"{where}: a result is a number, a text, a list or a mapping of them, not {type(value).__name__}")

@@ -1,0 +1,127 @@
+"""What of the client needs no server: configuration, results, and what a file left half-written means."""
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import simbatch
+from simbatch import _run
+
+
+class Here(unittest.TestCase):
+    def setUp(self):
+        kept = tempfile.TemporaryDirectory()
+        self.addCleanup(kept.cleanup)
+        self.directory = Path(kept.name)
+        self.addCleanup(setattr, _run, "_current", None)
+        _run._current = None
+
+    def open(self, config, defaults=None, **environment):
+        path = self.directory / "run.json"
+        path.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
+        given = {"SVC_RUN_CONFIG": str(path), "SVC_OUTPUT_DIR": str(self.directory / "out" / "deep"), **environment}
+        with mock.patch.dict(os.environ, given, clear=True):
+            return simbatch.run(defaults)
+
+    def written(self, run):
+        return json.loads((run.output_dir / "metadata.json").read_text(encoding="utf-8"))
+
+
+CONFIG = {"run_id": 3, "parameters": {"cd": 1, "mass_kg": 42.5}, "metadata": {"seed": 9223372036854775807}}
+
+
+class Reading(Here):
+    def test_everything_of_the_run(self):
+        run = self.open(CONFIG)
+        self.assertEqual((run.run_id, dict(run.parameters)), (3, {"cd": 1.0, "mass_kg": 42.5}))
+        self.assertIsInstance(run.parameters["cd"], float)
+        self.assertEqual(run.metadata["seed"], 9223372036854775807)
+        self.assertTrue(run.output_dir.is_dir())
+
+    def test_a_second_call_is_the_same_run(self):
+        self.assertIs(self.open(CONFIG), simbatch.run())
+
+    def test_random_seed_differs_between_runs_and_studies(self):
+        seeds = set()
+        for run_id in range(5):
+            for seed in (None, 1, 2):
+                _run._current = None
+                seeds.add(self.open({"run_id": run_id, "parameters": {}, "metadata": {"seed": seed}}).random_seed)
+        self.assertEqual(len(seeds), 15)
+        self.assertLess(max(seeds), 2**48)
+
+    def test_faults(self):
+        for config, words in [
+            ("", "cannot be read"),
+            ("[]", "JSON object"),
+            ({"run_id": -1, "parameters": {}}, "run_id"),
+            ({"run_id": True, "parameters": {}}, "run_id"),
+            ({"run_id": 0, "parameters": []}, "parameters"),
+            ({"run_id": 0, "parameters": {"cd": None}}, "parameter cd"),
+            ({"run_id": 0, "parameters": {}, "metadata": 1}, "metadata"),
+        ]:
+            with self.subTest(config=config), self.assertRaisesRegex(simbatch.RunConfigError, words):
+                self.open(config)
+
+    def test_a_misspelt_name_gets_a_hint(self):
+        with self.assertRaisesRegex(simbatch.RunConfigError, "did you mean 'mass_kg'.*it has: cd, mass_kg"):
+            self.open(CONFIG).parameters["mass"]
+        with self.assertRaisesRegex(simbatch.RunConfigError, "'mass_kg', which.*did you mean 'mass'"):
+            _run._current = None
+            self.open(CONFIG, {"cd": 1, "mass": 2})
+
+    def test_get_and_in_stay_as_of_any_mapping(self):
+        run = self.open(CONFIG)
+        self.assertNotIn("area", run.parameters)
+        self.assertEqual(run.parameters.get("area", 2.0), 2.0)
+
+
+class Results(Here):
+    def test_merge_and_replace(self):
+        run = self.open(CONFIG)
+        run.result(a=1, nested={"x": [1, float("inf")]})
+        run.result({"tank.1": -0.5}, a=2)
+        self.assertEqual(self.written(run), {"a": 2, "nested": {"x": [1, None]}, "tank.1": -0.5})
+        self.assertEqual([path.name for path in run.output_dir.iterdir()], ["metadata.json"])
+
+    def test_adds_to_what_the_simulation_wrote_itself(self):
+        run = self.open(CONFIG)
+        (run.output_dir / "metadata.json").write_text('{"own": 1}', encoding="utf-8")
+        run.result(a=1)
+        self.assertEqual(self.written(run), {"own": 1, "a": 1})
+
+    def test_numpy_likes(self):
+        class Scalar:
+            def tolist(self):
+                return 2.5
+
+        class Array:
+            def tolist(self):
+                return [1.0, float("nan")]
+
+        run = self.open(CONFIG)
+        run.result(scalar=Scalar(), array=Array(), path=Path("a/b"))
+        self.assertEqual(self.written(run), {"scalar": 2.5, "array": [1.0, None], "path": "a/b"})
+
+    def test_what_json_cannot_hold_names_its_place_and_leaves_the_file(self):
+        run = self.open(CONFIG)
+        run.result(a=1)
+        with self.assertRaisesRegex(TypeError, r"deep\.list\[1\].*not object"):
+            run.result(deep={"list": [1, object()]})
+        run.result(b=2)
+        self.assertEqual(self.written(run), {"a": 1, "b": 2})
+
+
+class Telemetry(Here):
+    def test_nothing_and_nobody(self):
+        with self.open(CONFIG) as run:
+            run.telemetry(t=1, a=1)
+            run.telemetry({"b": 2})
+        self.assertEqual(run.dropped_samples, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

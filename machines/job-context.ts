@@ -1,0 +1,195 @@
+/**
+ * What a job knows and how that changes: the data beside the state, the changes that the transitions of `job.ts` make to it,
+ * the facts they tell, and its deadline. Pure functions; which of them happens when is said there.
+ */
+import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
+import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
+import type { Deadline, JobEnded, JobEvent, JobRequeued, ReleaseCause } from './protocol.ts';
+
+/** One attempt in the job's history; times in ms since the epoch. */
+export interface AttemptRecord {
+  n: number;
+  runner: string;
+  claimed: number;
+  started?: number;
+  ended?: number;
+  outcome?: AttemptOutcome;
+  reason?: string;
+  message?: string;
+}
+
+/** What the batch fixes for all its jobs; not stored with the job. */
+export interface JobInput {
+  jobId: Uuid;
+  batchId: Uuid;
+  runId: number;
+  maxRetries: number;
+  /** 0: no limit. */
+  timeLimitMs: number;
+  cpuMilli: number;
+  memoryBytes: number;
+}
+
+/** What has happened to the job; stored. */
+export interface JobHistoryState {
+  attempt: number;
+  retries: number;
+  losses: number;
+  runnerId: string | undefined;
+  claimedAtMs: number | undefined;
+  startedAtMs: number | undefined;
+  completedAtMs: number | undefined;
+  /** The end of the claim time (Claimed) or of the time limit (Running). */
+  dueAtMs: number | undefined;
+  error: string | undefined;
+  attempts: readonly AttemptRecord[];
+  attemptsOmitted: number;
+}
+
+export type JobContext = JobInput & JobHistoryState;
+
+/** The state of a job that nothing has happened to. */
+export const UNTOUCHED: JobHistoryState = {
+  attempt: 0,
+  retries: 0,
+  losses: 0,
+  runnerId: undefined,
+  claimedAtMs: undefined,
+  startedAtMs: undefined,
+  completedAtMs: undefined,
+  dueAtMs: undefined,
+  error: undefined,
+  attempts: [],
+  attemptsOmitted: 0,
+};
+
+/** Failures that the same inputs would meet again on any runner are not retried. */
+export const RETRIED: Readonly<Record<FailReason, boolean>> = {
+  exit: true,
+  signal: true,
+  infrastructure: true,
+  early_termination: false,
+  invalid: false,
+  timeout: false,
+};
+
+type Change = Partial<JobHistoryState>;
+type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
+
+export function opened(c: JobContext, event: Of<'CLAIM'>): Change {
+  const record: AttemptRecord = { n: c.attempt + 1, runner: event.runnerId, claimed: event.now };
+  const full = c.attempts.length >= HISTORY_LIMIT;
+  return {
+    attempt: c.attempt + 1,
+    runnerId: event.runnerId,
+    claimedAtMs: event.now,
+    startedAtMs: undefined,
+    dueAtMs: event.now + CLAIM_MS,
+    attempts: [...(full ? c.attempts.slice(1) : c.attempts), record],
+    attemptsOmitted: c.attemptsOmitted + (full ? 1 : 0),
+  };
+}
+
+/** The history with its open (last) attempt ended. */
+export function ended(
+  c: JobContext,
+  now: number,
+  outcome: AttemptOutcome,
+  reason?: string,
+  message?: string,
+): readonly AttemptRecord[] {
+  const last = c.attempts.at(-1);
+  if (last === undefined || last.outcome !== undefined) return c.attempts;
+  const record: AttemptRecord = { ...last, ended: now, outcome };
+  if (reason !== undefined) record.reason = reason;
+  if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
+  return [...c.attempts.slice(0, -1), record];
+}
+
+/** Back to Pending: the attempt is over, the job is nobody's. */
+export function requeued(
+  c: JobContext,
+  now: number,
+  outcome: AttemptOutcome,
+  reason: string,
+  message?: string,
+): Change {
+  return {
+    runnerId: undefined,
+    claimedAtMs: undefined,
+    startedAtMs: undefined,
+    dueAtMs: undefined,
+    attempts: ended(c, now, outcome, reason, message),
+  };
+}
+
+/** The end of the job; who ran it and when stays. */
+export function closed(c: JobContext, now: number, outcome: AttemptOutcome, reason?: string, error?: string): Change {
+  return { completedAtMs: now, dueAtMs: undefined, error, attempts: ended(c, now, outcome, reason, error) };
+}
+
+export const about = (c: JobContext, now: number) => ({
+  jobId: c.jobId,
+  batchId: c.batchId,
+  runId: c.runId,
+  runnerId: c.runnerId,
+  attempt: c.attempt,
+  now,
+});
+
+export const tellRequeued = (
+  c: JobContext,
+  now: number,
+  from: JobRequeued['from'],
+  outcome: AttemptOutcome,
+  why: ReleaseCause | FailReason,
+): JobRequeued => ({ type: 'job.requeued', ...about(c, now), runnerId: c.runnerId ?? '', from, outcome, why });
+
+export const tellEnded = (
+  c: JobContext,
+  now: number,
+  from: JobEnded['from'],
+  to: JobEnded['to'],
+  error?: string,
+): JobEnded => ({
+  type: 'job.ended',
+  ...about(c, now),
+  from,
+  to,
+  touched: c.attempt > 0,
+  error,
+  startedAtMs: c.startedAtMs,
+});
+
+/** The message of a job that its runners did not survive. */
+export function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {
+  return `runner ${event.runnerId} ${event.cause} while this run was running on it; the run has lost its runner ${c.losses + 1} times, which is the limit`;
+}
+
+export const timeoutMessage = (c: JobContext): string => `the run exceeded its time limit of ${c.timeLimitMs / 1000} s`;
+export const cancelMessage = (reason: string | undefined): string =>
+  reason === undefined ? 'cancelled' : `cancelled: ${reason}`;
+
+/** Is the report of the current attempt, by the runner that has it? */
+export function isCurrent(context: JobContext, event: JobEvent): boolean {
+  return 'attempt' in event && event.attempt === context.attempt && event.runnerId === context.runnerId;
+}
+
+/** The moment this job has to be looked at again, if any. */
+export function jobDeadline(value: string, context: JobContext): Deadline | undefined {
+  if (context.dueAtMs === undefined) return undefined;
+  if (value === 'Claimed') return { kind: 'claim', atMs: context.dueAtMs };
+  if (value === 'Running') return { kind: 'time-limit', atMs: context.dueAtMs };
+  return undefined;
+}
+
+/**
+ * What a restart of the coordinator does to the job's clock. A claim's time starts afresh. A time limit is not judged
+ * before a lease has gone by, so that an outcome reached in time while the coordinator was away can still be delivered.
+ */
+export function reviveJob(value: string, state: JobHistoryState, now: number): JobHistoryState {
+  if (state.dueAtMs === undefined) return state;
+  // Set and not only raised: a clock that was set back meanwhile must not stretch the claim.
+  if (value === 'Claimed') return { ...state, dueAtMs: now + CLAIM_MS };
+  return { ...state, dueAtMs: Math.max(state.dueAtMs, now + LEASE_MS) };
+}

@@ -1,0 +1,172 @@
+/**
+ * The demo: a real coordinator and two real runners, as processes of their own, fly the sounding-rocket study. What is shown at
+ * the end is what somebody would want to know of a study; nothing is left running.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { Client } from '../../client.ts';
+import type { BatchStatusResponse, Job } from '../../domain/types.ts';
+import { packageRoot } from '../../package.ts';
+import { loadStudy } from '../check-study.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { describeFailure, Failure } from '../failure.ts';
+import { formatDuration, plural } from '../format.ts';
+import { histogramLines } from '../histogram.ts';
+import { note, writeLine } from '../output.ts';
+import { follow, formatCounts } from '../progress.ts';
+import { failureLines, statisticsTable, summarizeResults, type ResultSummary } from '../result-summary.ts';
+import { writeResultsFile } from '../results.ts';
+import { nowMs, sleep } from '../world.ts';
+import { Processes } from './processes.ts';
+
+const EXAMPLE = join(packageRoot, 'examples', 'sounding-rocket');
+const RUNNERS = ['demo-1', 'demo-2'];
+/** Drawn as a histogram. */
+const SHOWN_OUTPUT = 'range_m';
+
+/** Takes half a minute on two cores. */
+const RUNS = 200;
+
+/** Runs it in the current directory; artifacts and results go to `output/` there. `runs` is the size of the study. */
+export async function demo(runs = RUNS): Promise<ExitCode> {
+  const interrupted = new AbortController();
+  // Also fired at the end: what still asks the coordinator must not keep the demo from ending.
+  const ending = new AbortController();
+  const processes = new Processes();
+  const onSignal = (): void => {
+    if (interrupted.signal.aborted) processes.kill();
+    interrupted.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const storeDir = await mkdtemp(join(tmpdir(), 'simbatch-demo-'));
+  try {
+    return await fly(processes, storeDir, AbortSignal.any([interrupted.signal, ending.signal]), runs);
+  } catch (error) {
+    const { exitCode, lines } = describeFailure(error, process.env['SVC_DEBUG'] !== undefined);
+    note(`demo: ${interrupted.signal.aborted ? 'stopped' : lines.join('\n')}`);
+    return interrupted.signal.aborted ? EXIT.interrupted : exitCode;
+  } finally {
+    ending.abort();
+    await processes.stop();
+    await rm(storeDir, { recursive: true, force: true });
+  }
+}
+
+async function fly(processes: Processes, storeDir: string, signal: AbortSignal, runs: number): Promise<ExitCode> {
+  const outputDir = join(
+    process.cwd(),
+    'output',
+    `demo-${new Date(nowMs()).toISOString().slice(0, 19).replaceAll(/[:T]/g, '-')}`,
+  );
+  await mkdir(outputDir, { recursive: true });
+  const { submission } = await loadStudy(join(EXAMPLE, 'study.yaml'));
+  // Not runs_override: the first runs of a larger Latin hypercube are no Latin hypercube.
+  submission.config.monte_carlo.runs = runs;
+
+  const startedMs = nowMs();
+  const endpoint = await processes.startCoordinator(storeDir);
+  await writeLine(`coordinator  ${endpoint} (store in ${storeDir})`);
+  for (const id of RUNNERS)
+    processes.start(`runner ${id}`, runnerArgs(id, outputDir), { SVC_ENDPOINT: endpoint, SVC_RUNNER_GRACE_SECS: '1' });
+  const client = new Client({ endpoint });
+  const { batch_id: batchId, total_jobs } = await client.submit(submission);
+  await writeLine(
+    `study        ${submission.name}: ${plural(total_jobs, 'run')}, ${submission.config.monte_carlo.sampling_method}`,
+  );
+  await Promise.race([waitForRunners(client, signal), processes.died]);
+  await writeLine(`runners      ${RUNNERS.join(', ')}: processes of their own, one simulation at a time each\n`);
+
+  const ended = await Promise.race([follow(client, batchId, signal), processes.died]);
+  const tookSecs = (nowMs() - startedMs) / 1000;
+  const csv = join(outputDir, 'results.csv');
+  await writeResultsFile(client, batchId, csv);
+  const summary = await summarizeResults(client.batchResults(batchId));
+  await report(ended, summary, tookSecs);
+  const unexpected = await unexpectedFailures(client, ended);
+  await whereToLook(client, ended, outputDir, csv);
+  if (
+    ended.batch.status !== 'Completed' ||
+    unexpected.length > 0 ||
+    summary.succeeded + summary.failed !== total_jobs
+  ) {
+    for (const job of unexpected.slice(0, 5))
+      note(`unexpected: run ${job.run_config.run_id}: ${job.error_message ?? job.status}`);
+    throw new Failure(
+      EXIT.failed,
+      `the study did not end as it should: ${ended.batch.status}, ${formatCounts(ended.jobs_by_status)}`,
+    );
+  }
+  return EXIT.ok;
+}
+
+function runnerArgs(id: string, outputDir: string): string[] {
+  const engine = ['--engines', 'sounding-rocket', '--entrypoint', join(EXAMPLE, 'simulation.mjs')];
+  return [
+    'runner',
+    '--runner-id',
+    id,
+    '--max-concurrent-jobs',
+    '1',
+    ...engine,
+    '--output-root',
+    join(outputDir, id),
+    '--log-level',
+    'warn',
+  ];
+}
+
+async function waitForRunners(client: Client, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { runners } = await client.runners();
+    if (runners.length === RUNNERS.length) return;
+    await sleep(100, signal);
+  }
+}
+
+async function report(ended: BatchStatusResponse, summary: ResultSummary, tookSecs: number): Promise<void> {
+  await writeLine(`\n${ended.batch.status} in ${formatDuration(tookSecs)}: ${formatCounts(ended.jobs_by_status)}`);
+  await writeLine(`\n${statisticsTable(summary)}`);
+  const shown = summary.outputs.get(SHOWN_OUTPUT);
+  if (shown !== undefined) {
+    await writeLine(`\n${SHOWN_OUTPUT}: distance of the landing point from the launcher, in metres, and runs`);
+    for (const line of histogramLines(shown)) await writeLine(`  ${line}`);
+  }
+  const failures = failureLines(summary);
+  if (failures.length > 0)
+    await writeLine(`\nruns that failed, by reason (the study's own limit is one)\n${failures.join('\n')}`);
+}
+
+/** Failures other than the early termination that the study asks for. */
+async function unexpectedFailures(client: Client, { batch }: BatchStatusResponse): Promise<Job[]> {
+  const unexpected: Job[] = [];
+  for await (const job of client.jobs({ batchIds: [batch.id], statuses: ['Failed', 'Timeout', 'Cancelled'] })) {
+    const { attempts } = await client.jobHistory(job.id);
+    if (attempts.at(-1)?.reason !== 'early_termination') unexpected.push(job);
+  }
+  return unexpected;
+}
+
+async function whereToLook(
+  client: Client,
+  { batch }: BatchStatusResponse,
+  outputDir: string,
+  csv: string,
+): Promise<void> {
+  const here = (path: string): string => relative(process.cwd(), path);
+  await writeLine(`\nartifacts    ${here(outputDir)}/<runner>/: trajectory, telemetry (Parquet) and log of every run`);
+  await writeLine(`results      ${here(csv)}: parameters and outputs of every run`);
+  for await (const { run_config, assigned_runner } of client.jobs(
+    { batchIds: [batch.id], statuses: ['Completed'] },
+    { pageSize: 1 },
+  )) {
+    const { run_id } = run_config;
+    await writeLine(
+      `one run      its parameters depend on the study's seed and its number alone, e.g. run ${run_id} (flown by ${assigned_runner ?? '?'}):`,
+    );
+    await writeLine(
+      `             simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} --format ndjson | sed -n ${run_id + 1}p`,
+    );
+    break;
+  }
+}

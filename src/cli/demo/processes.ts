@@ -1,0 +1,113 @@
+/** The processes of the demo: each in a group of its own, so that they end in the demo's order and none is left behind. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { packageRoot } from '../../package.ts';
+import { EXIT } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
+import { sleep } from '../world.ts';
+
+const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
+const STOP_MS = 10_000;
+const READY_MS = 30_000;
+/** Lines of a process's own log that are shown when it fails. */
+const KEPT_LINES = 12;
+
+export class Processes {
+  readonly #running: { name: string; child: ChildProcess; tail: string[] }[] = [];
+  #stopping = false;
+  /** Rejects when a process ends that should not. */
+  readonly died: Promise<never>;
+  #tellDeath: (error: Failure) => void = () => {};
+
+  constructor() {
+    this.died = new Promise((_, reject) => {
+      this.#tellDeath = reject;
+    });
+    // Whoever does not wait for it at the moment must not be brought down by it.
+    this.died.catch(() => {});
+  }
+
+  /** Starts `simbatch args`; `onLine` gets its standard output. */
+  start(
+    name: string,
+    args: readonly string[],
+    env: Record<string, string>,
+    onLine: (line: string) => void = () => {},
+  ): void {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      // Of its own, or Ctrl-C would reach it before the demo can end things in order.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    const tail: string[] = [];
+    this.#running.push({ name, child, tail });
+    createInterface({ input: child.stdout }).on('line', onLine);
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      tail.push(line);
+      if (tail.length > KEPT_LINES) tail.shift();
+    });
+    child.on('error', (error) =>
+      this.#tellDeath(new Failure(EXIT.failed, `${name} could not be started: ${error.message}`)),
+    );
+    child.on('exit', (code, signal) => {
+      if (!this.#stopping)
+        this.#tellDeath(new Failure(EXIT.failed, `${name} ended early (${signal ?? `exit code ${code}`})`, tail));
+    });
+  }
+
+  /** Starts the coordinator on a free port and returns its address. */
+  async startCoordinator(dataDir: string): Promise<string> {
+    const listening = new Promise<string>((resolve) => {
+      const args = ['serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+      this.start('the coordinator', args, {}, (line) => {
+        const url = /listening on (\S+)/.exec(line)?.[1];
+        if (url !== undefined) resolve(url);
+      });
+    });
+    const waiting = new AbortController();
+    const late = sleep(READY_MS, waiting.signal).then(() => {
+      throw new Failure(EXIT.failed, `the coordinator did not start within ${READY_MS / 1000} s`);
+    });
+    late.catch(() => {});
+    // A timer that is left would keep the demo from ending.
+    return Promise.race([listening, this.died, late]).finally(() => waiting.abort());
+  }
+
+  /** Ends all, the last started first; who does not go in time is killed with everything it started. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const [coordinator, ...others] = this.#running;
+    await Promise.all(others.map(({ child }) => end(child)));
+    if (coordinator !== undefined) await end(coordinator.child);
+  }
+
+  /** Ends all at once. */
+  kill(): void {
+    this.#stopping = true;
+    for (const { child } of this.#running) signalGroup(child, 'SIGKILL');
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = new AbortController();
+  const first = await Promise.race([gone.then(() => 'gone'), sleep(STOP_MS, timer.signal).then(() => 'late')]);
+  timer.abort();
+  if (first === 'late') {
+    signalGroup(child, 'SIGKILL');
+    await gone;
+  }
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
+  } catch {
+    // The group has ended by itself.
+  }
+}

@@ -1,0 +1,30 @@
+/** What a viewer may say on the live feed, read from text that may be anything. */
+import type { Position } from '../../system/feed/feed.ts';
+
+export type Request =
+  | { type: 'subscribe'; topic: string; from: Position | undefined }
+  | { type: 'unsubscribe'; topic: string }
+  | { type: 'ping' };
+
+/** The request in a message, or what is wrong with it. */
+export function readRequest(text: string): Request | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'the message is not JSON';
+  }
+  if (typeof value !== 'object' || value === null) return 'the message is not an object';
+  const { type, topic, from } = value as { type?: unknown; topic?: unknown; from?: unknown };
+  if (type === 'ping') return { type };
+  if (type !== 'subscribe' && type !== 'unsubscribe') return '`type` must be one of subscribe, unsubscribe, ping';
+  if (typeof topic !== 'string' || topic.length > 300) return '`topic` must be a text of at most 300 characters';
+  return type === 'subscribe' ? { type, topic, from: readPosition(from) } : { type, topic };
+}
+
+/** A position that cannot be one is none: a snapshot follows. */
+function readPosition(value: unknown): Position | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { epoch, seq } = value as { epoch?: unknown; seq?: unknown };
+  return typeof epoch === 'string' && Number.isSafeInteger(seq) ? { epoch, seq: seq as number } : undefined;
+}

@@ -1,0 +1,83 @@
+/**
+ * The dashboard's files and the page of the API, with the headers that keep a page to itself. Nothing is rendered here and
+ * no route of the API is taken: the dashboard keeps its own addresses behind `#`.
+ */
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { send } from '@koa/send';
+import helmet from 'helmet';
+import type { Context, Middleware } from 'koa';
+
+/** Scripts, styles and connections of this origin only; images also inline, as the styles of the API page have them. */
+const POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  workerSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  manifestSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+};
+
+// Over plain HTTP, which is what this serves, HSTS and upgrade-insecure-requests would only break the page.
+const guard = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: POLICY },
+  strictTransportSecurity: false,
+  crossOriginOpenerPolicy: { policy: 'same-origin' },
+  referrerPolicy: { policy: 'no-referrer' },
+});
+
+const swaggerRoot = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const SWAGGER_FILES = new Set(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']);
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+/** Serves the files below `root` (the built dashboard) at `/`, and the page of the API at `/docs`. */
+export function servingPages(root: string): Middleware {
+  return async (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const file = fileOf(ctx.path);
+    if (file === undefined) return next();
+    if (ctx.path === '/docs') return ctx.redirect('/docs/');
+    await guarded(ctx);
+    const isSwagger = SWAGGER_FILES.has(ctx.path);
+    // The name of an asset holds a hash of its content; everything else is asked for again each time.
+    const immutable = ctx.path.startsWith('/assets/');
+    ctx.set('Cache-Control', immutable ? `public, max-age=${YEAR_MS / 1000}, immutable` : 'no-cache');
+    const sent = await send(ctx, isSwagger ? file.slice('/docs'.length) : file, {
+      root: isSwagger ? swaggerRoot : root,
+      maxAge: immutable ? YEAR_MS : 0,
+      immutable,
+      gzip: true,
+      brotli: false,
+    }).catch(absent);
+    if (sent === undefined) {
+      ctx.remove('Cache-Control');
+      return next();
+    }
+    return undefined;
+  };
+}
+
+/** The file that a path names, or undefined when the path is not of the dashboard. */
+function fileOf(path: string): string | undefined {
+  if (path === '/' || path === '/index.html') return '/index.html';
+  if (path === '/docs' || path === '/docs/') return '/docs/index.html';
+  if (/^\/(assets|docs)\/[A-Za-z0-9_.-]+$/.test(path) || path === '/icon.svg') return path;
+  return undefined;
+}
+
+function guarded(ctx: Context): Promise<void> {
+  return new Promise((resolve, reject) => {
+    guard(ctx.req, ctx.res, (error?: unknown) => (error === undefined ? resolve() : reject(error as Error)));
+  });
+}
+
+/** A file that is not there is nobody's fault; what else goes wrong is. */
+function absent(error: { status?: number }): undefined {
+  if (error.status === 404) return undefined;
+  throw error;
+}

@@ -1,0 +1,274 @@
+/** The real program as a subprocess: against a real coordinator where it needs one, and what a user sees when things are wrong. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { parquetMetadata } from 'hyparquet';
+import { COMMAND_NAMES } from '../../src/cli/program.ts';
+import { packageRoot, packageVersion } from '../../src/package.ts';
+
+const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
+const STUDY = join(packageRoot, 'examples', 'sounding-rocket', 'study.yaml');
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** A simulation that writes one output, and fails for odd runs. */
+const SIMULATION = `
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+const { run_id, parameters } = JSON.parse(readFileSync(process.env.SVC_RUN_CONFIG, 'utf8'));
+if (run_id % 2 === 1) { console.error('odd run', run_id); process.exit(3); }
+writeFileSync(join(process.env.SVC_OUTPUT_DIR, 'metadata.json'), JSON.stringify({ double_mass: 2 * parameters.mass }));
+`;
+
+const SMALL = `name: small
+config:
+  simulation: { name: toy, version: '1', duration_minutes: 1 }
+  monte_carlo: { runs: 4, sampling_method: monte_carlo, seed: 9007199254740993 }
+  dispersions:
+    mass: { distribution: { type: normal, mean: 10, std_dev: 1 }, units: kg }
+  compute:
+    container: { image: none, cpu_request: 1m, memory_request: 1Mi }
+    max_parallel_jobs: 0
+    job_timeout_seconds: 60
+    max_retries: 0
+  early_termination: { enabled: false, check_frequency_hz: 1, conditions: [] }
+  telemetry:
+    sampling_rate_hz: 1
+    variables: []
+    storage: { s3_bucket: b, s3_prefix: p, compression: none }
+    buffer_flush_interval_seconds: 1
+`;
+
+describe('the program', function () {
+  this.timeout(60_000);
+  let folder: string;
+  const file = (name: string): string => join(folder, name);
+  const children = new Set<ChildProcess>();
+
+  function start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+    });
+    children.add(child);
+    child.on('exit', () => children.delete(child));
+    return child;
+  }
+
+  async function simbatch(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ended> {
+    const child = start(args, env);
+    let [out, err] = ['', ''];
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (err += text));
+    child.stdin!.end(input);
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, out, err };
+  }
+
+  async function firstLine(child: ChildProcess): Promise<string> {
+    for await (const line of createInterface({ input: child.stdout! })) return line;
+    throw new Error('the program ended without a line');
+  }
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'simbatch-cli-'));
+    writeFileSync(file('small.yaml'), SMALL);
+    writeFileSync(file('toy.mjs'), SIMULATION);
+    writeFileSync(file('a-file'), '');
+  });
+
+  after(() => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe('without a coordinator', () => {
+    const nobody = { SVC_ENDPOINT: 'http://127.0.0.1:9' };
+    const TABLE: [string, string[], number, RegExp][] = [
+      ['version', ['--version'], 0, new RegExp(`^${packageVersion}\n$`)],
+      ['help', ['--help'], 0, /submit .*check and submit a study/],
+      ['help of a command', ['help', 'submit'], 0, /--runs-override <n>/],
+      ['nothing', [], 64, /Usage: simbatch/],
+      ['a misspelt command', ['submti'], 64, /unknown command 'submti'\n\(Did you mean submit\?\)/],
+      ['a misspelt option', ['jobs', '--satus', 'Failed'], 64, /unknown option '--satus'\n\(Did you mean --status\?\)/],
+      ['an unknown status', ['jobs', '--status', 'Broken'], 64, /"Broken" is none of Pending, Claimed/],
+      ['a malformed number', ['serve', '--port', '70x'], 64, /whole number from 0 to 65535/],
+      ['a malformed id', ['status', 'x'], 64, /"x" names no batch/],
+      [
+        'nobody answers',
+        ['status'],
+        69,
+        /^simbatch: cannot reach the coordinator at http:\/\/127\.0\.0\.1:9.*simbatch serve.*\n$/,
+      ],
+      ['an endpoint that is none', ['status', '--endpoint', 'ftp://x'], 78, /ftp:/],
+      ['an open address', ['serve', '--host', '0.0.0.0'], 64, /--allow-unauthenticated/],
+      [
+        'a data directory that is a file',
+        ['serve', '--port', '0', '--data-dir', 'a-file'],
+        73,
+        /^simbatch: .*a-file.*\n$/,
+      ],
+      ['a study that is not there', ['submit', 'none.yaml'], 66, /none\.yaml: no such file/],
+      ['--strict alone', ['submit', 'small.yaml', '--strict'], 64, /--watch/],
+      [
+        'a valid study',
+        ['submit', '--check', 'small.yaml'],
+        0,
+        /small\.yaml: valid - 4 runs of "small", 1 dispersion\n/,
+      ],
+      ['the example', ['submit', '--check', STUDY], 0, /valid - 400 runs/],
+      ['completion', ['completion', 'bash'], 0, /simbatch complete --/],
+    ];
+    for (const [name, args, code, text] of TABLE) {
+      it(name, async () => {
+        const ended = await simbatch(args, nobody);
+        expect(ended.out + ended.err).to.match(text);
+        expect(ended.code).to.equal(code);
+        expect(ended.err).to.not.match(/\n\s+at /);
+      });
+    }
+
+    it('lists every fault of a study with its place', async () => {
+      const ended = await simbatch(
+        ['submit', '--check', '-'],
+        {},
+        SMALL.replace('runs: 4', 'runs: x').replace('1Mi', '1Mx'),
+      );
+      expect(ended.err.split('\n')).to.have.length(4);
+      expect(ended.err).to.match(
+        /^simbatch: <stdin> has 2 faults\n\s*<stdin>:4:24: \/config\/monte_carlo\/runs .*\n\s*<stdin>:8:\d+: \/config\/compute\/container\/memory_request /,
+      );
+      expect(ended.code).to.equal(65);
+    });
+
+    it('samples the same in every format', async () => {
+      const csv = await simbatch(['sample', 'small.yaml', '--format', 'csv']);
+      const lines = await simbatch(['sample', 'small.yaml', '--format', 'ndjson', '--runs', '2']);
+      const rows = csv.out.trim().split('\r\n');
+      expect(rows[0]).to.equal('run_id,mass');
+      expect(rows).to.have.length(5);
+      const told = lines.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { run_id: number; parameters: { mass: number } });
+      expect(told.map(({ run_id, parameters }) => `${run_id},${parameters.mass}`)).to.deep.equal(rows.slice(1, 3));
+      expect((await simbatch(['sample', 'small.yaml', '--format', 'parquet', '-o', 'x.parquet'])).code).to.equal(0);
+      const bytes = readFileSync(file('x.parquet'));
+      const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+      expect([Number(metadata.num_rows), metadata.schema.map(({ name }) => name)]).to.deep.equal([
+        4,
+        ['root', 'run_id', 'mass'],
+      ]);
+    });
+
+    it('ends quietly when its reader has gone', async () => {
+      const child = start(['sample', 'small.yaml', '--format', 'csv', '--seed', '1']);
+      child.stdout!.destroy();
+      const [code] = (await once(child, 'exit')) as [number | null];
+      expect(code).to.equal(0);
+    });
+
+    it('completes commands', async () => {
+      const { out } = await simbatch(['complete', '--', 'su']);
+      expect(out).to.match(/^submit\t/m);
+    });
+  });
+
+  describe('with a coordinator', () => {
+    let coordinator: ChildProcess;
+    const env: Record<string, string> = {};
+
+    before(async () => {
+      coordinator = start(['serve', '--port', '0', '--data-dir', 'data']);
+      const line = await firstLine(coordinator);
+      expect(line).to.match(/^simbatch is listening on http:\/\/127\.0\.0\.1:\d+ \(data in \.\/data\)$/);
+      env['SVC_ENDPOINT'] = /http:\S+/.exec(line)![0];
+    });
+
+    it('a second one is refused its port and its data directory', async () => {
+      const port = new URL(env['SVC_ENDPOINT']!).port;
+      const samePort = await simbatch(['serve', '--port', port, '--data-dir', 'data-2']);
+      expect([samePort.code, samePort.err]).to.deep.equal([
+        73,
+        `simbatch: Cannot listen: another program listens on 127.0.0.1:${port}; choose another --port, or stop that program.\n`,
+      ]);
+      const sameData = await simbatch(['serve', '--port', '0', '--data-dir', 'data']);
+      expect(sameData.code).to.equal(73);
+      expect(sameData.err).to.match(/^simbatch: another process uses the data directory .*\n$/);
+    });
+
+    it('says why nothing runs, runs it, and tells the results', async () => {
+      const submitted = await simbatch(['submit', 'small.yaml', '-o', 'json', '--idempotency-key', 'once'], env);
+      const { batch_id: batch } = JSON.parse(submitted.out) as { batch_id: string };
+      const repeated = await simbatch(['submit', 'small.yaml', '-o', 'json', '--idempotency-key', 'once'], env);
+      expect(repeated.out).to.equal(submitted.out);
+      expect((await simbatch(['status'], env)).out).to.match(/NOT RUNNING: no runner has registered\n {4}-> start one/);
+      expect((await simbatch(['status', 'latest'], env)).out).to.match(
+        /4 Pending[^]*NOT RUNNING: no runner has registered/,
+      );
+
+      const runner = start(
+        ['runner', '--runner-id', 'r', '--engines', 'toy', '--entrypoint', 'toy.mjs', '--output-root', 'out'],
+        env,
+      );
+      const watched = await simbatch(['watch', batch, '--strict'], env);
+      expect(watched.out).to.match(
+        /^small: Completed - 2 Completed, 2 Failed\n2 runs failed: simbatch jobs --batch \S+ --status Failed,Timeout\nresults: /,
+      );
+      expect(watched.code).to.equal(3);
+      expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);
+
+      const jobs = await simbatch(['jobs', '-b', 'latest', '--status', 'failed'], env);
+      expect(jobs.out.trim().split('\n')).to.have.length(3);
+      const job = JSON.parse((await simbatch(['job', 'latest/1', '-o', 'json'], env)).out) as {
+        job: { status: string };
+        history: { attempts: unknown[] };
+      };
+      expect([job.job.status, job.history.attempts.length]).to.deep.equal(['Failed', 1]);
+      expect((await simbatch(['job', 'latest/0'], env)).out).to.match(/seed 9007199254740993\n[^]*double_mass/);
+
+      const csv = await simbatch(['results', 'latest', '--format', 'csv', '--parameters'], env);
+      const [head, first] = csv.out.split('\r\n').map((line) => line.split(','));
+      const mass = Number(first![head!.indexOf('parameters.mass')]);
+      expect(Number(first![head!.indexOf('metadata.double_mass')])).to.equal(2 * mass);
+      expect((await simbatch(['results', 'latest', '--summary'], env)).out).to.match(
+        /^2 runs succeeded, 2 failed\n[^]*double_mass +2 [^]*failures\n +2 x /,
+      );
+      expect((await simbatch(['results', 'latest', '-o', 'ndjson'], env)).out.trim().split('\n')).to.have.length(4);
+
+      expect((await simbatch(['drain', 'r', '--reason', 'new disk'], env)).out).to.equal('r is Maintenance\n');
+      expect((await simbatch(['runners'], env)).out).to.match(/^r +r +Maintenance .*new disk$/m);
+      await simbatch(['submit', 'small.yaml'], env);
+      expect((await simbatch(['status', 'latest'], env)).out).to.match(
+        /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,
+      );
+      expect((await simbatch(['cancel', 'latest'], env)).out).to.match(/^batch \S+ is Cancelled\n$/);
+      expect((await simbatch(['watch', 'latest'], env)).code).to.equal(2);
+      expect((await simbatch(['cancel', batch], env)).code).to.equal(75);
+      expect((await simbatch(['resume', 'r'], env)).out).to.equal('r is Idle\n');
+      expect((await simbatch(['job', 'latest/99'], env)).code).to.equal(66);
+      runner.kill('SIGTERM');
+      await once(runner, 'exit');
+    });
+
+    it('stops in order on SIGTERM, and leaves its data', async () => {
+      coordinator.kill('SIGTERM');
+      const [code] = (await once(coordinator, 'exit')) as [number | null];
+      expect(code).to.equal(0);
+      expect(existsSync(file('data'))).to.equal(true);
+    });
+  });
+
+  it('every command is in docs/cli.md', () => {
+    const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
+    expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}`))).to.deep.equal([]);
+  });
+});

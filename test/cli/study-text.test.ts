@@ -1,0 +1,138 @@
+/** Places of faults in study files, and what of YAML is refused: one row a text. */
+import { expect } from 'chai';
+import { checkStudyText } from '../../src/cli/check-study.ts';
+import { readStudyText } from '../../src/cli/study-file.ts';
+
+/** text -> `line:column detail` of each fault. */
+const REFUSED: [string, string, string[]][] = [
+  ['nothing', '', ['1:1 the file is empty']],
+  ['only a comment', '# a\n', ['1:1 the file is empty']],
+  ['repeated member', 'a: 1\nb:\n  c: 1\n  c: 2\n', ['4:3 repeats the member "c"']],
+  ['repeated member of JSON', '{"a": 1,\n "a": 2}', ['2:2 repeats the member "a"']],
+  ['two documents', 'a: 1\n---\nb: 2\n', ['2:1 starts a second document; a study is one']],
+  ['tab as indentation', 'a:\n\tb: 1\n', ['2:1 is indented with a tab; YAML takes spaces only']],
+  ['unknown anchor', 'a: *b\n', ['1:4 refers to *b, but there is no &b before it']],
+  [
+    'merge key',
+    'a: &a {x: 1}\nb:\n  <<: *a\n',
+    ['3:3 is a merge key of YAML 1.1; write the members out, or use an alias for a whole value'],
+  ],
+  ['binary', 'a: !!binary aGk=\n', ['1:13 has the tag tag:yaml.org,2002:binary, which means nothing here']],
+  ['tag of somebody', 'a: !ruby/object:X {}\n', ['1:19 has the tag !ruby/object:X, which means nothing here']],
+  ['complex name', '? [a]\n: 1\n', ['1:3 is not a name: a member needs a plain name']],
+  ['alias to itself', 'a: &a [*a]\n', ['1:7 is nested deeper than 64 levels once its aliases are followed']],
+  ['deep flow', '['.repeat(30_000), ['1:65 is nested deeper than 64 levels']],
+  ['deep block', '- '.repeat(30_000), ['1:129 is nested deeper than 64 levels']],
+];
+
+/** text -> value. */
+const READ: [string, string, unknown][] = [
+  ['YAML 1.2 booleans only', 'a: on\nb: yes\nc: true\nd: n\n', { a: 'on', b: 'yes', c: true, d: 'n' }],
+  ['a directive of YAML 1.1 changes nothing', '%YAML 1.1\n---\na: on\n', { a: 'on' }],
+  ['exponents', 'a: 1e5\nb: 1.5E-3\nc: -.5\n', { a: 1e5, b: 0.0015, c: -0.5 }],
+  ['leading zeros are decimal, 0o is octal', 'a: 010\nb: 0o10\nc: 0x10\n', { a: 10, b: 8, c: 16 }],
+  ['separators make text', 'a: 1_000\nb: 12:30\n', { a: '1_000', b: '12:30' }],
+  ['dates are text', 'a: 2026-03-01\n', { a: '2026-03-01' }],
+  ['null', 'a: ~\nb:\nc: null\n', { a: null, b: null, c: null }],
+  ['tabs in JSON', '{\n\t"a": [1,\n\t2]\n}', { a: [1, 2] }],
+  ['alias', 'a: &x {b: 1}\nc: *x\n', { a: { b: 1 }, c: { b: 1 } }],
+  ['names as written', '1.50: a\n010: b\n', { '1.50': 'a', '010': 'b' }],
+  [
+    'exact seed',
+    'config: {monte_carlo: {seed: 9223372036854775807}}',
+    { config: { monte_carlo: { seed: 9223372036854775807n } } },
+  ],
+  ['other integers are doubles', 'a: 9007199254740993\n', { a: 9007199254740992 }],
+];
+
+describe('reading a study file', () => {
+  for (const [name, text, expected] of REFUSED) {
+    it(`refuses: ${name}`, () => {
+      const { faults } = readStudyText(text);
+      expect(faults.map((fault) => `${fault.line}:${fault.column} ${fault.detail}`)).to.deep.equal(expected);
+    });
+  }
+  for (const [name, text, expected] of READ) {
+    it(`reads: ${name}`, () => {
+      const { value, faults } = readStudyText(text);
+      expect(faults).to.deep.equal([]);
+      expect(value).to.deep.equal(expected);
+    });
+  }
+
+  it('takes __proto__ for a name', () => {
+    const value = readStudyText('__proto__: {x: 1}\n').value as object;
+    expect(Object.keys(value)).to.deep.equal(['__proto__']);
+    expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
+  });
+
+  it('refuses aliases that multiply', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let i = 1; i < 10; i++)
+      lines.push(
+        `a${i}: &a${i} [${Array(10)
+          .fill(`*a${i - 1}`)
+          .join(', ')}]`,
+      );
+    expect(readStudyText(lines.join('\n')).faults.map((fault) => fault.detail)).to.deep.equal([
+      'holds more than 500000 values once its aliases are followed',
+    ]);
+  });
+});
+
+const STUDY = `name: A
+config:
+  simulation: { name: s, version: '1', duration_minutes: 1 }
+  monte_carlo:
+    runs: 10
+    sampling_method: monte_carlo
+    seed: 1
+  dispersions:
+    mass: { distribution: { type: normal, mean: 1, std_dev: 2 }, units: kg }
+  compute:
+    container: { image: x, cpu_request: 100m, memory_request: 1Gi }
+    max_parallel_jobs: 4
+    job_timeout_seconds: 60
+  early_termination: { enabled: true, check_frequency_hz: 10, conditions: [] }
+  telemetry:
+    sampling_rate_hz: 1
+    variables: [a]
+    storage: { s3_bucket: b, s3_prefix: p, compression: none }
+    buffer_flush_interval_seconds: 1
+`;
+
+/** A change to the study above -> `line:column pointer` of each fault, and a word its text must have. */
+const CHANGES: [string, string, string[], RegExp][] = [
+  ['name: A', 'nmae: A', ['1:1 /name', '1:1 /nmae'], /did you mean "name"/],
+  ["version: '1'", 'version: 1.10', ['3:35 /config/simulation/version'], /put it in quotes: "1.10"/],
+  ['enabled: true', 'enabled: on', ['14:33 /config/early_termination/enabled'], /reads on as text: write true/],
+  ['runs: 10', 'runs: 1_000', ['5:11 /config/monte_carlo/runs'], /digits only/],
+  ['runs: 10', 'runs: -1', ['5:11 /config/monte_carlo/runs'], /at least 0/],
+  ['    max_parallel_jobs: 4\n', '', ['10:3 /config/compute/max_parallel_jobs'], /required/],
+  ['type: normal', 'type: normall', ['9:35 /config/dispersions/mass/distribution/type'], /"normal"/],
+  ['std_dev: 2', 'std_dev: -2', ['9:61 /config/dispersions/mass/distribution/std_dev'], />= 0/],
+  ['mean: 1', 'mean: .inf', ['9:49 /config/dispersions/mass/distribution/mean'], /finite/],
+  ['seed: 1', 'seed: 9223372036854775808', ['7:11 /config/monte_carlo/seed'], /9223372036854775807/],
+  ['cpu_request: 100m', 'cpu_request: 100x', ['11:41 /config/compute/container/cpu_request'], /suffix/],
+  ['variables: [a]', 'variables: [a, 7]', ['17:20 /config/telemetry/variables/1'], /put it in quotes: "7"/],
+];
+
+describe('checking a study file', () => {
+  it('finds nothing in a valid one', () => {
+    expect(checkStudyText(STUDY).faults).to.deep.equal([]);
+  });
+
+  for (const [from, to, places, words] of CHANGES) {
+    it(`${from.trim()} -> ${to === '' ? '(nothing)' : to}`, () => {
+      expect(STUDY).to.include(from);
+      const { faults } = checkStudyText(STUDY.replace(from, to));
+      expect(faults.map((fault) => `${fault.line}:${fault.column} ${fault.pointer}`)).to.deep.equal(places);
+      expect(faults.map((fault) => fault.detail).join(' ')).to.match(words);
+    });
+  }
+
+  it('applies --runs-override to what is checked', () => {
+    expect(checkStudyText(STUDY, 3).text.value).to.have.property('runs_override', 3);
+    expect(checkStudyText('7', 3).faults).to.have.length(1);
+  });
+});

@@ -1,0 +1,203 @@
+/** The typed client against small servers: paging, exact seeds, and the two ways in which an exchange fails. */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { ApiError, Client, UnreachableError } from '../../src/client.ts';
+import type { BatchSubmission } from '../../src/client.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const caught = async (exchange: Promise<unknown>): Promise<any> => {
+  try {
+    await exchange;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+};
+
+describe('client', () => {
+  let server: Server;
+  let client: Client;
+  let handler: Handler;
+  before(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        handler(request, response, body);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    client = new Client({ endpoint: `${urlOf(server)}/`, token: 't0k', timeoutMs: 1000 });
+  });
+  after(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('reads a list page by page, and asks no page twice', async () => {
+    const urls: string[] = [];
+    handler = (request, response) => {
+      urls.push(request.url ?? '');
+      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
+      if (at < 2) response.setHeader('link', `</jobs?limit=2&cursor=${String(at + 1)}>; rel="next"`);
+      response.end(JSON.stringify([{ id: at * 2 }, { id: at * 2 + 1 }]));
+    };
+    const ids: unknown[] = [];
+    for await (const job of client.jobs({ statuses: ['Running', 'Failed'], batchIds: ['b'] }, { pageSize: 2 }))
+      ids.push(job.id);
+    expect(ids).to.deep.equal([0, 1, 2, 3, 4, 5]);
+    const query = 'batch_id=b&status=Running&status=Failed&limit=2';
+    expect(urls).to.deep.equal([`/jobs?${query}`, `/jobs?${query}&cursor=1`, `/jobs?${query}&cursor=2`]);
+  });
+
+  it('fetches no further page when the reader stops', async () => {
+    let count = 0;
+    handler = (_, response) => {
+      count += 1;
+      response.setHeader('link', '</batches?cursor=x>; rel="next"').end('[{}]');
+    };
+    for await (const _ of client.batches()) break;
+    expect(count).to.equal(1);
+  });
+
+  it('tells the total and the batch with a page of results', async () => {
+    handler = (_, response) => {
+      response.setHeader('x-total-count', '7').end(JSON.stringify({ batch: { id: 'b' }, results: [{ job_id: 'j' }] }));
+    };
+    expect(await client.batchResultsPage('b')).to.deep.equal({
+      batch: { id: 'b' },
+      items: [{ job_id: 'j' }],
+      next: undefined,
+      total: 7,
+    });
+  });
+
+  it('carries a seed above 2^53 exactly, both ways', async () => {
+    let sent = '';
+    handler = (_, response, body) => {
+      sent = body;
+      response.end(body);
+    };
+    const study = { name: 's', config: { monte_carlo: { seed: 9223372036854775807n } } } as unknown as BatchSubmission;
+    expect(await client.submit(study)).to.deep.equal(study);
+    expect(sent).to.include('"seed":9223372036854775807}');
+  });
+
+  it('sends the credential, the key, and ids as they are', async () => {
+    const seen: unknown[] = [];
+    handler = (request, response) => {
+      seen.push(request.url, request.headers.authorization, request.headers['idempotency-key']);
+      response.end('{}');
+    };
+    await client.drain('a/b?c', 'new disk & cable');
+    await client.submit({} as BatchSubmission, { idempotencyKey: 'k' });
+    expect(seen).to.deep.equal([
+      '/runners/a%2Fb%3Fc/drain?reason=new+disk+%26+cable',
+      'Bearer t0k',
+      undefined,
+      '/jobs',
+      'Bearer t0k',
+      'k',
+    ]);
+  });
+
+  for (const id of ['.', '..', '']) {
+    it(`refuses the id ${JSON.stringify(id)}, which would address something else`, async () => {
+      expect(await caught(client.runner(id))).to.have.property('code', 'not-found');
+    });
+  }
+
+  it('makes problem details an ApiError with code, faults and Retry-After', async () => {
+    const problem = {
+      type: 'about:blank',
+      title: 'Invalid',
+      status: 422,
+      detail: 'two faults',
+      code: 'invalid-request',
+      errors: [{ pointer: '/name', detail: 'is missing' }],
+    };
+    handler = (_, response) => {
+      response.writeHead(422, { 'retry-after': '3' }).end(JSON.stringify(problem));
+    };
+    const error = await caught(client.health());
+    expect(error).to.be.instanceOf(ApiError);
+    expect(error).to.deep.include({
+      status: 422,
+      code: 'invalid-request',
+      faults: problem.errors,
+      problem,
+      retryAfterSecs: 3,
+    });
+    expect(error.message).to.equal('two faults');
+    expect(error.transient).to.equal(false);
+  });
+
+  const odd: [what: string, handler: Handler, transient: boolean][] = [
+    ['a 200 that is not JSON', (_, response) => response.end('<html>'), false],
+    ['a 502 of a proxy', (_, response) => response.writeHead(502).end('<html>'), true],
+    ['problem details without a code', (_, response) => response.writeHead(400).end('{"detail":"x"}'), false],
+  ];
+  for (const [what, answer, transient] of odd) {
+    it(`${what} is an unexpected answer`, async () => {
+      handler = answer;
+      const error = await caught(client.health());
+      expect(error).to.include({ name: 'ApiError', code: 'unexpected-answer', transient });
+      expect(error.message).to.include(client.endpoint);
+    });
+  }
+
+  it('follows no redirect, which would carry the credential elsewhere', async () => {
+    handler = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+    expect(await caught(client.health())).to.be.instanceOf(UnreachableError);
+  });
+
+  it('gives up after its time limit, and a claim only after its waiting time on top', async () => {
+    const hasty = new Client({ endpoint: client.endpoint, timeoutMs: 50 });
+    handler = (_, response) => {
+      setTimeout(() => response.end('{"assignments":[],"batches":{}}'), 300);
+    };
+    expect((await caught(hasty.health())).message).to.match(/no answer within 0\.05 s/);
+    expect(await hasty.claim('r', { instance: 'i', max_jobs: 1, wait_seconds: 2 })).to.have.property('assignments');
+  });
+
+  it("throws the caller's reason when the caller stops", async () => {
+    handler = () => {};
+    const stop = new AbortController();
+    const claim = client.claim('r', { instance: 'i', max_jobs: 1, wait_seconds: 30 }, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    expect((await caught(claim)).message).to.equal('enough');
+  });
+
+  it('names endpoint and cause in one line when nobody listens', async () => {
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+    const endpoint = urlOf(free);
+    await new Promise((resolve) => free.close(resolve));
+    const error = await caught(new Client({ endpoint }).health());
+    expect(error).to.be.instanceOf(UnreachableError);
+    expect(error.message).to.equal(`cannot reach the coordinator at ${endpoint}: connection refused (is it running?)`);
+  });
+
+  const endpoints: [endpoint: string, message: RegExp][] = [
+    ['coordinator', /is not an address/],
+    ['ftp://x', /must begin with http/],
+    ['http://u:secret@x', /SVC_TOKEN/],
+    ['http://x/?a=1', /must not have a query/],
+  ];
+  for (const [endpoint, message] of endpoints) {
+    it(`refuses the endpoint ${endpoint}`, () => {
+      expect(() => new Client({ endpoint }))
+        .to.throw(message)
+        .with.property('message')
+        .that.not.includes('secret');
+    });
+  }
+});
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('not listening');
+  return `http://127.0.0.1:${String(address.port)}`;
+}

@@ -1,0 +1,89 @@
+/** Ends of the telemetry line to try the clients against: a real gRPC server that keeps what it gets, and ones that misbehave. */
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import {
+  loadPackageDefinition,
+  Server,
+  ServerCredentials,
+  status,
+  type handleClientStreamingCall,
+  type ServiceClientConstructor,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { root } from './program.ts';
+
+export interface Sample {
+  /** All digits, as text. */
+  timestamp_ns: string;
+  values: Record<string, number>;
+}
+
+export interface Collector {
+  url: string;
+  samples: Sample[];
+  /** Streams that the client has closed properly. */
+  finished: number;
+  close(): void;
+}
+
+interface Batch {
+  samples: Sample[];
+}
+
+interface Ack {
+  accepted?: number;
+  refused?: number;
+  detail?: string;
+}
+
+type Reading = 'all' | 'nothing';
+
+/** Speaks clients/telemetry.proto. `nothing`: takes the stream and never reads it. `ack` is added to the answer. */
+export async function startCollector(
+  options: { reading?: Reading; ack?: Ack; onSample?: () => void } = {},
+): Promise<Collector> {
+  const definition = loadSync(`${root}clients/telemetry.proto`, { keepCase: true, longs: String, defaults: true });
+  const loaded = loadPackageDefinition(definition) as any;
+  const service = (loaded.svc.telemetry.v1.Telemetry as ServiceClientConstructor).service;
+  const server = new Server();
+  const collector: Collector = { url: '', samples: [], finished: 0, close: () => server.forceShutdown() };
+  const StreamBatch: handleClientStreamingCall<Batch, Ack> = (call, answer) => {
+    if (options.reading === 'nothing') return;
+    call.on('data', (batch: Batch) => {
+      for (const sample of batch.samples) collector.samples.push(sample);
+      options.onSample?.();
+    });
+    call.on('error', () => undefined);
+    call.on('end', () => {
+      collector.finished += 1;
+      answer(null, { accepted: collector.samples.length, ...options.ack });
+    });
+  };
+  const Stream: handleClientStreamingCall<Sample, Ack> = (_, answer) => answer({ code: status.UNIMPLEMENTED });
+  server.addService(service, { StreamBatch, Stream });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  collector.url = `127.0.0.1:${String(port)}`;
+  return collector;
+}
+
+/** Accepts connections; says nothing, or says `greeting`, which is no HTTP/2. */
+export async function startStranger(greeting = ''): Promise<{ url: string; close: () => void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    if (greeting !== '') socket.write(greeting);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `127.0.0.1:${String(port)}`,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}

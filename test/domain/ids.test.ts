@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { batchIdOf, isBatchId, isJobId, jobId, newBatchId, runIdOf } from '../../src/domain/ids.ts';
+
+const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+const anyBytes = fc.uint8Array({ minLength: 6, maxLength: 6 });
+const anyRun = fc.integer({ min: 0, max: 2 ** 32 - 2 });
+
+describe('domain/ids', () => {
+  it('are UUIDs of version 8 and the variant of RFC 9562', () => {
+    const id = newBatchId(Date.UTC(2026, 0, 1), Uint8Array.from([255, 255, 255, 255, 255, 255]));
+    expect(id).to.equal('019b76da-a800-8fff-bfff-ffff00000000');
+    expect(jobId(id, 0)).to.equal('019b76da-a800-8fff-bfff-ffff00000001');
+    expect(newBatchId(0, new Uint8Array(6))).to.equal('00000000-0000-8000-8000-000000000000');
+  });
+
+  it('lead from a job to its batch and run, for every batch and run', () => {
+    fc.assert(
+      fc.property(anyTime, anyBytes, anyRun, (now, random, run) => {
+        const batch = newBatchId(now, random);
+        const job = jobId(batch, run);
+        expect([isBatchId(batch), isJobId(batch), isBatchId(job), isJobId(job)]).to.deep.equal([
+          true,
+          false,
+          false,
+          true,
+        ]);
+        expect(batchIdOf(job)).to.equal(batch);
+        expect(runIdOf(job)).to.equal(run);
+        expect(batchIdOf(batch)).to.equal(batch);
+      }),
+    );
+  });
+
+  it('sort by time and then by run', () => {
+    fc.assert(
+      fc.property(anyTime, anyTime, anyBytes, anyRun, anyRun, (a, b, random, r, s) => {
+        if (a !== b) expect(newBatchId(a, random) < newBatchId(b, random)).to.equal(a < b);
+        const batch = newBatchId(a, random);
+        if (r !== s) expect(jobId(batch, r) < jobId(batch, s)).to.equal(r < s);
+      }),
+    );
+  });
+
+  it('keep 42 of the random bits apart', () => {
+    const id = (...bytes: number[]): string => newBatchId(0, Uint8Array.from(bytes));
+    const bits = Array.from({ length: 48 }, (_, bit) => {
+      const bytes = [0, 0, 0, 0, 0, 0];
+      bytes[bit >> 3] = 0x80 >> (bit & 7);
+      return id(...bytes);
+    });
+    const zero = id(0, 0, 0, 0, 0, 0);
+    expect(new Set(bits.filter((it) => it !== zero)).size).to.be.at.least(42);
+  });
+
+  it('take nothing else for an id', () => {
+    const good = '019b76da-a800-8fff-bfff-ffff00000001';
+    const bad = [
+      '',
+      good.toUpperCase(),
+      `${good} `,
+      `${good}\n`,
+      `{${good}}`,
+      good.replaceAll('-', ''),
+      good.replace('-8', '-7'),
+      good.replace('-b', '-c'),
+      '../../etc/passwd',
+      '__proto__',
+    ];
+    for (const text of bad) expect([isBatchId(text), isJobId(text)], text).to.deep.equal([false, false]);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        expect([isBatchId(text), isJobId(text)]).to.deep.equal([false, false]);
+      }),
+    );
+  });
+});

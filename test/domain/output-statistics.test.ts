@@ -1,0 +1,72 @@
+/** Descriptive statistics against values computed with NumPy and by hand. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { NumberSeries } from '../../src/domain/statistics.ts';
+
+function series(values: Iterable<number>): NumberSeries {
+  const result = new NumberSeries();
+  for (const value of values) result.add(value);
+  return result;
+}
+
+describe('statistics of outputs', () => {
+  it('describes nothing by nothing', () => {
+    expect(series([]).describe()).to.equal(undefined);
+    expect(series([NaN, Infinity]).describe()).to.equal(undefined);
+    expect(series([]).quantile(0.5)).to.be.NaN;
+    expect(series([]).histogram(5)).to.deep.equal([]);
+  });
+
+  it('agrees with numpy (percentile, std with ddof 1)', () => {
+    // numpy.percentile([3, 1, 4, 1, 5, 9, 2, 6], [5, 25, 50, 75, 95]); numpy.std(..., ddof=1)
+    const told = series([3, 1, 4, 1, 5, 9, 2, 6]).describe()!;
+    expect([told.p5, told.p25, told.p50, told.p75, told.p95].map((q) => Number(q.toFixed(10)))).to.deep.equal([
+      1, 1.75, 3.5, 5.25, 7.95,
+    ]);
+    expect([told.count, told.min, told.max, told.mean]).to.deep.equal([8, 1, 9, 3.875]);
+    expect(told.sd).to.be.closeTo(2.748376143939, 1e-9);
+  });
+
+  it('has no standard deviation of one value', () => {
+    const told = series([7]).describe()!;
+    expect([told.sd, told.mean, told.p5, told.p95]).to.deep.equal([undefined, 7, 7, 7]);
+  });
+
+  it('does not cancel far from zero', () => {
+    expect(series([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]).describe()!.sd).to.be.closeTo(Math.sqrt(30), 1e-9);
+  });
+
+  it('counts what is not finite apart', () => {
+    const told = series([1, NaN, 3, -Infinity]).describe()!;
+    expect([told.count, told.nonFinite, told.mean]).to.deep.equal([2, 2, 2]);
+  });
+
+  it('takes values after it was asked', () => {
+    const growing = series([5]);
+    expect(growing.quantile(1)).to.equal(5);
+    for (let value = 0; value < 200; value++) growing.add(value);
+    expect([growing.quantile(0), growing.quantile(1), growing.count]).to.deep.equal([0, 199, 201]);
+  });
+
+  it('bins the widest range of doubles', () => {
+    const bins = series([-Number.MAX_VALUE, 0, Number.MAX_VALUE]).histogram(4);
+    expect(bins.map((bin) => bin.count)).to.deep.equal([1, 0, 1, 1]);
+    expect(bins.every((bin) => Number.isFinite(bin.from) && Number.isFinite(bin.to))).to.equal(true);
+  });
+
+  it('keeps order and every value (property)', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }),
+        fc.integer({ min: 1, max: 30 }),
+        (values, bins) => {
+          const of = series(values);
+          const quantiles = [0, 0.05, 0.5, 0.95, 1].map((p) => of.quantile(p));
+          for (let at = 1; at < quantiles.length; at++) expect(quantiles[at]).to.be.at.least(quantiles[at - 1]!);
+          expect(quantiles[0]).to.equal(Math.min(...values));
+          expect(of.histogram(bins).reduce((sum, bin) => sum + bin.count, 0)).to.equal(values.length);
+        },
+      ),
+    );
+  });
+});

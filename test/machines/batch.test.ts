@@ -1,0 +1,276 @@
+/**
+ * The batch's machine. A batch is written as its runs, a letter each: P Pending and untouched, Q requeued, C Claimed, R Running,
+ * D Completed, F Failed, T Timeout, X Cancelled, x Cancelled while untouched; a `!` behind them when its cancellation was asked for. The counters are
+ * always compared with a recount of the letters.
+ */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { createActor, getInitialSnapshot, getNextSnapshot, type SnapshotFrom } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import { activeRuns, batchMachine, pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
+import type { BatchEvent, BatchFact, JobChange } from '../../machines/protocol.ts';
+import { jobId } from '../../src/domain/ids.ts';
+import { BATCH_STATUSES, type BatchStatus } from '../../src/domain/types.ts';
+
+const BATCH = '01900000-0000-8000-8000-000000000000';
+const NOW = 1_000_000;
+const input = (totalJobs: number) => ({
+  batchId: BATCH,
+  name: 'a study',
+  configHash: 'h',
+  createdAtMs: NOW - 1000,
+  simulationName: 'rocket',
+  totalJobs,
+  maxParallelJobs: 0,
+  maxRetries: 3,
+  timeLimitMs: 0,
+  cpuMilli: 0,
+  memoryBytes: 0,
+  samplingScheme: 's',
+});
+
+/** What the letters come to. Runs before the cursor were handed out, or cancelled and passed over. */
+function recount(text: string) {
+  const isCancelRequested = text.endsWith('!');
+  const runs = text.replace('!', '').split('');
+  const count = (letter: string): number => runs.filter((it) => it === letter).length;
+  const lastTouched = runs.findLastIndex((it) => !'Px'.includes(it));
+  const next = isCancelRequested ? runs.length : lastTouched + 1;
+  return {
+    totalJobs: runs.length,
+    next,
+    cancelledAhead: runs.slice(next).filter((it) => it === 'x').length,
+    requeued: count('Q'),
+    claimed: count('C'),
+    running: count('R'),
+    completed: count('D'),
+    failed: count('F'),
+    timedOut: count('T'),
+    cancelled: count('X') + count('x'),
+    cancelRequested: isCancelRequested,
+  };
+}
+
+type BatchSnapshot = SnapshotFrom<typeof batchMachine>;
+
+function batchOf(value: BatchStatus, text: string): BatchSnapshot {
+  const counters = recount(text);
+  const { context } = getInitialSnapshot(batchMachine, input(counters.totalJobs));
+  return batchMachine.resolveState({ value, context: { ...context, ...counters } });
+}
+
+const counters = ({ next, cancelledAhead, requeued, claimed, running, ...c }: BatchContext) => {
+  const { completed, failed, timedOut, cancelled, cancelRequested, totalJobs } = c;
+  const active = { requeued, claimed, running };
+  return { totalJobs, next, cancelledAhead, ...active, completed, failed, timedOut, cancelled, cancelRequested };
+};
+
+const WORDS = {
+  C: 'Claimed',
+  R: 'Running',
+  D: 'Completed',
+  F: 'Failed',
+  T: 'Timeout',
+  X: 'Cancelled',
+  x: 'Cancelled',
+} as const;
+
+/** The change that turns a run's letter into another. */
+function changeOf(runId: number, from: string, to: string): JobChange {
+  const about = { jobId: jobId(BATCH, runId), batchId: BATCH, runId, runnerId: 'r1', attempt: 1, now: NOW };
+  if (to === 'C') return { ...about, type: 'job.claimed', requeued: from === 'Q', cpuMilli: 0, memoryBytes: 0 };
+  if (to === 'R') return { ...about, type: 'job.started' };
+  if (to === 'Q') {
+    const was = from === 'C' ? 'Claimed' : 'Running';
+    return { ...about, type: 'job.requeued', from: was, outcome: 'lost', why: 'runner-lost' };
+  }
+  const isPending = from === 'P' || from === 'Q';
+  return {
+    ...about,
+    type: 'job.ended',
+    from: isPending ? 'Pending' : WORDS[from as 'C' | 'R'],
+    to: WORDS[to as 'D' | 'F' | 'T' | 'X' | 'x'],
+    touched: from !== 'P',
+    error: undefined,
+    startedAtMs: undefined,
+  };
+}
+
+/** `0>C 1>C`: the changes by run, in order; `CANCEL`: the event. */
+function eventOf(text: string, runs: string): BatchEvent {
+  if (text === 'CANCEL') return { type: 'CANCEL', reason: 'enough', now: NOW };
+  const letters = runs.split('');
+  const changes = text.split(' ').map((word) => {
+    const [run = '', to = ''] = word.split('>');
+    const change = changeOf(Number(run), letters[Number(run)] ?? '', to);
+    letters[Number(run)] = to;
+    return change;
+  });
+  return { type: 'JOBS_CHANGED', changes, now: NOW };
+}
+
+function told(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; facts: string[] } {
+  const actor = createActor(batchMachine, { snapshot: from, input: from.context });
+  const facts: string[] = [];
+  actor.on('*', (it: BatchFact) => facts.push(it.type === 'batch.ended' ? `ended ${it.status}` : it.type.slice(6)));
+  actor.start();
+  actor.send(event);
+  return { after: actor.getSnapshot(), facts };
+}
+
+// Three runs where the cursor matters, two otherwise.
+const TABLE = `
+  # state   runs | changes     | state     runs | facts
+  Pending   PPP  | 0>C         | Running   CPP  |
+  Pending   PPP  | 0>C 1>C     | Running   CCP  |
+  Pending   PPP  | 0>C 0>R     | Running   RPP  |
+  Pending   PPP  | 0>x         | Pending   xPP  |
+  Pending   PPP  | 1>x         | Pending   PxP  |
+  Pending   xPP  | 1>C         | Running   xCP  |
+  Pending   PxP  | 0>C         | Running   CxP  |
+  Pending   PxP  | 0>C 2>C     | Running   CxC  |
+  Pending   xxP  | 2>C         | Running   xxC  |
+  Pending   xxP  | 2>x         | Cancelled xxx  | ended Cancelled
+  Pending   PP   | 0>x 1>x     | Cancelled xx   | ended Cancelled
+  Pending   PP   | CANCEL      | Cancelled xx!  | cancelling, ended Cancelled
+  Pending   xP   | CANCEL      | Cancelled xx!  | cancelling, ended Cancelled
+  Pending   PP   | 0>C 0>X     | Running   XP   |
+  Running   CP   | 0>R         | Running   RP   |
+  Running   CP   | 0>Q         | Running   QP   |
+  Running   CP   | 0>X         | Running   XP   |
+  Running   CP   | CANCEL      | Running   Cx!  | cancelling
+  Running   Cx!  | 0>X         | Cancelled Xx!  | ended Cancelled
+  Running   RP   | 0>D         | Running   DP   |
+  Running   RP   | 0>F         | Running   FP   |
+  Running   RP   | 0>T         | Running   TP   |
+  Running   RP   | 0>Q         | Running   QP   |
+  Running   RP   | CANCEL      | Running   Rx!  | cancelling
+  Running   Rx!  | 0>X         | Cancelled Xx!  | ended Cancelled
+  Running   QP   | 0>C         | Running   CP   |
+  Running   QP   | 0>X         | Running   XP   |
+  Running   QP   | 1>C         | Running   QC   |
+  Running   QP   | CANCEL      | Running   Qx!  | cancelling
+  Running   Qx!  | 0>X         | Cancelled Xx!  | ended Cancelled
+  Running   QR   | 1>D         | Running   QD   |
+  Running   DR   | 1>D         | Completed DD   | ended Completed
+  Running   DR   | 1>F         | Completed DF   | ended Completed
+  Running   DR   | 1>T         | Completed DT   | ended Completed
+  Running   DR   | 1>X         | Completed DX   | ended Completed
+  Running   DR   | 1>Q         | Running   DQ   |
+  Running   FR   | 1>F         | Failed    FF   | ended Failed
+  Running   FR   | 1>D         | Completed FD   | ended Completed
+  Running   TR   | 1>T         | Failed    TT   | ended Failed
+  Running   TR   | 1>F         | Failed    TF   | ended Failed
+  Running   FQ   | 1>X         | Failed    FX   | ended Failed
+  Running   XR   | 1>F         | Failed    XF   | ended Failed
+  Running   XR   | 1>X         | Cancelled XX   | ended Cancelled
+  Running   DP   | CANCEL      | Cancelled Dx!  | cancelling, ended Cancelled
+  Running   FP   | CANCEL      | Cancelled Fx!  | cancelling, ended Cancelled
+  Running   RR   | 0>D 1>D     | Completed DD   | ended Completed
+  Running   RR   | 0>Q 0>C 1>D | Running   CD   |
+`;
+
+describe('machines/batch', () => {
+  const rows = TABLE.split('\n').filter((line) => line.includes('|') && !line.includes('#'));
+  for (const row of rows) {
+    it(row.trim(), () => {
+      const [start = '', change = '', end = '', facts = ''] = row.split('|').map((cell) => cell.trim());
+      const [state = '', runs = ''] = start.split(/ +/);
+      const [target = '', left = ''] = end.split(/ +/);
+      const before = batchOf(state as BatchStatus, runs);
+      const event = eventOf(change, runs);
+      expect(before.can(event)).to.equal(true);
+      const { after, facts: heard } = told(before, event);
+      expect(after.value).to.equal(target);
+      expect(counters(after.context)).to.deep.equal(recount(left));
+      expect(heard.join(', ')).to.equal(facts);
+      expect(after.status).to.equal(['Pending', 'Running'].includes(target) ? 'active' : 'done');
+    });
+  }
+
+  it('takes nothing when it is over', () => {
+    for (const [state, runs] of [
+      ['Completed', 'DD'],
+      ['Failed', 'FF'],
+      ['Cancelled', 'xx!'],
+    ] as const) {
+      for (const event of [eventOf('CANCEL', runs), eventOf('0>C', 'PP'), eventOf('0>D', 'RR')]) {
+        const before = batchOf(state, runs);
+        expect(before.can(event), `${state} ${event.type}`).to.equal(false);
+        const { after, facts } = told(before, event);
+        expect(after.context).to.deep.equal(before.context);
+        expect(facts).to.deep.equal([]);
+      }
+    }
+  });
+
+  it('without runs is Completed at once', () => {
+    const actor = createActor(batchMachine, { input: input(0) });
+    const facts: string[] = [];
+    actor.on('*', (it) => facts.push(it.type));
+    actor.start();
+    expect(actor.getSnapshot()).to.deep.include({ value: 'Completed', status: 'done' });
+    expect(actor.getSnapshot().context.endedAtMs).to.equal(NOW - 1000);
+    expect(facts).to.deep.equal(['batch.opened', 'batch.ended']);
+  });
+
+  it('reaches every state', () => {
+    const paths = getShortestPaths(batchMachine, {
+      input: input(2),
+      events: ({ context: c }) => [
+        ...(untouchedRuns(c) > 0 ? [jobChanged(c.next, 'P', 'C'), jobChanged(c.next, 'P', 'x')] : []),
+        ...(c.claimed > 0 ? [jobChanged(0, 'C', 'R'), jobChanged(0, 'C', 'X')] : []),
+        ...(c.running > 0 ? [jobChanged(0, 'R', 'D'), jobChanged(0, 'R', 'F'), jobChanged(0, 'R', 'Q')] : []),
+        ...(c.requeued > 0 ? [jobChanged(0, 'Q', 'C')] : []),
+        eventOf('CANCEL', ''),
+      ],
+      limit: 10_000,
+    });
+    expect([...new Set(paths.map(({ state }) => state.value))].toSorted()).to.deep.equal(
+      [...BATCH_STATUSES].toSorted(),
+    );
+    for (const { state } of paths) {
+      expect(state.status === 'done', state.value).to.equal(!['Pending', 'Running'].includes(state.value));
+    }
+  });
+
+  it('counts what a recount counts, after whatever legal changes', () => {
+    const NEXT: Record<string, string> = { P: 'Cx', Q: 'CX', C: 'RQX', R: 'DFTQX' };
+    const steps = fc.array(fc.record({ run: fc.nat(4), to: fc.nat(4), cancel: fc.nat(40) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (choices) => {
+        let runs = 'PPPPP';
+        let batch: BatchSnapshot = getInitialSnapshot(batchMachine, input(5));
+        for (const { run, to, cancel } of choices) {
+          if (batch.status === 'done') return;
+          if (cancel === 0) {
+            batch = getNextSnapshot(batchMachine, batch, eventOf('CANCEL', runs));
+            runs = `${runs.replace('!', '').replaceAll('P', 'x')}!`;
+          } else {
+            const from = runs[run] ?? '';
+            // Untouched runs are handed out in order.
+            const isFirst = from !== 'P' || runs.indexOf('P') === run;
+            const choice = (NEXT[from] ?? '').split('').filter((it) => it !== 'C' || (isFirst && !runs.endsWith('!')));
+            const letter = choice[to % Math.max(1, choice.length)];
+            if (letter === undefined) continue;
+            batch = getNextSnapshot(batchMachine, batch, eventOf(`${run}>${letter}`, runs));
+            runs = runs.slice(0, run) + letter + runs.slice(run + 1);
+          }
+          const expected = recount(runs);
+          expect(counters(batch.context)).to.deep.equal(expected);
+          expect(pendingRuns(batch.context)).to.equal(runs.split('').filter((it) => 'PQ'.includes(it)).length);
+          const open = runs.split('').filter((it) => 'PQCR'.includes(it)).length;
+          expect(pendingRuns(batch.context) + activeRuns(batch.context)).to.equal(open);
+          expect(batch.status === 'done').to.equal(open === 0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const jobChanged = (runId: number, from: string, to: string): BatchEvent => ({
+  type: 'JOBS_CHANGED',
+  changes: [changeOf(runId, from, to)],
+  now: NOW,
+});

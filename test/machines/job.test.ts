@@ -1,0 +1,269 @@
+/** The job's machine: its transition table as text, its graph, its clock, and what each transition leaves behind. */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { getNextSnapshot } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import { jobDeadline, reviveJob, UNTOUCHED } from '../../machines/job-context.ts';
+import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
+import type { JobEvent, JobFact } from '../../machines/protocol.ts';
+import { FAIL_REASONS, JOB_STATUSES } from '../../src/domain/types.ts';
+import { expectTable, type Exercise } from '../support/transition-table.ts';
+import { CLAIMED_AT, JOB_EVENTS, jobIn, NOW, untouchedJob } from './job.fixture.ts';
+
+function fact(it: JobFact): string {
+  switch (it.type) {
+    case 'job.claimed':
+      return `job.claimed ${it.requeued ? 'again' : 'first'}`;
+    case 'job.started':
+      return it.type;
+    case 'job.requeued':
+      return `job.requeued ${it.from} ${it.outcome} ${it.why}`;
+    case 'job.ended':
+      return `job.ended ${it.from} ${it.to}${it.touched ? '' : ' untouched'}`;
+  }
+}
+
+const exercise: Exercise = {
+  machine: jobMachine,
+  fact,
+  fields: ['attempt', 'retries', 'losses', 'runnerId', 'claimedAtMs', 'startedAtMs', 'completedAtMs', 'error'],
+  events: JOB_EVENTS,
+  states: {
+    Untouched: untouchedJob(),
+    ...Object.fromEntries(JOB_STATUSES.map((status) => [status, jobIn(status)])),
+  },
+};
+
+/** Running jobs that one more step brings to a bound, and the events for which that matters. */
+const atTheBounds: Exercise = {
+  ...exercise,
+  events: Object.fromEntries(
+    Object.entries(JOB_EVENTS).filter(([, { type }]) => ['FAIL', 'RUNNER_LOST', 'TIME_LIMIT'].includes(type)),
+  ),
+  states: {
+    'Running, no retry left': jobIn('Running', { retries: 3 }),
+    'Running, four losses': jobIn('Running', { losses: 4 }),
+    'Running, no limit': jobIn('Running', { dueAtMs: undefined, timeLimitMs: 0 }),
+  },
+};
+
+describe('machines/job', () => {
+  it('takes exactly these events', () => {
+    expectTable(
+      exercise,
+      `
+      # state   | event                    | target    | facts                                       | changes
+      Untouched | CLAIM                    | Claimed   | job.claimed first                           | attempt+1, runnerId set, claimedAtMs set
+      Untouched | CANCEL                   | Cancelled | job.ended Pending Cancelled untouched       | completedAtMs set
+      Pending   | CLAIM                    | Claimed   | job.claimed again                           | attempt+1, runnerId set, claimedAtMs set
+      Pending   | CANCEL                   | Cancelled | job.ended Pending Cancelled                 | completedAtMs set
+      Claimed   | START                    | Running   | job.started                                 | startedAtMs set
+      Claimed   | CANCEL                   | Cancelled | job.ended Claimed Cancelled                 | completedAtMs set
+      Claimed   | HAND_BACK                | Pending   | job.requeued Claimed released signed-off    | runnerId cleared, claimedAtMs cleared
+      Claimed   | RUNNER_LOST              | Pending   | job.requeued Claimed released runner-lost   | runnerId cleared, claimedAtMs cleared
+      Claimed   | CLAIM_EXPIRED [in time]  | Pending   | job.requeued Claimed released claim-expired | runnerId cleared, claimedAtMs cleared
+      Running   | COMPLETE                 | Completed | job.ended Running Completed                 | completedAtMs set
+      Running   | FAIL [exit]              | Pending   | job.requeued Running failed exit            | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | FAIL [signal]            | Pending   | job.requeued Running failed signal          | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | FAIL [infrastructure]    | Pending   | job.requeued Running failed infrastructure  | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | FAIL [early_termination] | Failed    | job.ended Running Failed                    | completedAtMs set, error set
+      Running   | FAIL [invalid]           | Failed    | job.ended Running Failed                    | completedAtMs set, error set
+      Running   | FAIL [timeout]           | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
+      Running   | CANCEL                   | Cancelled | job.ended Running Cancelled                 | completedAtMs set
+      Running   | HAND_BACK                | Pending   | job.requeued Running released signed-off    | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | RUNNER_LOST              | Pending   | job.requeued Running lost runner-lost       | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | TIME_LIMIT [in time]     | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
+      # Completed, Failed, Timeout and Cancelled take nothing.
+      `,
+    );
+  });
+
+  it('knows its bounds', () => {
+    expectTable(
+      atTheBounds,
+      `
+      Running, no retry left | FAIL [exit]              | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [signal]            | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [infrastructure]    | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, no retry left | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no retry left | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four losses   | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four losses   | FAIL [signal]            | Pending | job.requeued Running failed signal         | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four losses   | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four losses   | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, four losses   | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, four losses   | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four losses   | RUNNER_LOST              | Failed  | job.ended Running Failed                   | losses+1, completedAtMs set, error set
+      Running, four losses   | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, no limit      | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no limit      | FAIL [signal]            | Pending | job.requeued Running failed signal         | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no limit      | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no limit      | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no limit      | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no limit      | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, no limit      | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      `,
+    );
+  });
+
+  it('reaches every state, and ends where it should', () => {
+    const paths = getShortestPaths(jobMachine, {
+      input: { ...untouchedJob().context, maxRetries: 1, timeLimitMs: 1000 },
+      events: everyEvent,
+      // The number of the attempt and the times grow for ever; what may happen does not depend on them.
+      serializeState: ({ value, context: c }) => JSON.stringify([value, c.retries, c.losses, c.attempt > 0]),
+      limit: 10_000,
+    });
+    const reached = new Map(paths.map(({ state }) => [state.value, state]));
+    expect([...reached.keys()].toSorted()).to.deep.equal([...JOB_STATUSES].toSorted());
+    for (const { state } of paths) {
+      const isTerminal = ['Completed', 'Failed', 'Timeout', 'Cancelled'].includes(state.value);
+      expect(state.status, state.value).to.equal(isTerminal ? 'done' : 'active');
+      expect(
+        everyEvent(state).some((it) => state.can(it)),
+        state.value,
+      ).to.equal(!isTerminal);
+    }
+  });
+
+  it('keeps the history of its attempts, and of many only the latest hundred', () => {
+    let job = untouchedJob();
+    for (let n = 1; n <= 103; n += 1) {
+      job = after(job, { type: 'CLAIM', runnerId: `r${n}`, now: n });
+      if (n < 103) job = after(job, { type: 'HAND_BACK', runnerId: `r${n}`, attempt: n, now: n });
+    }
+    const { attempts, attemptsOmitted } = job.context;
+    expect(attemptsOmitted).to.equal(3);
+    expect(attempts.map((it) => it.n)).to.deep.equal(Array.from({ length: 100 }, (_, at) => at + 4));
+    expect(attempts[0]).to.deep.equal({
+      n: 4,
+      runner: 'r4',
+      claimed: 4,
+      ended: 4,
+      outcome: 'released',
+      reason: 'signed-off',
+    });
+    expect(attempts.at(-1)).to.deep.equal({ n: 103, runner: 'r103', claimed: 103 });
+  });
+
+  it('keeps a long message whole, and cut in the history', () => {
+    const message = 'x'.repeat(5000);
+    const { context } = after(jobIn('Running'), { ...JOB_EVENTS['FAIL [invalid]'], message });
+    expect(context.error).to.equal(message);
+    expect(context.attempts.at(-1)?.message).to.have.length(2000);
+  });
+
+  it('names in its message the runner that was lost once too often, and the time limit', () => {
+    const lost = after(jobIn('Running', { losses: 4 }), JOB_EVENTS.RUNNER_LOST).context.error;
+    expect(lost).to.equal(
+      'runner r1 was restarted while this run was running on it; the run has lost its runner 5 times, which is the limit',
+    );
+    const late = after(jobIn('Running'), JOB_EVENTS['TIME_LIMIT [in time]']).context.error;
+    expect(late).to.equal('the run exceeded its time limit of 30 s');
+  });
+
+  it('has one deadline: the claim time, then the time limit', () => {
+    const running = after(jobIn('Claimed'), JOB_EVENTS.START);
+    const table = [
+      ['Untouched', untouchedJob(), undefined],
+      ['Claimed', jobIn('Claimed'), { kind: 'claim', atMs: CLAIMED_AT + 60_000 }],
+      ['Running', running, { kind: 'time-limit', atMs: NOW + 30_000 }],
+      ['Running, no limit', after(jobIn('Claimed', { timeLimitMs: 0 }), JOB_EVENTS.START), undefined],
+      ['Requeued', after(running, JOB_EVENTS['FAIL [exit]']), undefined],
+      ['Completed', after(running, JOB_EVENTS.COMPLETE), undefined],
+    ] as const;
+    for (const [name, { value, context }, deadline] of table) {
+      expect(jobDeadline(value, context), name).to.deep.equal(deadline);
+    }
+  });
+
+  it('begins its clock afresh after a restart', () => {
+    const table: [state: string, dueAtMs: number | undefined, revived: number | undefined][] = [
+      // A claim's time is counted from the restart, even when the clock was set back meanwhile.
+      ['Claimed', NOW - 5000, NOW + 60_000],
+      ['Claimed', NOW + 59_999, NOW + 60_000],
+      ['Claimed', NOW + 3_600_000, NOW + 60_000],
+      // A time limit is not judged within a lease of the restart, and otherwise stays.
+      ['Running', NOW - 5000, NOW + 60_000],
+      ['Running', NOW + 59_999, NOW + 60_000],
+      ['Running', NOW + 60_001, NOW + 60_001],
+      ['Running', undefined, undefined],
+    ];
+    for (const [state, dueAtMs, revived] of table) {
+      const state1 = reviveJob(state, { ...UNTOUCHED, dueAtMs }, NOW);
+      expect(state1, `${state} ${dueAtMs}`).to.deep.equal({ ...UNTOUCHED, dueAtMs: revived });
+    }
+  });
+
+  it('never throws and keeps its promises, whatever it hears', () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
+        let job = untouchedJob();
+        for (const event of events) {
+          const next = after(job, event);
+          expectConsistent(next);
+          if (job.status === 'done') expect(next).to.equal(job);
+          if (!job.can(event)) expect(next.context).to.deep.equal(job.context);
+          expect(next.context.attempt).to.be.at.least(job.context.attempt);
+          job = next;
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const after = (job: JobSnapshot, event: JobEvent): JobSnapshot => getNextSnapshot(jobMachine, job, event);
+
+/** Each event in a form that the job's present state could take. */
+function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
+  const report = { runnerId: c.runnerId ?? 'nobody', attempt: c.attempt, now: NOW };
+  return [
+    { type: 'CLAIM', runnerId: 'r1', now: NOW },
+    { ...report, type: 'START' },
+    { ...report, type: 'COMPLETE' },
+    ...FAIL_REASONS.map((reason): JobEvent => ({ ...report, type: 'FAIL', reason, message: 'broke' })),
+    { type: 'CANCEL', reason: undefined, now: NOW },
+    { ...report, type: 'HAND_BACK' },
+    { ...report, type: 'RUNNER_LOST', cause: 'was restarted' },
+    { type: 'CLAIM_EXPIRED', now: NOW + 60_000 },
+    { type: 'TIME_LIMIT', now: NOW + 60_000 },
+  ];
+}
+
+const anyReport = fc.record({
+  type: fc.constantFrom(
+    'CLAIM',
+    'START',
+    'COMPLETE',
+    'FAIL',
+    'CANCEL',
+    'HAND_BACK',
+    'RUNNER_LOST',
+    'CLAIM_EXPIRED',
+    'TIME_LIMIT',
+  ),
+  runnerId: fc.constantFrom('r1', 'r2', '__proto__', ''),
+  attempt: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer(), fc.constant(NaN)),
+  reason: fc.constantFrom(...FAIL_REASONS),
+  message: fc.string(),
+  cause: fc.string(),
+  now: fc.integer({ min: 0, max: 200_000 }),
+});
+const anyEvent = anyReport as fc.Arbitrary<unknown> as fc.Arbitrary<JobEvent>;
+
+function expectConsistent({ value, context: c }: JobSnapshot): void {
+  const isHeld = value === 'Claimed' || value === 'Running';
+  if (isHeld || value === 'Pending') expect(c.runnerId !== undefined, `${value} has a runner`).to.equal(isHeld);
+  if (isHeld) expect(c.attempts.at(-1)).to.include({ n: c.attempt, runner: c.runnerId });
+  expect(c.attempts.filter((it) => it.outcome === undefined).length, 'open attempts').to.equal(isHeld ? 1 : 0);
+  expect(c.attempts.length + c.attemptsOmitted).to.equal(c.attempt);
+  expect(c.retries).to.be.within(0, c.maxRetries);
+  expect(c.losses).to.be.within(0, 5);
+  expect(c.completedAtMs !== undefined).to.equal(!isHeld && value !== 'Pending');
+  expect(c.error !== undefined).to.equal(value === 'Failed' || value === 'Timeout');
+  expect(c.attempts.filter((it) => it.outcome === 'completed').length).to.equal(value === 'Completed' ? 1 : 0);
+}

@@ -1,0 +1,299 @@
+/** The runner's machine: its transition table as text, its graph, its clock, and that it survives whatever it hears. */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { getInitialSnapshot, getNextSnapshot } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import type { Fact, RunnerEvent } from '../../machines/protocol.ts';
+import { reviveRunner, runnerDeadline, runnerMachine, type RunnerSnapshot } from '../../machines/runner.ts';
+import { RUNNER_STATUSES } from '../../src/domain/types.ts';
+import { expectTable, type Exercise } from '../support/transition-table.ts';
+import { CHANGES, HELD, NOW, RUNNER_EVENTS, runnerIn } from './runner.fixture.ts';
+
+function fact(it: Fact): string {
+  const held = 'held' in it ? ` ${it.held.map((ref) => ref.job_id).join(' ') || 'nothing'}` : '';
+  return `${it.type.replace('runner.', '')}${held}`;
+}
+
+const held = [HELD];
+const missing = [{ ...HELD, missingSinceMs: NOW }];
+
+const exercise: Exercise = {
+  machine: runnerMachine,
+  fact,
+  fields: ['instance', 'held', 'drained', 'drainReason', 'completed', 'failed', 'heardAtMs', 'lastHeartbeatMs'],
+  events: RUNNER_EVENTS,
+  states: {
+    Idle: runnerIn('Idle'),
+    Busy: runnerIn('Busy', { held }),
+    Maintenance: runnerIn('Maintenance', { drained: true }),
+    Offline: runnerIn('Offline'),
+  },
+};
+
+/** The same states holding jobs or drained, and the events for which that matters. */
+const REPORTS = ['started', 'failed', 'released', 'timed out', 'cancelled'].map((it) => `JOBS_CHANGED [${it}]`);
+const holding: Exercise = {
+  ...exercise,
+  events: Object.fromEntries(Object.entries(RUNNER_EVENTS).filter(([name]) => !REPORTS.includes(name))),
+  states: {
+    'Busy, j1 missing': runnerIn('Busy', { held: missing }),
+    'Maintenance, holds j1': runnerIn('Maintenance', { drained: true, held: missing }),
+    'Offline, holds j1': runnerIn('Offline', { held }),
+    'Offline, drained': runnerIn('Offline', { drained: true, drainReason: 'a disk' }),
+  },
+};
+
+describe('machines/runner', () => {
+  it('takes exactly these events', () => {
+    expectTable(
+      exercise,
+      `
+      Idle        | REGISTER [same]                     | Idle        | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Idle        | REGISTER [new, replaces]            | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Idle        | REGISTER [new, replaces, holding]   | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Idle        | HEARTBEAT                           | Idle        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Idle        | HEARTBEAT [holds nothing]           | Idle        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Idle        | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
+      Idle        | JOBS_CHANGED [started]              | Idle        | -                        | -
+      Idle        | JOBS_CHANGED [failed]               | Idle        | -                        | failed+1
+      Idle        | JOBS_CHANGED [released]             | Idle        | -                        | -
+      Idle        | JOBS_CHANGED [completed]            | Idle        | -                        | completed+1
+      Idle        | JOBS_CHANGED [timed out]            | Idle        | -                        | failed+1
+      Idle        | JOBS_CHANGED [cancelled]            | Idle        | -                        | -
+      Idle        | DRAIN                               | Maintenance | drained                  | drained changed, drainReason set
+      Idle        | RESUME                              | Idle        | -                        | -
+      Idle        | RESUME [silent]                     | Idle        | -                        | -
+      Idle        | SILENCE [in time]                   | Offline     | silent                   | -
+      Idle        | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Busy        | REGISTER [same]                     | Busy        | lost nothing, registered | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy        | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy        | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy        | HEARTBEAT                           | Busy        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Busy        | HEARTBEAT [holds nothing]           | Busy        | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy        | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
+      Busy        | JOBS_CHANGED [started]              | Busy        | -                        | -
+      Busy        | JOBS_CHANGED [failed]               | Idle        | -                        | held changed, failed+1
+      Busy        | JOBS_CHANGED [released]             | Idle        | -                        | held changed
+      Busy        | JOBS_CHANGED [completed]            | Idle        | -                        | held changed, completed+1
+      Busy        | JOBS_CHANGED [timed out]            | Idle        | -                        | held changed, failed+1
+      Busy        | JOBS_CHANGED [cancelled]            | Idle        | -                        | held changed
+      Busy        | DRAIN                               | Maintenance | drained                  | drained changed, drainReason set
+      Busy        | RESUME                              | Busy        | -                        | -
+      Busy        | RESUME [silent]                     | Busy        | -                        | -
+      Busy        | SILENCE [in time]                   | Offline     | silent                   | -
+      Busy        | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Maintenance | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | HEARTBEAT                           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | HEARTBEAT [holds nothing]           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | JOBS_CHANGED [claimed]              | Maintenance | -                        | held changed
+      Maintenance | JOBS_CHANGED [started]              | Maintenance | -                        | -
+      Maintenance | JOBS_CHANGED [failed]               | Maintenance | -                        | failed+1
+      Maintenance | JOBS_CHANGED [released]             | Maintenance | -                        | -
+      Maintenance | JOBS_CHANGED [completed]            | Maintenance | -                        | completed+1
+      Maintenance | JOBS_CHANGED [timed out]            | Maintenance | -                        | failed+1
+      Maintenance | JOBS_CHANGED [cancelled]            | Maintenance | -                        | -
+      Maintenance | DRAIN                               | Maintenance | -                        | drainReason set
+      Maintenance | RESUME                              | Idle        | resumed                  | drained changed
+      Maintenance | RESUME [silent]                     | Offline     | resumed                  | drained changed
+      Maintenance | SILENCE [in time]                   | Offline     | silent                   | -
+      Maintenance | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Offline     | REGISTER [same]                     | Idle        | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Offline     | REGISTER [new]                      | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline     | REGISTER [new, replaces]            | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline     | REGISTER [new, replaces, holding]   | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline     | REGISTER [new, replaces a stranger] | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline     | HEARTBEAT                           | Idle        | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline     | HEARTBEAT [holds nothing]           | Idle        | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline     | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
+      Offline     | JOBS_CHANGED [started]              | Offline     | -                        | -
+      Offline     | JOBS_CHANGED [failed]               | Offline     | -                        | failed+1
+      Offline     | JOBS_CHANGED [released]             | Offline     | -                        | -
+      Offline     | JOBS_CHANGED [completed]            | Offline     | -                        | completed+1
+      Offline     | JOBS_CHANGED [timed out]            | Offline     | -                        | failed+1
+      Offline     | JOBS_CHANGED [cancelled]            | Offline     | -                        | -
+      Offline     | DRAIN                               | Offline     | drained                  | drained changed, drainReason set
+      Offline     | RESUME                              | Offline     | resumed                  | -
+      Offline     | RESUME [silent]                     | Offline     | resumed                  | -
+      Offline     | LEASE_ENDED [in time]               | Offline     | lost nothing             | -
+      Offline     | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      `,
+    );
+  });
+
+  it('takes exactly these when it holds jobs or is drained', () => {
+    expectTable(
+      holding,
+      `
+      Busy, j1 missing      | REGISTER [same]                     | Busy        | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | HEARTBEAT                           | Busy        | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | HEARTBEAT [holds nothing]           | Busy        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
+      Busy, j1 missing      | JOBS_CHANGED [completed]            | Idle        | -                        | held changed, completed+1
+      Busy, j1 missing      | DRAIN                               | Maintenance | drained                  | drained changed, drainReason set
+      Busy, j1 missing      | RESUME                              | Busy        | -                        | -
+      Busy, j1 missing      | RESUME [silent]                     | Busy        | -                        | -
+      Busy, j1 missing      | SILENCE [in time]                   | Offline     | silent                   | -
+      Busy, j1 missing      | MISSING [in time]                   | Busy        | lost j1                  | -
+      Busy, j1 missing      | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Maintenance, holds j1 | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | REGISTER [new, replaces]            | Maintenance | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | HEARTBEAT                           | Maintenance | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | HEARTBEAT [holds nothing]           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | JOBS_CHANGED [claimed]              | Maintenance | -                        | held changed
+      Maintenance, holds j1 | JOBS_CHANGED [completed]            | Maintenance | -                        | held changed, completed+1
+      Maintenance, holds j1 | DRAIN                               | Maintenance | -                        | drainReason set
+      Maintenance, holds j1 | RESUME                              | Busy        | resumed                  | drained changed
+      Maintenance, holds j1 | RESUME [silent]                     | Offline     | resumed                  | drained changed
+      Maintenance, holds j1 | SILENCE [in time]                   | Offline     | silent                   | -
+      Maintenance, holds j1 | MISSING [in time]                   | Maintenance | lost j1                  | -
+      Maintenance, holds j1 | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Offline, holds j1     | REGISTER [same]                     | Busy        | lost nothing, registered | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | REGISTER [new]                      | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | REGISTER [new, replaces a stranger] | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | HEARTBEAT                           | Busy        | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | HEARTBEAT [holds nothing]           | Busy        | online                   | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
+      Offline, holds j1     | JOBS_CHANGED [completed]            | Offline     | -                        | held changed, completed+1
+      Offline, holds j1     | DRAIN                               | Offline     | drained                  | drained changed, drainReason set
+      Offline, holds j1     | RESUME                              | Offline     | resumed                  | -
+      Offline, holds j1     | RESUME [silent]                     | Offline     | resumed                  | -
+      Offline, holds j1     | LEASE_ENDED [in time]               | Offline     | lost j1                  | -
+      Offline, holds j1     | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Offline, drained      | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | REGISTER [new]                      | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | REGISTER [new, replaces a stranger] | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | HEARTBEAT                           | Maintenance | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | HEARTBEAT [holds nothing]           | Maintenance | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
+      Offline, drained      | JOBS_CHANGED [completed]            | Offline     | -                        | completed+1
+      Offline, drained      | DRAIN                               | Offline     | drained                  | drainReason changed
+      Offline, drained      | RESUME                              | Offline     | resumed                  | drained changed, drainReason cleared
+      Offline, drained      | RESUME [silent]                     | Offline     | resumed                  | drained changed, drainReason cleared
+      Offline, drained      | LEASE_ENDED [in time]               | Offline     | lost nothing             | -
+      Offline, drained      | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      `,
+    );
+  });
+
+  it('begins Offline, and a first REGISTER brings it to life', () => {
+    const fresh = getInitialSnapshot(runnerMachine, { runnerId: 'r1', now: NOW });
+    expect(fresh.value).to.equal('Offline');
+    const { value, context } = after(fresh, RUNNER_EVENTS['REGISTER [new]'] as RunnerEvent);
+    expect(value).to.equal('Idle');
+    expect(context).to.include({ instance: 'i2', registeredAtMs: NOW, lastHeartbeatMs: NOW + 1000 });
+  });
+
+  it('reaches every state, and none is an end', () => {
+    const paths = getShortestPaths(runnerMachine, {
+      input: { runnerId: 'r1', now: NOW },
+      events: Object.values(RUNNER_EVENTS),
+      serializeState: ({ value, context: c }) =>
+        JSON.stringify([value, c.instance, c.drained, c.held.map((it) => [it.jobId, it.missingSinceMs !== undefined])]),
+      limit: 20_000,
+    });
+    expect([...new Set(paths.map(({ state }) => state.value))].toSorted()).to.deep.equal(
+      [...RUNNER_STATUSES].toSorted(),
+    );
+    for (const { state } of paths) expect(state.status).to.equal('active');
+  });
+
+  it('holds what it was given until it hears of the end, in any order', () => {
+    let runner = runnerIn('Idle');
+    const jobs = (...changes: (typeof CHANGES)[keyof typeof CHANGES][]): void => {
+      runner = after(runner, { type: 'JOBS_CHANGED', changes, now: NOW });
+    };
+    jobs(CHANGES.claimed);
+    expect(runner.context.held).to.deep.equal([{ jobId: 'j2', attempt: 1, cpuMilli: 500, memoryBytes: 10 }]);
+    jobs({ ...CHANGES.completed, jobId: 'j2' }, { ...CHANGES.claimed, attempt: 2 });
+    expect(runner.value).to.equal('Busy');
+    expect(runner.context.held.map((it) => it.attempt)).to.deep.equal([2]);
+    jobs({ ...CHANGES.timedOut, jobId: 'j2' });
+    expect(runner.value).to.equal('Idle');
+    expect(runner.context).to.include({ completed: 1, failed: 1 });
+  });
+
+  it('counts an attempt as missing from the first heartbeat that does not name it', () => {
+    let runner = runnerIn('Busy', { held });
+    const beat = (now: number, attempt?: number): void => {
+      const named = attempt === undefined ? [] : [{ job_id: 'j1', attempt }];
+      runner = after(runner, { type: 'HEARTBEAT', instance: 'i1', holding: named, now });
+    };
+    const since = (): number | undefined => runner.context.held[0]?.missingSinceMs;
+    beat(NOW, 1);
+    expect(since()).to.equal(undefined);
+    beat(NOW + 5000);
+    expect(since()).to.equal(NOW + 5000);
+    // Another attempt of the same job is not the one it was given.
+    beat(NOW + 10_000, 2);
+    expect(since()).to.equal(NOW + 5000);
+    beat(NOW + 15_000, 1);
+    expect(since()).to.equal(undefined);
+    runner = after(runner, { type: 'HEARTBEAT', instance: 'i1', holding: undefined, now: NOW + 20_000 });
+    expect(since(), 'a sign of life that says nothing of what it holds').to.equal(undefined);
+  });
+
+  it('has one deadline', () => {
+    const slow = { heartbeatIntervalSecs: 60 };
+    const gone = (ms: number) => [HELD, { ...HELD, jobId: 'j2', missingSinceMs: NOW + ms }];
+    const table: [string, RunnerSnapshot, string | undefined][] = [
+      ['Idle', runnerIn('Idle'), 'silence +15000'],
+      ['Busy', runnerIn('Busy', { held }), 'silence +15000'],
+      ['Maintenance', runnerIn('Maintenance'), 'silence +15000'],
+      ['with heartbeats every 60 s', runnerIn('Idle', slow), 'silence +180000'],
+      ['missing, silence sooner', runnerIn('Busy', { held: gone(0) }), 'silence +15000'],
+      ['missing sooner', runnerIn('Busy', { held: gone(-50_000) }), 'missing +10000'],
+      ['Offline, holds nothing', runnerIn('Offline'), undefined],
+      ['Offline, holds a job', runnerIn('Offline', { held }), 'lease +60000'],
+      ['Offline, heartbeats every 60 s', runnerIn('Offline', { held, ...slow }), 'lease +180000'],
+    ];
+    for (const [name, { value, context }, expected] of table) {
+      const deadline = runnerDeadline(value, context);
+      const text = deadline === undefined ? undefined : `${deadline.kind} +${deadline.atMs - NOW}`;
+      expect(text, name).to.equal(expected);
+    }
+  });
+
+  it('is given time after a restart, whatever its clock said', () => {
+    for (const heardAtMs of [NOW - 1_000_000, NOW, NOW + 3_600_000]) {
+      const { context } = runnerIn('Busy', { heardAtMs, held: [HELD, { ...HELD, missingSinceMs: 1 }] });
+      const revived = reviveRunner(context, NOW);
+      expect(revived.heardAtMs).to.equal(NOW);
+      expect(revived.lastHeartbeatMs, 'what is shown stays').to.equal(context.lastHeartbeatMs);
+      expect(revived.held).to.deep.equal([HELD, { ...HELD, missingSinceMs: NOW }]);
+    }
+  });
+
+  it('never throws and keeps its promises, whatever it hears', () => {
+    const events = fc.array(fc.constantFrom(...Object.values(RUNNER_EVENTS)), { maxLength: 60 });
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(30_000), { maxLength: 60 }), (heard, gaps) => {
+        let runner: RunnerSnapshot = getInitialSnapshot(runnerMachine, { runnerId: 'r1', now: NOW });
+        let now = NOW;
+        for (const [at, event] of heard.entries()) {
+          now += gaps[at] ?? 0;
+          const next = after(runner, { ...event, now });
+          if (!runner.can({ ...event, now })) expect(next.context).to.deep.equal(runner.context);
+          const { value, context: c } = next;
+          if (value === 'Idle') expect(c.held).to.deep.equal([]);
+          if (value === 'Busy') expect(c.held).to.not.deep.equal([]);
+          if (value !== 'Offline') expect(value === 'Maintenance', 'Maintenance is drained').to.equal(c.drained);
+          if (c.drainReason !== undefined) expect(c.drained).to.equal(true);
+          runner = next;
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const after = (runner: RunnerSnapshot, event: RunnerEvent): RunnerSnapshot =>
+  getNextSnapshot(runnerMachine, runner, event);

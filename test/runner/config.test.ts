@@ -1,0 +1,289 @@
+/** The runner's configuration: where each setting comes from, which source wins, and what each mistake gets. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { resolveConfig, supportedSimulationTypes } from '../../src/runner/config.ts';
+import type { ConfigSources, RunnerConfig } from '../../src/runner/config.ts';
+import { FIELDS } from '../../src/runner/config/fields.ts';
+import { chooseEngine, commandOf } from '../../src/runner/engine.ts';
+
+const host = { hostname: 'lab-7.example.org', cpuCores: 8, memoryGb: 31.3 };
+const FULL = `# every field
+runner_id: lab-7
+name: The fast one
+endpoint: https://coordinator.example.org
+max_concurrent_jobs: 3
+heartbeat_interval_secs: 7
+grace_secs: 0
+engines: [rocket, glider]
+capabilities:
+  - reentry
+  - rocket
+rocket_entrypoint: sims/rocket.py
+glider_entrypoint: /opt/glider
+entrypoint: other.mjs
+python_executable: venv/bin/python
+output_root: out
+working_directory: /data
+tags: a, b
+cpu_cores: 4
+memory_gb: 2.5
+gpu_available: true
+`;
+
+describe('runner: configuration', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'simbatch-config-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  function resolved(given: {
+    yaml?: string;
+    env?: ConfigSources['env'];
+    flags?: ConfigSources['flags'];
+  }): RunnerConfig {
+    const sources: ConfigSources = { flags: given.flags ?? {}, env: given.env ?? {}, cwd: '/cwd', host };
+    if (given.yaml !== undefined) {
+      sources.file = join(folder, 'runner.yaml');
+      writeFileSync(sources.file, given.yaml);
+    }
+    return resolveConfig(sources);
+  }
+
+  const withEntrypoint = { entrypoint: ['sim.py'] };
+
+  it('has defaults for everything but the entrypoint', () => {
+    const config = resolved({ flags: withEntrypoint });
+    expect(config).to.deep.include({
+      endpoint: 'http://127.0.0.1:7070',
+      token: undefined,
+      maxConcurrentJobs: 8,
+      heartbeatIntervalSecs: 5,
+      graceSecs: 30,
+      engines: [{ name: '*', entrypoint: '/cwd/sim.py' }],
+      outputRoot: '/cwd/simbatch-output',
+      workingDirectory: '/cwd',
+      cpuCores: 8,
+      memoryGb: 31.3,
+      gpuAvailable: false,
+      notes: [],
+    });
+    expect(config.id).to.match(/^lab-7\.example\.org-[0-9a-f]{6}$/);
+    expect(config.name).to.equal(config.id);
+    expect(Object.isFrozen(config)).to.equal(true);
+  });
+
+  it('has an id that stays, and another for another output root', () => {
+    const ids = ['a', 'a', 'b'].map((root) => resolved({ flags: { ...withEntrypoint, output_root: root } }).id);
+    expect(ids[0]).to.equal(ids[1]).and.not.to.equal(ids[2]);
+  });
+
+  it('reads every field of the file; relative paths start at the file', () => {
+    expect(resolved({ yaml: FULL })).to.deep.equal({
+      id: 'lab-7',
+      name: 'The fast one',
+      endpoint: 'https://coordinator.example.org',
+      token: undefined,
+      maxConcurrentJobs: 3,
+      heartbeatIntervalSecs: 7,
+      graceSecs: 0,
+      engines: [
+        { name: 'rocket', entrypoint: join(folder, 'sims/rocket.py') },
+        { name: 'glider', entrypoint: '/opt/glider' },
+      ],
+      capabilities: ['reentry', 'rocket'],
+      tags: ['a', 'b'],
+      pythonExecutable: join(folder, 'venv/bin/python'),
+      outputRoot: join(folder, 'out'),
+      workingDirectory: '/data',
+      cpuCores: 4,
+      memoryGb: 2.5,
+      gpuAvailable: true,
+      notes: [],
+    });
+  });
+
+  it('advertises engines and capabilities, each once', () => {
+    expect(supportedSimulationTypes(resolved({ yaml: FULL }))).to.deep.equal(['rocket', 'glider', 'reentry']);
+  });
+
+  const values: Record<string, [file: string, env: string, flag: string | boolean, read: keyof RunnerConfig]> = {
+    runner_id: ['f', 'e', 'x', 'id'],
+    name: ['f', 'e', 'x', 'name'],
+    endpoint: ['http://f', 'http://e', 'http://x', 'endpoint'],
+    max_concurrent_jobs: ['1', '2', '3', 'maxConcurrentJobs'],
+    heartbeat_interval_secs: ['1', '2', '3', 'heartbeatIntervalSecs'],
+    grace_secs: ['1', '2', '3', 'graceSecs'],
+    engines: ['f', 'e', 'x', 'engines'],
+    capabilities: ['f', 'e', 'x', 'capabilities'],
+    entrypoint: ['/f', '/e', '/x', 'engines'],
+    python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
+    output_root: ['/f', '/e', '/x', 'outputRoot'],
+    working_directory: ['/f', '/e', '/x', 'workingDirectory'],
+    tags: ['f', 'e', 'x', 'tags'],
+    cpu_cores: ['1', '2', '3', 'cpuCores'],
+    memory_gb: ['1', '2', '3', 'memoryGb'],
+    gpu_available: ['true', 'false', true, 'gpuAvailable'],
+  };
+  for (const field of FIELDS) {
+    it(`${field.name}: file < ${field.env} < --${field.flag}`, () => {
+      const row = values[field.name];
+      if (row === undefined) throw new Error(`no row for ${field.name}`);
+      const [inFile, inEnv, asFlag, member] = row;
+      const basis = { yaml: `${field.name}: ${inFile}\n` };
+      const env = { [field.env]: inEnv };
+      const flags = { [field.name]: field.name === 'entrypoint' ? [String(asFlag)] : asFlag };
+      const needed = field.name === 'entrypoint' ? {} : { SVC_RUNNER_ENTRYPOINT: '/any' };
+      const seen = [{}, env, { ...env, ...flags }].map((_, step) =>
+        JSON.stringify(
+          resolved({ ...basis, env: { ...needed, ...(step > 0 ? env : {}) }, flags: step > 1 ? flags : {} })[member],
+        ),
+      );
+      expect(seen[0]).to.include(inFile);
+      expect(seen[1]).to.include(inEnv);
+      expect(seen[2]).to.include(String(asFlag));
+    });
+  }
+
+  it('reads lists of the environment with commas, and entrypoints by engine', () => {
+    const env = {
+      SVC_RUNNER_ENGINES: 'rocket, my-sim',
+      SVC_RUNNER_ROCKET_ENTRYPOINT: '/r.py',
+      SVC_RUNNER_MY_SIM_ENTRYPOINT: '/m.py',
+    };
+    expect(resolved({ env }).engines).to.deep.equal([
+      { name: 'rocket', entrypoint: '/r.py' },
+      { name: 'my-sim', entrypoint: '/m.py' },
+    ]);
+  });
+
+  it('takes engine=path flags, which name engines when nothing else does', () => {
+    const { engines } = resolved({ flags: { entrypoint: ['a=x.py', 'b=/y=z.py'] } });
+    expect(engines).to.deep.equal([
+      { name: 'a', entrypoint: '/cwd/x.py' },
+      { name: 'b', entrypoint: '/y=z.py' },
+    ]);
+  });
+
+  it('a flag replaces the entrypoint the file gives an engine', () => {
+    const yaml = 'engines: [my-sim]\nmy-sim_entrypoint: old.py\n';
+    const config = resolved({ yaml, env: { SVC_RUNNER_MY_SIM_ENTRYPOINT: '/new.py' } });
+    expect(config.engines).to.deep.equal([{ name: 'my-sim', entrypoint: '/new.py' }]);
+  });
+
+  it('notes what is probably not meant', () => {
+    const { notes } = resolved({
+      env: {
+        SVC_RUNNER_ENGINE: 'a',
+        SVC_RUNNER_ENGINES: 'a',
+        SVC_RUNNER_A_ENTRYPOINT: '/a',
+        SVC_RUNNER_B_ENTRYPOINT: '/b',
+      },
+    });
+    expect(notes).to.have.length(2);
+    expect(notes[0]).to.include('did you mean SVC_RUNNER_ENGINES?');
+    expect(notes[1]).to.include('b is not in engines');
+  });
+
+  it('takes the credential from the environment', () => {
+    expect(resolved({ flags: withEntrypoint, env: { SVC_TOKEN: 's3' } }).token).to.equal('s3');
+  });
+
+  const mistakes: [yaml: string, message: RegExp][] = [
+    ['', /no engine: say what to execute/],
+    ['engins: [a]\nentrypoint: x', /runner\.yaml:1:9: unknown field "engins"; did you mean engines\?/],
+    ['zzz: 1\nentrypoint: x', /:1:6: unknown field "zzz"; known fields: runner_id/],
+    [
+      'entrypoint: x\nmax_concurrent_jobs: none',
+      /:2:22: max_concurrent_jobs is "none" and must be a whole number of at least 1/,
+    ],
+    ['entrypoint: x\nmax_concurrent_jobs: 0', /max_concurrent_jobs is 0 and must/],
+    ['entrypoint: x\nmax_concurrent_jobs: 1.5', /max_concurrent_jobs is 1.5 and must/],
+    ['entrypoint: x\nmax_concurrent_jobs: [1]', /max_concurrent_jobs is \[1\] and must/],
+    ['entrypoint: x\nheartbeat_interval_secs: 3601', /heartbeat_interval_secs is 3601 and must .* at most 3600/],
+    ['entrypoint: x\ngrace_secs: -1', /:2:13: grace_secs is -1 and must/],
+    ['entrypoint: x\nmemory_gb: .inf', /memory_gb .* must be a number/],
+    ['entrypoint: x\ngpu_available: maybe', /gpu_available is "maybe" and must be true or false/],
+    ['entrypoint: x\nrunner_id: a b', /runner_id is "a b" and must be 1 to 128/],
+    ['entrypoint: x\nrunner_id: ../../etc', /runner_id is .* and must be/],
+    ['entrypoint: x\ntags:\n  - {a: 1}', /tags is .* and must be a list of texts/],
+    ['entrypoint: x\ntags: {a: 1}', /:2:1: tags must be a single value or a list/],
+    ['entrypoint:', /:1:1: entrypoint has no value/],
+    ['entrypoint: x\nentrypoint: y', /:2:1: Map keys must be unique/],
+    ['- a', /:1:1: the file must be a list of "field: value" lines/],
+    ['a: [b', /runner\.yaml:1:\d+: /],
+    ['entrypoint: x\ntoken: abc', /:2:8: token does not belong in a file; set SVC_TOKEN/],
+    [
+      'engines: [rocket]\nrocekt_entrypoint: x',
+      /:1:10: engine rocket has no entrypoint; set rocket_entrypoint .*did you mean that/,
+    ],
+    ['engines: [a b]\nentrypoint: x', /engine "a b" must be letters/],
+    ['engines: [a-b, a.b]\nentrypoint: x', /engines a-b and a\.b/],
+    ['&a b: *a', /runner\.yaml:1:/],
+  ];
+  for (const [yaml, message] of mistakes) {
+    it(`refuses ${JSON.stringify(yaml)}`, () => {
+      expect(() => resolved({ yaml }))
+        .to.throw(message)
+        .with.property('code', 'invalid-configuration');
+    });
+  }
+
+  it('never repeats a credential found in a file', () => {
+    expect(() => resolved({ yaml: 'entrypoint: x\ntoken: hunter2' }))
+      .to.throw()
+      .with.property('message')
+      .that.not.includes('hunter2');
+  });
+
+  it('tells all faults at once', () => {
+    expect(() => resolved({ yaml: 'grace_secs: a\ncpu_cores: b\nzzz: 1\nentrypoint: x' }))
+      .to.throw()
+      .with.property('message')
+      .that.satisfies((message: string) => message.split('\n').length === 3);
+  });
+
+  it('refuses a file that cannot be read', () => {
+    expect(() => resolveConfig({ flags: {}, env: {}, cwd: folder, host, file: 'none.yaml' })).to.throw(
+      /none\.yaml cannot be read/,
+    );
+  });
+});
+
+describe('runner: engines', () => {
+  const all = ['a', '*', 'b'].map((name) => ({ name, entrypoint: `/${name}` }));
+  const choices: [engines: string, simulation: string, chosen: string | undefined][] = [
+    ['a * b', 'b', 'b'],
+    ['a * b', 'c', '*'],
+    ['a b', 'c', 'a'],
+    ['b', 'c', 'b'],
+    ['', 'c', undefined],
+  ];
+  for (const [names, simulation, chosen] of choices) {
+    it(`of [${names}], ${simulation} is executed by ${String(chosen)}`, () => {
+      const engines = all.filter((engine) => names.split(' ').includes(engine.name));
+      expect(chooseEngine(engines, simulation)?.name).to.equal(chosen);
+    });
+  }
+
+  const commands: [entrypoint: string, command: string[] | undefined, python?: string][] = [
+    ['/s.py', ['py3', '/s.py'], 'py3'],
+    ['/s.PY', ['py3', '/s.PY'], 'py3'],
+    ['/s.py', undefined],
+    ['/s.mjs', [process.execPath, '/s.mjs']],
+    ['/s.js', [process.execPath, '/s.js']],
+    ['/s.cjs', [process.execPath, '/s.cjs']],
+    ['/s', ['/s'], 'py3'],
+    ['/s.sh', ['/s.sh']],
+  ];
+  for (const [entrypoint, expected, python] of commands) {
+    it(`${entrypoint} is started as ${String(expected)}`, () => {
+      const launch = commandOf(entrypoint, python);
+      expect(launch === undefined ? undefined : [launch.command, ...launch.args]).to.deep.equal(expected);
+    });
+  }
+});

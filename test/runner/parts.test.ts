@@ -1,0 +1,195 @@
+/** Parts of the runner by themselves: bounded capture, artifacts, orphans, the spool, the live line. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/artifacts.ts';
+import { Capture } from '../../src/runner/capture.ts';
+import { killOrphans } from '../../src/runner/group.ts';
+import { silentLog } from '../../src/runner/log.ts';
+import { processStart } from '../../src/runner/process-table.ts';
+import { readRunConfig } from '../../src/runner/run-one.ts';
+import { Spool } from '../../src/runner/spool.ts';
+import { realWorld, sleep } from '../../src/runner/world.ts';
+import { lives } from '../support/runner-process.ts';
+
+const codeOf = (opening: Promise<unknown>) => opening.then(String, (error: { code: string }) => error.code);
+
+describe('runner: parts', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'simbatch-parts-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function captured(chunks: string[], headBytes: number, tailBytes: number) {
+    const stream = new PassThrough();
+    const path = join(folder, 'stdout.log');
+    const capture = new Capture(stream, path, { headBytes, tailBytes });
+    for (const chunk of chunks) stream.write(chunk);
+    stream.end();
+    await capture.ended;
+    await capture.finish();
+    return { text: existsSync(path) ? readFileSync(path, 'utf8') : undefined, capture };
+  }
+
+  const streams: [what: string, chunks: string[], head: number, tail: number, text: string | undefined][] = [
+    ['nothing', [], 4, 4, undefined],
+    ['less than the head', ['ab'], 4, 4, 'ab'],
+    ['exactly the head', ['ab', 'cd'], 4, 4, 'abcd'],
+    ['a little more than the head', ['abcd', 'ef'], 4, 4, 'abcdef'],
+    ['head and tail exactly', ['abcdefgh'], 4, 4, 'abcdefgh'],
+    ['one byte more', ['abcdefghi'], 4, 4, 'abcd\n[simbatch: 1 bytes left out here]\nfghi'],
+    [
+      'many small pieces',
+      'abcdefghijklmnopqrstuvwxyz'.split(''),
+      4,
+      3,
+      'abcd\n[simbatch: 19 bytes left out here]\nxyz',
+    ],
+    ['one large piece', ['abcdefghijklmnopqrstuvwxyz'], 4, 3, 'abcd\n[simbatch: 19 bytes left out here]\nxyz'],
+  ];
+  for (const [what, chunks, head, tail, text] of streams) {
+    it(`captures ${what}`, async () => {
+      expect((await captured(chunks, head, tail)).text).to.equal(text);
+    });
+  }
+
+  const lastLines: [text: string, maxBytes: number, expected: string][] = [
+    ['one\ntwo\n', 100, 'one\ntwo'],
+    ['one\ntwo\n', 6, 'two'],
+    ['\u001b[31mred\u001b[0m \u0007bell\n', 100, 'red bell'],
+    ['é'.repeat(10) + '\nlast', 8, 'last'],
+  ];
+  for (const [text, maxBytes, expected] of lastLines) {
+    it(`the last lines of ${JSON.stringify(text)} within ${String(maxBytes)} bytes`, async () => {
+      const { capture } = await captured([text], 1000, 1000);
+      expect(capture.lastLines(maxBytes)).to.equal(expected);
+    });
+  }
+
+  it('reads on when the log cannot be written', async () => {
+    const stream = new PassThrough();
+    const capture = new Capture(stream, join(folder, 'missing', 'stdout.log'), { headBytes: 1 << 20, tailBytes: 10 });
+    for (let block = 0; block < 50; block++) stream.write(Buffer.alloc(64 << 10, 'x'));
+    stream.end('the end');
+    await capture.ended;
+    await capture.finish();
+    expect(capture.fault?.code).to.equal('ENOENT');
+    expect(capture.lastLines(7)).to.equal('the end');
+  });
+
+  it('bounds the list of artifacts and says how many it leaves out', async () => {
+    for (let file = 0; file < 20; file++) writeFileSync(join(folder, `${String(file)}.dat`), '');
+    const { files, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, files: 7 });
+    expect(files).to.have.length(7);
+    expect(notes).to.deep.equal([`13 more files lie in ${folder}; the list is limited`]);
+  });
+
+  it('goes no deeper than its limit, nor through a link', async () => {
+    mkdirSync(join(folder, 'a/b/c'), { recursive: true });
+    writeFileSync(join(folder, 'a/b/c/deep'), '');
+    writeFileSync(join(folder, 'a/b/near'), '');
+    symlinkSync('.', join(folder, 'loop'));
+    const { files, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, depth: 2 });
+    expect(files).to.deep.equal([join(folder, 'a/b/near')]);
+    expect(notes).to.have.length(1);
+  });
+
+  it('metadata.json larger than the limit is not read', async () => {
+    writeFileSync(join(folder, 'metadata.json'), JSON.stringify({ a: 'x'.repeat(100) }));
+    const { metadata, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, metadataBytes: 99 });
+    expect(metadata).to.deep.equal({});
+    expect(notes[0]).to.include('larger than 99 bytes');
+  });
+
+  it('kills an orphan, and never the process that has got its pid since', async function () {
+    if (processStart(process.pid) === undefined) return this.skip();
+    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    await once(child, 'spawn');
+    const pid = Number(child.pid);
+    const start = processStart(pid);
+    const record = { job_id: 'j', attempt: 1, directory: join(folder, 'no-such'), pid };
+    expect(await killOrphans(realWorld, silentLog, { ...record, pidStart: `${String(start)}0` })).to.equal(0);
+    expect(await killOrphans(realWorld, silentLog, record)).to.equal(0);
+    expect(lives(pid)).to.equal(true);
+    expect(await killOrphans(realWorld, silentLog, { ...record, pidStart: String(start) })).to.equal(1);
+    expect(lives(pid)).to.equal(false);
+  });
+
+  it('kills an orphan that left its group, by its output directory', async function () {
+    if (processStart(process.pid) === undefined) return this.skip();
+    const env = { ...process.env, SVC_OUTPUT_DIR: folder };
+    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore', env });
+    await once(child, 'spawn');
+    const record = { job_id: 'j', attempt: 1, directory: folder };
+    expect(await killOrphans(realWorld, silentLog, record)).to.equal(1);
+    expect(lives(Number(child.pid))).to.equal(false);
+  });
+
+  it('the spool keeps what is not settled, and who was there before', async () => {
+    const attempt = { job_id: 'j', attempt: 1, directory: '/d', pid: 1, pidStart: 's' };
+    const outcome = { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'x' } as const;
+    const first = await Spool.open(folder, 'r', { pid: 1, instance: 'one' });
+    await first.running(attempt);
+    await first.ended(attempt, outcome);
+    await first.running({ ...attempt, attempt: 2 });
+    await first.settled({ job_id: 'j', attempt: 2 });
+    first.registered();
+    await first.close();
+    const second = await Spool.open(folder, 'r', { pid: 2, instance: 'two' });
+    expect(await second.leftovers()).to.deep.equal([{ ...attempt, outcome }]);
+    expect(second.replaces).to.deep.equal(['one']);
+    await second.close();
+    const third = await Spool.open(folder, 'r', { pid: 3, instance: 'three' });
+    expect(third.replaces).to.deep.equal(['two', 'one']);
+    third.signedOff();
+    await third.close();
+    const fourth = await Spool.open(folder, 'r', { pid: 4, instance: 'four' });
+    expect(fourth.replaces).to.deep.equal([]);
+    await fourth.close();
+  });
+
+  it('refuses a spool that is open, and one that cannot be made', async () => {
+    const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'one' });
+    expect(await codeOf(Spool.open(folder, 'r', { pid: 2, instance: 'two' }))).to.equal('store-locked');
+    writeFileSync(join(folder, 'file'), '');
+    expect(await codeOf(Spool.open(join(folder, 'file'), 'r', { pid: 2, instance: 'two' }))).to.equal('store-unusable');
+    await spool.close();
+  });
+
+  it('sleeps until it is woken', async () => {
+    const wake = new AbortController();
+    const slept = sleep(realWorld, 2 ** 40, wake.signal);
+    wake.abort();
+    await slept;
+    await sleep(realWorld, 2 ** 40, wake.signal);
+  });
+
+  const runConfigs: [text: string, pointers: string[]][] = [
+    ['{"run_id":0,"parameters":{"a":1},"metadata":{"simulation_name":"s"}}', []],
+    ['[]', ['']],
+    ['{"run_id":1.5,"parameters":[],"metadata":{}}', ['/run_id', '/metadata/simulation_name', '/parameters']],
+    ['{"run_id":1,"parameters":{"a/b":null,"c":1},"metadata":{"simulation_name":"s"}}', ['/parameters/a~1b']],
+  ];
+  for (const [text, pointers] of runConfigs) {
+    it(`a run configuration ${text} has faults at ${JSON.stringify(pointers)}`, () => {
+      let seen: string[] = [];
+      try {
+        readRunConfig(text, 'x.json');
+      } catch (error) {
+        seen = ((error as { faults?: { pointer: string }[] }).faults ?? []).map((fault) => fault.pointer);
+      }
+      expect(seen).to.deep.equal(pointers);
+    });
+  }
+
+  it('a run configuration that is not JSON is refused by name', () => {
+    expect(() => readRunConfig('{', 'x.json')).to.throw(/^x\.json is not JSON: /);
+  });
+});

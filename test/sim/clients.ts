@@ -1,0 +1,93 @@
+/** Clients by script: they submit under keys, ask again when no answer came, cancel, drain and resume. */
+import { jobId } from '../../src/domain/ids.ts';
+import { study, type StudyOptions } from '../support/studies.ts';
+import type { Stage } from './scenario.ts';
+
+const MAX_STUDIES = 4;
+
+export class SimClient {
+  readonly #stage: Stage;
+  readonly #submissions: { key: string; options: StudyOptions }[] = [];
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  act(): void {
+    const { dice } = this.#stage;
+    const roll = dice.next();
+    if (roll < 0.12 && this.#submissions.length < MAX_STUDIES) this.#submit(this.#newStudy());
+    else if (roll < 0.18) this.#submit(dice.pick(this.#submissions));
+    else if (roll < 0.2) this.#cancelJob();
+    else if (roll < 0.205) this.#cancelBatch();
+    else if (roll < 0.24) this.#drain();
+    else if (roll < 0.3) this.#resume();
+  }
+
+  #newStudy(): { key: string; options: StudyOptions } {
+    const { dice } = this.#stage;
+    const options: StudyOptions = {
+      name: `study ${this.#submissions.length}`,
+      runs: dice.chance(0.05) ? 0 : 1 + dice.int(7),
+      seed: dice.chance(0.5) ? dice.int(1000) : null,
+      maxParallelJobs: dice.int(4),
+      maxRetries: dice.int(3),
+      timeoutSecs: dice.pick([0, 0, 20, 120]) ?? 0,
+      cpu: dice.pick(['0', '500m', '2']) ?? '0',
+      config: {
+        monte_carlo: { sampling_method: dice.pick(['monte_carlo', 'latin_hypercube'] as const) ?? 'monte_carlo' },
+      },
+    };
+    const made = { key: `key ${this.#submissions.length}`, options };
+    this.#submissions.push(made);
+    return made;
+  }
+
+  #submit(submission: { key: string; options: StudyOptions } | undefined): void {
+    if (submission === undefined) return;
+    const { key, options } = submission;
+    const asked = this.#stage.api.submit(study(options), { idempotencyKey: key, bodyDigest: key });
+    this.#stage.follow(`submits ${key}`, asked, ['unavailable'], {
+      heard: ({ batch_id }) => this.#stage.ledger.submitted(key, batch_id),
+    });
+  }
+
+  #cancelJob(): void {
+    const { dice, api, ledger } = this.#stage;
+    const batch = dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    const id = jobId(batch, dice.int(7));
+    this.#stage.follow('cancels a job', api.cancelJob(id), ['unavailable', 'illegal-transition', 'unknown-job'], {
+      heard: (job) => ledger.ended(id, job.status),
+    });
+  }
+
+  #cancelBatch(): void {
+    const batch = this.#stage.dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    this.#stage.follow(`cancels ${batch}`, this.#stage.api.cancelBatch(batch), ['unavailable', 'illegal-transition'], {
+      heard: () => this.#stage.ledger.cancelledBatches.add(batch),
+    });
+  }
+
+  #drain(): void {
+    const { ledger, dice, api } = this.#stage;
+    const id = dice.pick(this.#stage.runnerIds);
+    if (id === undefined) return;
+    const resumes = this.#stage.resumes.get(id) ?? 0;
+    this.#stage.follow(`drains ${id}`, api.drain(id, 'a new disk'), ['unavailable', 'unknown-runner'], {
+      heard: () => {
+        // A resume sent after the drain may have been carried out already.
+        if (resumes === (this.#stage.resumes.get(id) ?? 0)) ledger.drained.set(id, ledger.heldBy(id));
+      },
+    });
+  }
+
+  #resume(): void {
+    const id = this.#stage.dice.pick(this.#stage.runnerIds);
+    if (id === undefined) return;
+    this.#stage.resumes.set(id, (this.#stage.resumes.get(id) ?? 0) + 1);
+    this.#stage.ledger.drained.delete(id);
+    this.#stage.follow(`resumes ${id}`, this.#stage.api.resume(id), ['unavailable', 'unknown-runner'], {});
+  }
+}

@@ -1,0 +1,140 @@
+/** The sanity check: reads the whole disk, counts everything anew and compares it with what the records say. */
+import { pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
+import { batchIdOf } from '../../src/domain/ids.ts';
+import { allOf, idOf, type KeyKind } from '../../src/system/keys.ts';
+import {
+  decodeBatch,
+  decodeJob,
+  decodeRunner,
+  isTerminal,
+  type BatchState,
+  type JobState,
+} from '../../src/system/records.ts';
+import { insist } from './ledger.ts';
+
+type Disk = ReadonlyMap<string, string>;
+
+function* recordsOf(disk: Disk, kind: KeyKind): Iterable<[id: string, record: string]> {
+  const { gte, lt } = allOf(kind);
+  for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
+}
+
+interface Disked {
+  batches: Map<string, BatchState>;
+  jobs: Map<string, JobState>;
+  requeue: Set<string>;
+  results: Set<string>;
+}
+
+/** What is remembered from one check to the next. */
+export class Memory {
+  /** Which jobs and batches were over. */
+  readonly ends = new Map<string, string>();
+  readonly #states = new Map<string, { record: string; state: unknown }>();
+
+  /** The state that a record stands for; a record that did not change is not read again. */
+  decoded<T>(id: string, record: string, decode: () => T): T {
+    const known = this.#states.get(id);
+    if (known?.record === record) return known.state as T;
+    const state = decode();
+    this.#states.set(id, { record, state });
+    return state;
+  }
+}
+
+/** Throws a Violation that says what is wrong. */
+export function checkDisk(disk: Disk, memory: Memory): void {
+  const { ends } = memory;
+  const batches = new Map(
+    [...recordsOf(disk, 'batch')].map(([id, record]) => [id, memory.decoded(id, record, () => decodeBatch(record))]),
+  );
+  const jobs = new Map<string, JobState>();
+  for (const [id, record] of recordsOf(disk, 'job')) {
+    const batch = batches.get(batchIdOf(id));
+    insist(batch !== undefined, () => `job ${id} has no batch`);
+    const state = memory.decoded(id, record, () => decodeJob(id, record, batch.context));
+    jobs.set(id, state);
+  }
+  const ids = (kind: KeyKind): Set<string> => new Set([...recordsOf(disk, kind)].map(([id]) => id));
+  const all: Disked = { batches, jobs, requeue: ids('requeue'), results: ids('result') };
+  for (const batch of batches.values()) checkBatch(batch, all);
+  checkHolders(disk, all);
+  for (const [id, { value }] of jobs) checkJob(id, value, all);
+  for (const id of all.requeue) insist(jobs.get(id)?.value === 'Pending', () => `requeued job ${id} is not Pending`);
+  const open = ids('open');
+  for (const id of open) insist(batches.has(id), () => `open batch ${id} does not exist`);
+  for (const [id, { value }] of batches) {
+    insist(open.has(id) === !isTerminal(value), () => `batch ${id} is ${value}; its open key ${open.has(id)}`);
+  }
+  for (const [id, { value }] of [...batches, ...jobs]) {
+    const before = ends.get(id);
+    insist(before === undefined || before === value, () => `${id} was ${before} and is ${value}`);
+    if (isTerminal(value)) ends.set(id, value);
+  }
+  const made = [...recordsOf(disk, 'idempotency')].map(([, record]) => {
+    const { response } = JSON.parse(record) as { response: { batch_id: string } };
+    return response.batch_id;
+  });
+  insist(made.length === batches.size, () => `${made.length} keys were used and ${batches.size} batches exist`);
+}
+
+function checkJob(id: string, value: string, { requeue, results }: Disked): void {
+  insist(
+    requeue.has(id) === (value === 'Pending'),
+    () => `job ${id} is ${value}; its requeue record ${requeue.has(id)}`,
+  );
+  const hasResult = value === 'Completed' || value === 'Failed' || value === 'Timeout';
+  insist(results.has(id) === hasResult, () => `job ${id} is ${value}; its result ${results.has(id)}`);
+}
+
+function checkBatch({ value, context: c }: BatchState, { jobs }: Disked): void {
+  const own = [...jobs].filter(([id]) => batchIdOf(id) === c.batchId);
+  const count = (status: string): number => own.filter(([, it]) => it.value === status).length;
+  const untouched = c.totalJobs - own.length;
+  const expected = {
+    requeued: count('Pending'),
+    claimed: count('Claimed'),
+    running: count('Running'),
+    completed: count('Completed'),
+    failed: count('Failed'),
+    timedOut: count('Timeout'),
+    cancelled: count('Cancelled') + (c.cancelRequested ? untouched : 0),
+    untouched: c.cancelRequested ? 0 : untouched,
+  };
+  for (const [name, counted] of Object.entries(expected)) {
+    const kept = name === 'untouched' ? untouchedRuns(c) : c[name as keyof BatchContext];
+    insist(kept === counted, () => `batch ${c.batchId}: ${name} is ${String(kept)}, a recount gives ${counted}`);
+  }
+  const sum = pendingRuns(c) + c.claimed + c.running + c.completed + c.failed + c.timedOut + c.cancelled;
+  insist(sum === c.totalJobs, () => `batch ${c.batchId} has ${c.totalJobs} jobs and counts ${sum}`);
+  const isOver = pendingRuns(c) + c.claimed + c.running === 0;
+  insist(isOver === isTerminal(value), () => `batch ${c.batchId} is ${value} with ${sum} counted`);
+  const active = c.claimed + c.running;
+  insist(c.maxParallelJobs === 0 || active <= c.maxParallelJobs, () => `batch ${c.batchId}: ${active} at once`);
+}
+
+/** Each held run is held by exactly one runner, within its room; and what runners hold is held. */
+function checkHolders(disk: Disk, { batches, jobs }: Disked): void {
+  const holders = new Map<string, string>();
+  for (const [runnerId, record] of recordsOf(disk, 'runner')) {
+    const { context: c } = decodeRunner(record);
+    let cpu = 0;
+    for (const { jobId, attempt } of c.held) {
+      insist(!holders.has(jobId), () => `job ${jobId} is held by ${holders.get(jobId)} and ${runnerId}`);
+      holders.set(jobId, runnerId);
+      const job = jobs.get(jobId);
+      const isHeld = job?.value === 'Claimed' || job?.value === 'Running';
+      insist(isHeld && job.context.runnerId === runnerId && job.context.attempt === attempt, () => {
+        return `runner ${runnerId} holds attempt ${attempt} of job ${jobId}, which is ${job?.value}`;
+      });
+      cpu += batches.get(batchIdOf(jobId))?.context.cpuMilli ?? 0;
+    }
+    const { max_concurrent_jobs: slots, cpu_cores: cores } = c.capabilities;
+    insist(c.held.length <= slots, () => `runner ${runnerId} holds ${c.held.length} of ${slots}`);
+    insist(cores === 0 || cpu <= cores * 1000, () => `runner ${runnerId} promised ${cpu} of ${cores * 1000}`);
+  }
+  for (const [id, { value }] of jobs) {
+    const isHeld = value === 'Claimed' || value === 'Running';
+    insist(holders.has(id) === isHeld, () => `job ${id} is ${value}; held by ${holders.get(id)}`);
+  }
+}

@@ -1,0 +1,109 @@
+/** What clients and runners were told, and so may rely on for ever; each promise is checked against the disk. */
+import type { JobStatus, Uuid } from '../../src/domain/types.ts';
+import { decodeBatch, derivedJob } from '../../src/system/records.ts';
+import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
+import { keys } from '../../src/system/keys.ts';
+import type { JobHistoryState } from '../../machines/job-context.ts';
+
+export class Violation extends Error {}
+
+export function insist(condition: boolean, message: () => string): asserts condition {
+  if (!condition) throw new Violation(message());
+}
+
+type JobRecord = JobHistoryState & { value: JobStatus };
+const TERMINAL = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
+
+export class Ledger {
+  readonly #disk: ReadonlyMap<string, string>;
+  /** What each key's submission was answered. */
+  readonly batchOfKey = new Map<string, Uuid>();
+  readonly ends = new Map<Uuid, JobStatus>();
+  readonly cancelledBatches = new Set<Uuid>();
+  /** Drained runners that nobody began to resume, with what they held when the drain was acknowledged. */
+  readonly drained = new Map<string, Set<string>>();
+  readonly #completedBy = new Map<Uuid, number>();
+
+  constructor(disk: ReadonlyMap<string, string>) {
+    this.#disk = disk;
+  }
+
+  #job(id: Uuid): JobRecord {
+    const record = this.#disk.get(keys.job(id));
+    insist(record !== undefined, () => `job ${id} was acknowledged and is not on disk`);
+    return JSON.parse(record) as JobRecord;
+  }
+
+  /** A run without a record is what became of its batch. */
+  #derived(id: Uuid): string {
+    const record = this.#disk.get(keys.batch(batchIdOf(id)));
+    return record === undefined ? 'lost' : derivedJob(id, runIdOf(id), decodeBatch(record)).value;
+  }
+
+  submitted(key: string, batchId: Uuid): void {
+    const known = this.batchOfKey.get(key);
+    insist(known === undefined || known === batchId, () => `key ${key} made two batches: ${known} and ${batchId}`);
+    this.batchOfKey.set(key, batchId);
+  }
+
+  /** A report was taken: the attempt must be in the history as that runner's, and have become what was reported. */
+  reported(type: 'start' | 'complete' | 'fail', runnerId: string, jobId: Uuid, attempt: number): void {
+    const job = this.#job(jobId);
+    const record = job.attempts.find((it) => it.n === attempt);
+    insist(record?.runner === runnerId, () => `job ${jobId}: took ${type} of attempt ${attempt} from ${runnerId}`);
+    if (type === 'start') insist(record.started !== undefined, () => `job ${jobId}: start of ${attempt} is lost`);
+    if (type === 'fail') {
+      insist(['failed', 'timeout'].includes(record.outcome ?? ''), () => `job ${jobId}: failure of ${attempt} is lost`);
+    }
+    if (type !== 'complete') return;
+    insist(record.outcome === 'completed', () => `job ${jobId}: completion by attempt ${attempt} is lost`);
+    const other = this.#completedBy.get(jobId) ?? attempt;
+    insist(other === attempt, () => `job ${jobId} was completed by attempts ${other} and ${attempt}`);
+    this.#completedBy.set(jobId, attempt);
+    insist(this.#disk.has(keys.result(jobId)), () => `job ${jobId} was completed and has no result`);
+    this.ended(jobId, 'Completed');
+  }
+
+  claimed(runnerId: string, jobId: Uuid, attempt: number): void {
+    const record = this.#job(jobId).attempts.find((it) => it.n === attempt);
+    insist(record?.runner === runnerId, () => `attempt ${attempt} of job ${jobId} was given to ${runnerId} as well`);
+  }
+
+  ended(jobId: Uuid, status: JobStatus): void {
+    if (TERMINAL.includes(status)) this.ends.set(jobId, status);
+  }
+
+  /** All that was promised, against the disk as it is now. */
+  check(): void {
+    for (const batchId of this.batchOfKey.values()) {
+      insist(this.#disk.has(keys.batch(batchId)), () => `batch ${batchId} was acknowledged and is lost`);
+      insist(this.#disk.has(keys.submission(batchId)), () => `the submission of batch ${batchId} is lost`);
+    }
+    for (const [jobId, status] of this.ends) {
+      const value = this.#disk.has(keys.job(jobId)) ? this.#job(jobId).value : this.#derived(jobId);
+      insist(value === status, () => `job ${jobId} was ${status} and is ${value}`);
+    }
+    for (const batchId of this.cancelledBatches) {
+      const { value } = JSON.parse(this.#disk.get(keys.batch(batchId)) ?? '{}') as { value: string };
+      insist(value === 'Cancelled', () => `batch ${batchId} was cancelled and is ${value}`);
+    }
+    for (const [runnerId, heldThen] of this.drained) {
+      const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as {
+        drained: boolean;
+        held: { jobId: string; attempt: number }[];
+      };
+      insist(record.drained, () => `the drain of runner ${runnerId} is lost`);
+      for (const { jobId, attempt } of record.held) {
+        insist(heldThen.has(`${jobId} ${attempt}`), () => `drained runner ${runnerId} gained ${jobId}`);
+      }
+    }
+  }
+
+  /** What a runner holds on disk now. */
+  heldBy(runnerId: string): Set<string> {
+    const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{"held":[]}') as {
+      held: { jobId: string; attempt: number }[];
+    };
+    return new Set(record.held.map((it) => `${it.jobId} ${it.attempt}`));
+  }
+}

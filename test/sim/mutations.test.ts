@@ -1,0 +1,177 @@
+/** Bugs are put in on purpose: a simulation that does not find them would prove nothing. */
+import { expect } from 'chai';
+import { Dispatch } from '../../src/system/dispatch.ts';
+import { WIRING } from '../../src/system/wiring.ts';
+import type { ClaimResponse } from '../../src/domain/types.ts';
+import { Violation } from './ledger.ts';
+import { play, type Bug } from './scenario.ts';
+
+/** A bug must show within this many seeds. */
+const SEEDS = 60;
+
+interface Mutation {
+  name: string;
+  bug?: Bug;
+  /** Changes the program itself; returns what changes it back. */
+  patch?: () => () => void;
+  /** What the simulation must say. */
+  says: RegExp;
+}
+
+type Patchable = Record<string, unknown>;
+
+function replaced(target: object, name: string, replacement: unknown): () => void {
+  const patchable = target as Patchable;
+  const original = patchable[name];
+  patchable[name] = replacement;
+  return () => {
+    patchable[name] = original;
+  };
+}
+
+/** A record with one member changed. */
+const altered = (record: string, change: (it: Patchable) => Patchable): string =>
+  JSON.stringify(change(JSON.parse(record) as Patchable));
+
+let uses = 0;
+
+const MUTATIONS: Mutation[] = [
+  { name: 'replies go out before the write', bug: { ackEarly: true }, says: /is lost|not on disk|was given to|took/ },
+  {
+    name: 'a stale attempt is accepted',
+    bug: {
+      api: (coordinator) => ({
+        complete: (jobId, request) => {
+          const { attempt, runnerId } = coordinator.core.directory.state('job', jobId)?.context ?? {};
+          return coordinator.complete(jobId, { ...request, attempt: attempt ?? 0, runner_id: runnerId ?? '' });
+        },
+      }),
+    },
+    says: /took complete of attempt|completion by attempt .* is lost|not on disk/,
+  },
+  {
+    name: 'a lease never ends',
+    patch: () => replaced(WIRING, 'runner.lost', []),
+    says: /do not come to their end/,
+  },
+  {
+    name: 'claims never expire',
+    patch: () => replaced(WIRING, 'deadline.passed', []),
+    says: /do not come to their end/,
+  },
+  {
+    name: 'a counter is off by one',
+    bug: {
+      written: (key, value) =>
+        value !== null && key.startsWith('!batch!')
+          ? altered(value, (it) => ({ ...it, completed: it.completed === 2 ? 3 : it.completed }))
+          : value,
+    },
+    says: /completed is 3, a recount gives 2/,
+  },
+  {
+    name: 'a batch does not hear of a started job',
+    patch: () => replaced(WIRING, 'job.started', []),
+    says: /claimed is|running is/,
+  },
+  {
+    name: 'a drain is lost at a restart',
+    bug: {
+      read: (key, value) =>
+        key.startsWith('!runner!') ? altered(value, (it) => ({ ...it, value: 'Idle', drained: false })) : value,
+    },
+    says: /the drain of runner .* is lost|gained/,
+  },
+  {
+    name: 'a requeue record is not written',
+    bug: { written: (key, value) => (key.startsWith('!requeue!') && value !== null ? undefined : value) },
+    says: /its requeue record false/,
+  },
+  {
+    name: 'a result is not written',
+    bug: { written: (key, value) => (key.startsWith('!result!') ? undefined : value) },
+    says: /has no result|its result false/,
+  },
+  {
+    name: 'an open batch is forgotten',
+    bug: { written: (key, value) => (key.startsWith('!open!') ? undefined : value) },
+    says: /its open key false/,
+  },
+  {
+    name: 'a requeued run stays in the queue when it is claimed',
+    patch: () => replaced(Dispatch.prototype, 'unqueue', () => {}),
+    says: /does not allow CLAIM/,
+  },
+  {
+    name: 'the same attempt is given to two runners',
+    bug: {
+      api: (coordinator) => {
+        let last: ClaimResponse = { assignments: [], batches: {} };
+        return {
+          claim: async (...args) => {
+            const answer = await coordinator.claim(...args);
+            if (answer.assignments.length === 0) return last;
+            last = answer;
+            return answer;
+          },
+        };
+      },
+    },
+    says: /was given to .* as well/,
+  },
+  {
+    name: 'an idempotency key is not looked at',
+    bug: {
+      api: (coordinator) => ({
+        submit: (submission, options) =>
+          coordinator.submit(submission, { ...options, idempotencyKey: `${options?.idempotencyKey} ${(uses += 1)}` }),
+      }),
+    },
+    says: /made two batches/,
+  },
+  {
+    name: 'a retry gets other parameters',
+    bug: {
+      api: (coordinator) => ({
+        claim: async (...args) => {
+          const answer = await coordinator.claim(...args);
+          for (const { job, attempt } of answer.assignments) if (attempt > 1) job.run_config.parameters.mass = attempt;
+          return answer;
+        },
+      }),
+    },
+    says: /was given .* and not/,
+  },
+  {
+    name: 'a cancelled batch forgets it',
+    bug: {
+      written: (key, value) =>
+        value !== null && key.startsWith('!batch!')
+          ? altered(value, (it) => (it.value === 'Cancelled' ? { ...it, value: 'Failed' } : it))
+          : value,
+    },
+    says: new RegExp('was cancelled and is Failed'),
+  },
+];
+
+describe('sim/mutations', () => {
+  for (const { name, bug = {}, patch, says } of MUTATIONS) {
+    it(`finds: ${name}`, async function () {
+      this.timeout(0);
+      const restore = patch?.() ?? (() => {});
+      let found: unknown;
+      try {
+        for (let seed = 1; seed <= SEEDS && found === undefined; seed += 1) {
+          found = await play(seed, bug).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+        }
+      } finally {
+        restore();
+      }
+      expect(found, `not found in ${SEEDS} seeds`).to.be.instanceOf(Violation);
+      expect((found as Error).message).to.match(says);
+    });
+  }
+});

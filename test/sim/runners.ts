@@ -1,0 +1,258 @@
+/** Runners by script: honest on most days, and dead, silent, lying, repeating, late or someone else on others. */
+import { jobId } from '../../src/domain/ids.ts';
+import { createSampler } from '../../src/domain/sampling/sampler.ts';
+import { FAIL_REASONS, type AttemptRef, type ClaimResponse, type Report } from '../../src/domain/types.ts';
+import { RESULT } from '../support/scene.ts';
+import { insist } from './ledger.ts';
+import type { Stage } from './scenario.ts';
+
+interface Task extends AttemptRef {
+  isStarted: boolean;
+}
+
+const REFUSALS = ['stale-attempt', 'illegal-transition', 'unknown-job'];
+
+export class SimRunner {
+  readonly #stage: Stage;
+  readonly id: string;
+  readonly slots: number;
+  readonly cores: number;
+  #life = 0;
+  #isRegistered = false;
+  /** Steps for which nothing is heard of it. */
+  #silentFor = 0;
+  #tasks: Task[] = [];
+  /** Attempts it once had: material for lies. */
+  readonly #past: AttemptRef[] = [];
+  isHonest: boolean;
+
+  constructor(stage: Stage, id: string, isHonest = false) {
+    this.#stage = stage;
+    this.id = id;
+    this.isHonest = isHonest;
+    this.slots = 1 + stage.dice.int(3);
+    this.cores = isHonest ? 0 : stage.dice.int(3) * 2;
+  }
+
+  get #instance(): string {
+    return `${this.id}-${this.#life}`;
+  }
+
+  #sometimes(probability: number): boolean {
+    return !this.isHonest && this.#stage.dice.chance(probability);
+  }
+
+  /** Sends something, and takes the answer in unless it gets lost on the way. */
+  #ask<T>(what: string, asked: Promise<T>, allowed: readonly string[], heard: (answer: T) => void): void {
+    const life = this.#life;
+    const isReplyLost = this.#sometimes(0.15);
+    this.#stage.follow(`${this.id} ${what}`, asked, ['unavailable', 'wrong-instance', 'unknown-runner', ...allowed], {
+      heard: (answer) => {
+        if (life === this.#life && !isReplyLost) heard(answer);
+      },
+      refused: (code) => {
+        if (life !== this.#life) return;
+        if (code === 'wrong-instance' || code === 'unknown-runner') this.#isRegistered = false;
+      },
+    });
+  }
+
+  /** One step of its life. */
+  act(): void {
+    const { dice } = this.#stage;
+    if (this.#silentFor > 0) {
+      this.#silentFor -= 1;
+      return;
+    }
+    if (this.#sometimes(0.02)) return this.#die();
+    if (this.#sometimes(0.03)) {
+      this.#silentFor = dice.int(20);
+      return;
+    }
+    if (!this.#isRegistered) return this.#register();
+    if (this.#sometimes(0.02)) return this.#signOff();
+    if (this.#sometimes(0.1)) this.#lie();
+    const deeds = this.isHonest ? 4 : 1 + dice.int(2);
+    for (let deed = 0; deed < deeds; deed += 1) {
+      const choice = this.isHonest ? deed : dice.int(4);
+      if (choice === 0) this.#beat();
+      else if (choice === 1) this.#claim();
+      else this.#work();
+    }
+  }
+
+  #die(): void {
+    this.#life += 1;
+    this.#past.push(...this.#tasks);
+    // Sometimes a new process finds what the old one left behind and goes on with it.
+    if (this.#stage.dice.chance(0.7)) this.#tasks = [];
+    this.#isRegistered = false;
+    this.#silentFor = this.#stage.dice.int(25);
+  }
+
+  #register(): void {
+    const request = {
+      id: this.id,
+      instance: this.#instance,
+      capabilities: {
+        max_concurrent_jobs: this.slots,
+        cpu_cores: this.cores,
+        memory_gb: 0,
+        gpu_available: false,
+        supported_simulation_types: [],
+      },
+      heartbeat_interval_secs: 5,
+      holding: this.#holding(),
+      ...(this.#life > 0 && (this.isHonest || this.#stage.dice.chance(0.6))
+        ? { replaces: `${this.id}-${this.#life - 1}` }
+        : {}),
+    };
+    this.#ask('registers', this.#stage.api.register(request), ['runner-id-in-use'], ({ lost }) => {
+      this.#isRegistered = true;
+      this.#drop(lost);
+    });
+  }
+
+  /** What it says it holds: mostly the truth. */
+  #holding(): AttemptRef[] {
+    const truth = this.#tasks.map(({ job_id, attempt }) => ({ job_id, attempt }));
+    if (this.#sometimes(0.05)) return [];
+    if (this.#sometimes(0.05)) return [...truth, ...this.#past.slice(-2)];
+    if (this.#sometimes(0.05)) return truth.map((it) => ({ ...it, attempt: it.attempt + 1 }));
+    return truth;
+  }
+
+  #drop(gone: readonly AttemptRef[]): void {
+    this.#tasks = this.#tasks.filter((it) => !gone.some((g) => g.job_id === it.job_id && g.attempt === it.attempt));
+  }
+
+  #beat(): void {
+    const request = { instance: this.#instance, holding: this.#holding() };
+    this.#ask('beats', this.#stage.api.heartbeat(this.id, request), [], ({ cancel, lost }) => {
+      this.#drop([...cancel, ...lost]);
+    });
+  }
+
+  #claim(): void {
+    const { dice } = this.#stage;
+    const request = {
+      instance: this.#instance,
+      max_jobs: this.isHonest ? this.slots : dice.int(4),
+      wait_seconds: dice.chance(0.5) ? dice.int(20) : 0,
+      ...(this.#sometimes(0.1) ? {} : { holding: this.#holding() }),
+    };
+    const gone = new AbortController();
+    if (this.#sometimes(0.1)) gone.abort();
+    const asked = this.#stage.api.claim(this.id, request, gone.signal);
+    const checked = asked.then((answer) => {
+      this.#checkClaim(answer);
+      return answer;
+    });
+    this.#ask('claims', checked, [], (answer) => {
+      for (const { job, attempt } of answer.assignments) {
+        this.#past.push({ job_id: job.id, attempt });
+        this.#drop([{ job_id: job.id, attempt }]);
+        this.#tasks.push({ job_id: job.id, attempt, isStarted: job.status === 'Running' });
+      }
+    });
+  }
+
+  #checkClaim(answer: ClaimResponse): void {
+    for (const { job, attempt } of answer.assignments) {
+      this.#stage.ledger.claimed(this.id, job.id, attempt);
+      const config = answer.batches[job.batch_id]?.config;
+      insist(config !== undefined, () => `a claim came without the configuration of ${job.batch_id}`);
+      const seed = config.monte_carlo.seed ?? 0;
+      const sampler = createSampler(config.dispersions, { ...config.monte_carlo, seed });
+      const expected = JSON.stringify(sampler.parameters(job.run_config.run_id));
+      const given = JSON.stringify(job.run_config.parameters);
+      insist(given === expected, () => `job ${job.id} was given ${given} and not ${expected}`);
+    }
+  }
+
+  /** Does what is next for its tasks, one by one or in bulk, sometimes twice. */
+  #work(): void {
+    const reports = this.#tasks.map((task) => this.#next(task));
+    if (reports.length === 0) return;
+    if (this.#stage.dice.chance(0.3)) return this.#bulk(reports);
+    const report = this.isHonest ? reports : [this.#stage.dice.pick(reports) as Report];
+    for (const it of report) {
+      this.#report(it);
+      if (this.#sometimes(0.15)) this.#report(it);
+    }
+  }
+
+  #next(task: Task): Report {
+    const { dice } = this.#stage;
+    const { job_id, attempt } = task;
+    if (!task.isStarted) return { type: 'start', job_id, attempt };
+    if (this.isHonest || dice.chance(0.6)) return { type: 'complete', job_id, attempt, result: RESULT };
+    const reason = dice.pick(FAIL_REASONS) ?? 'exit';
+    return { type: 'fail', job_id, attempt, reason, error_message: 'broke' };
+  }
+
+  #report(report: Report): void {
+    const { type, job_id, attempt } = report;
+    const { api } = this.#stage;
+    const about = { runner_id: this.id, attempt };
+    const asked =
+      report.type === 'start'
+        ? api.start(job_id, about)
+        : report.type === 'complete'
+          ? api.complete(job_id, { ...about, result: report.result })
+          : api.fail(job_id, { ...about, reason: report.reason, error_message: report.error_message });
+    const checked = asked.then((job) => {
+      this.#stage.ledger.reported(type, this.id, job_id, attempt);
+      return job;
+    });
+    this.#ask(`reports ${type}`, checked, REFUSALS, () => this.#reported(report));
+  }
+
+  #reported({ type, job_id, attempt }: Report): void {
+    const task = this.#tasks.find((it) => it.job_id === job_id && it.attempt === attempt);
+    if (type === 'start' && task !== undefined) task.isStarted = true;
+    if (type !== 'start') this.#drop([{ job_id, attempt }]);
+  }
+
+  #bulk(reports: Report[]): void {
+    const asked = this.#stage.api.reports(this.id, { instance: this.#instance, reports });
+    this.#ask('reports in bulk', asked, [], (judgements) => {
+      for (const [at, judgement] of judgements.entries()) {
+        const report = reports[at] as Report;
+        if ('refusal' in judgement) {
+          insist(REFUSALS.includes(judgement.refusal.code), () => `a bulk report met ${judgement.refusal.code}`);
+          continue;
+        }
+        this.#stage.ledger.reported(report.type, this.id, report.job_id, report.attempt);
+        this.#reported(report);
+      }
+    });
+  }
+
+  /** Reports what is long over, not its own, or nobody's. */
+  #lie(): void {
+    const { dice } = this.#stage;
+    if (dice.chance(0.2)) return this.#haunt();
+    const batch = dice.pick(this.#stage.batches);
+    const foreign = batch === undefined ? undefined : { job_id: jobId(batch, dice.int(6)), attempt: dice.int(3) };
+    const lie = dice.chance(0.6) ? dice.pick(this.#past) : foreign;
+    if (lie === undefined) return;
+    const { job_id, attempt } = lie;
+    if (dice.chance(0.2)) this.#report({ type: 'start', job_id, attempt });
+    else if (dice.chance(0.5)) this.#report({ type: 'complete', job_id, attempt, result: RESULT });
+    else this.#report({ type: 'fail', job_id, attempt, reason: 'exit', error_message: 'broke' });
+  }
+
+  /** The process before this one, which was thought dead, gives a sign of life. */
+  #haunt(): void {
+    const beat = { instance: `${this.id}-${this.#life - 1}`, holding: this.#past.slice(-2) };
+    const allowed = ['unavailable', 'wrong-instance', 'unknown-runner'];
+    this.#stage.follow(`${this.id} haunts`, this.#stage.api.heartbeat(this.id, beat), allowed, {});
+  }
+
+  #signOff(): void {
+    this.#ask('signs off', this.#stage.api.signOff(this.id, { instance: this.#instance }), [], () => {
+      this.#die();
+    });
+  }
+}

@@ -1,0 +1,187 @@
+/** One scenario from one seed: troubled times first, with the invariants checked after every step; then honest runners finish. */
+import { SimbatchError } from '../../src/domain/errors.ts';
+import type { CoordinatorApi } from '../../src/system/api.ts';
+import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
+import { allOf, idOf } from '../../src/system/keys.ts';
+import { decodeBatch, isTerminal } from '../../src/system/records.ts';
+import { all } from '../support/scene.ts';
+import { settled, SimulatedWorld } from '../support/simulated-world.ts';
+import { SimClient } from './clients.ts';
+import { checkDisk, Memory } from './invariants.ts';
+import { insist, Ledger, Violation } from './ledger.ts';
+import { SimRunner } from './runners.ts';
+import { Dice, SimStore, type DiskBug } from './world.ts';
+
+/** A bug to be injected, for the test that the simulation finds it. */
+export interface Bug extends DiskBug {
+  /** Stands between the actors of the scenario and the coordinator. */
+  api?(coordinator: Coordinator): Partial<CoordinatorApi>;
+}
+
+/** What happened, for the numbers in the test's title and to know that the troubles really come about. */
+export interface Tally {
+  steps: number;
+  crashes: number;
+  answers: number;
+  refusals: Record<string, number>;
+}
+
+interface Ears<T> {
+  heard?(answer: T): void;
+  refused?(code: string): void;
+}
+
+const STEPS = 120;
+/** Honest runners need no more steps of 5 s than this for what troubled times left behind. */
+const STEPS_TO_FINISH = 150;
+
+export class Stage {
+  readonly dice: Dice;
+  readonly disk = new Map<string, string>();
+  readonly ledger = new Ledger(this.disk);
+  readonly runnerIds: string[] = [];
+  /** How often each runner was resumed, counted when asked. */
+  readonly resumes = new Map<string, number>();
+  readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
+  readonly #memory = new Memory();
+  readonly #bug: Bug;
+  #world: SimulatedWorld;
+  #store!: SimStore;
+  #coordinator!: Coordinator;
+  #life = 0;
+  #violation: Violation | undefined;
+  api!: CoordinatorApi;
+
+  constructor(seed: number, bug: Bug) {
+    this.dice = new Dice(seed);
+    this.#bug = bug;
+    this.#world = new SimulatedWorld({ seed });
+  }
+
+  get batches(): string[] {
+    const { gte, lt } = allOf('batch');
+    return [...this.disk.keys()].filter((key) => key >= gte && key < lt).map(idOf);
+  }
+
+  async begin(): Promise<void> {
+    this.#life += 1;
+    this.#world = new SimulatedWorld({ nowMs: this.#world.now(), seed: this.dice.int(2 ** 31) });
+    this.#store = new SimStore(
+      this.disk,
+      this.dice,
+      this.#life > 1 ? this.#bug : { ...this.#bug, read: (_, it) => it },
+    );
+    this.#store.holdProbability = 0;
+    const life = this.#life;
+    const news = {
+      fault: (operation: string, error: unknown) => {
+        if (life === this.#life)
+          this.#fail(`a fault in ${operation}: ${String(error)} ${String((error as Error).cause)}`);
+      },
+    };
+    this.#coordinator = await openCoordinator(this.#store, this.#world, { news });
+    this.api = Object.assign(Object.create(this.#coordinator), this.#bug.api?.(this.#coordinator));
+    this.#store.holdProbability = 0.3;
+  }
+
+  #fail(message: string): void {
+    this.#violation ??= new Violation(message);
+  }
+
+  /** Hears an answer when it comes, if the coordinator it was asked of still lives. Refusals not allowed are violations. */
+  follow<T>(what: string, asked: Promise<T>, allowed: readonly string[], ears: Ears<T>): void {
+    const life = this.#life;
+    const judge = (error: unknown): void => {
+      if (life !== this.#life) return;
+      if (error instanceof Violation) this.#violation ??= error;
+      else if (error instanceof SimbatchError && allowed.includes(error.code)) {
+        this.tally.refusals[error.code] = (this.tally.refusals[error.code] ?? 0) + 1;
+        ears.refused?.(error.code);
+      } else this.#fail(`${what}: ${String(error)} ${String((error as Error).cause)}`);
+    };
+    const hear = (answer: T): void => {
+      if (life !== this.#life) return;
+      this.tally.answers += 1;
+      ears.heard?.(answer);
+    };
+    asked.then(hear).catch(judge);
+  }
+
+  async step(ms: number): Promise<void> {
+    this.tally.steps += 1;
+    if (this.dice.chance(0.7)) this.#store.release();
+    await this.#world.advance(ms);
+    this.check();
+  }
+
+  check(): void {
+    if (this.#violation !== undefined) throw this.#violation;
+    checkDisk(this.disk, this.#memory);
+    this.ledger.check();
+  }
+
+  /** Ends this life of the coordinator, mostly without warning, and begins the next one on what is on disk. */
+  async restart(): Promise<void> {
+    this.tally.crashes += 1;
+    if (this.dice.chance(0.2)) {
+      this.#store.holdProbability = 0;
+      this.#store.release();
+      await this.#coordinator.close();
+    } else this.#store.crash();
+    await this.begin();
+    this.check();
+  }
+
+  /** From now on every write succeeds at once. */
+  async calm(): Promise<void> {
+    this.#store.holdProbability = 0;
+    this.#store.release();
+    await settled();
+  }
+
+  unfinished(): string[] {
+    return this.batches.filter((id) => !isTerminal(decodeBatch(this.disk.get(`!batch!${id}`) as string).value));
+  }
+}
+
+/** Plays the scenario of a seed. Throws a Violation when a promise is broken. */
+export async function play(seed: number, bug: Bug = {}): Promise<Tally> {
+  const stage = new Stage(seed, bug);
+  const { dice } = stage;
+  await stage.begin();
+  const runners = Array.from({ length: 2 + dice.int(3) }, (_, at) => new SimRunner(stage, `r${at}`));
+  stage.runnerIds.push(...runners.map((it) => it.id));
+  const client = new SimClient(stage);
+  for (let step = 0; step < STEPS; step += 1) {
+    client.act();
+    for (const runner of runners) if (dice.chance(0.6)) runner.act();
+    if (dice.chance(0.02)) await stage.restart();
+    else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4000));
+  }
+  await finish(stage);
+  return stage.tally;
+}
+
+/** The troubled runners are gone for good; honest ones must be able to finish every study. */
+async function finish(stage: Stage): Promise<void> {
+  await stage.calm();
+  const honest = [0, 1].map((at) => new SimRunner(stage, `honest${at}`, true));
+  for (let step = 0; stage.unfinished().length > 0; step += 1) {
+    insist(step < STEPS_TO_FINISH, () => `${stage.unfinished().length} batches do not come to their end`);
+    for (const runner of honest) runner.act();
+    await stage.step(5000);
+  }
+  for (const id of stage.batches) {
+    const { batch, jobs_by_status } = await stage.api.batch(id);
+    const listed = await all(await stage.api.jobs({ batchIds: [id] }));
+    insist(listed.length === batch.total_jobs, () => `batch ${id} lists ${listed.length} of ${batch.total_jobs} jobs`);
+    for (const [status, count] of Object.entries(jobs_by_status)) {
+      const shown = listed.filter((it) => it.status === status).length;
+      insist(shown === count, () => `batch ${id} counts ${count} ${status} and lists ${shown}`);
+    }
+    const { results } = await stage.api.batchResults(id);
+    const count = (await all(results)).length;
+    const expected = batch.completed_jobs + batch.failed_jobs;
+    insist(count === expected, () => `batch ${id} has ${count} results and not ${expected}`);
+  }
+}

@@ -1,0 +1,33 @@
+/** The seeded simulation. More seeds by SIM_SEEDS=10000; one seed again, exactly, by SIM_SEED=n. */
+import { expect } from 'chai';
+import { play, type Tally } from './scenario.ts';
+
+const DEFAULT_SEEDS = 1000;
+const ONE = process.env.SIM_SEED;
+const first = ONE === undefined ? 1 : Number(ONE);
+const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS) : 1;
+
+describe('sim', () => {
+  it(`keeps its promises in ${count} troubled worlds`, async function () {
+    this.timeout(0);
+    const sum: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
+    for (let seed = first; seed < first + count; seed += 1) {
+      try {
+        const tally = await play(seed);
+        sum.steps += tally.steps;
+        sum.crashes += tally.crashes;
+        sum.answers += tally.answers;
+        for (const [code, times] of Object.entries(tally.refusals))
+          sum.refusals[code] = (sum.refusals[code] ?? 0) + times;
+      } catch (error) {
+        const replay = `SIM_SEED=${seed} npx mocha dist/test/sim/simulation.test.js`;
+        throw new Error(`seed ${seed}: ${(error as Error).message}\nreplay: ${replay}`, { cause: error });
+      }
+    }
+    // A world without trouble would prove nothing.
+    if (count >= 100) {
+      expect(sum.crashes).to.be.above(count);
+      expect(sum.refusals).to.include.keys('stale-attempt', 'illegal-transition', 'wrong-instance', 'runner-id-in-use');
+    }
+  });
+});

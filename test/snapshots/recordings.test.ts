@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { keys } from '../../src/system/keys.ts';
+import { openCoordinator } from '../../src/system/coordinator.ts';
+import { importSnapshot } from '../../src/system/snapshots/import.ts';
+import { possibleEvents } from '../../src/system/snapshots/possible.ts';
+import { replaySnapshot } from '../../src/system/snapshots/replay.ts';
+import { MemoryStore } from '../support/memory-store.ts';
+import { recordAll } from '../support/record/record.ts';
+import { SimulatedWorld } from '../support/simulated-world.ts';
+import { open, recordings } from './support.ts';
+
+describe('the recordings', () => {
+  const all = recordings();
+
+  it('are there for every machine and for whole studies', () => {
+    for (const kind of ['job', 'batch', 'runner', 'supervisor', 'study'])
+      expect(all.filter((it) => it.name.includes(`/${kind}-`)).length, kind).to.be.greaterThan(2);
+  });
+
+  for (const { name, text } of all) {
+    it(`${name} replays step by step`, async () => {
+      const report = await replaySnapshot(await open(text));
+      expect(report.partings).to.deep.equal([]);
+      expect(report.events).to.be.greaterThan(0);
+    });
+
+    it(`${name} restores`, async () => {
+      const snapshot = await open(text);
+      if (snapshot.kind === 'scenario') {
+        const isOver = ['Completed', 'Failed', 'Timeout', 'Cancelled', 'Stopped'].includes(snapshot.end.value);
+        expect(possibleEvents(snapshot.machine, snapshot.end).length === 0).to.equal(isOver);
+        return;
+      }
+      const store = new MemoryStore(new Map([[keys.meta('format'), '1']]));
+      const { batches } = await importSnapshot(snapshot, store);
+      const coordinator = await openCoordinator(store, new SimulatedWorld());
+      expect(batches).to.be.greaterThan(0);
+      const listing = await coordinator.batches({});
+      let found = 0;
+      for await (const chunk of listing.chunks) {
+        for (const { id, total_jobs: total } of chunk) {
+          found += 1;
+          const { jobs_by_status: counts } = await coordinator.batch(id);
+          expect(Object.values(counts).reduce((sum, it) => sum + it, 0)).to.equal(total);
+        }
+      }
+      expect(found).to.equal(batches);
+      await coordinator.close();
+    });
+  }
+
+  it('are what recording them again would write: whoever changes a machine sees it here and runs `npm run record`', async () => {
+    const recorded = await recordAll();
+    const committed = new Map(
+      all.filter((it) => it.name.startsWith('format-1/')).map((it) => [it.name.slice('format-1/'.length), it.text]),
+    );
+    expect([...recorded.keys()].sort()).to.deep.equal([...committed.keys()].sort());
+    for (const [name, text] of recorded) expect(text, name).to.equal(committed.get(name));
+  });
+});

@@ -1,0 +1,15 @@
+/** The real coordinator as a program of its own, for tests that kill it: data directory and port are its arguments. */
+import { once } from 'node:events';
+import { startHttp } from '../../src/http/server.ts';
+import { openCoordinator } from '../../src/system/coordinator.ts';
+import { openStore } from '../../src/system/store.ts';
+import { realWorld } from '../../src/system/world.ts';
+
+const [, , directory = '', port = '0'] = process.argv;
+const coordinator = await openCoordinator(await openStore(directory), realWorld);
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const http = await startHttp({ coordinator, host: '127.0.0.1', port: Number(port), world: realWorld, log });
+process.stdout.write(`${String(http.port)}\n`);
+await once(process, 'SIGTERM');
+await http.close(500);
+await coordinator.close();

@@ -1,0 +1,228 @@
+/**
+ * Records a whole study: a real coordinator on a simulated clock and a store in memory, with every message that goes to an
+ * actor and every fact it tells written down, turn by turn.
+ */
+import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
+import { SimbatchError } from '../../../src/domain/errors.ts';
+import type { CoordinatorApi } from '../../../src/system/api.ts';
+import { openCoordinator, type Coordinator } from '../../../src/system/coordinator.ts';
+import type { Kind, StateOf } from '../../../src/system/records.ts';
+import type { Turn } from '../../../src/system/turn.ts';
+import { plain } from '../../../src/system/snapshots/player.ts';
+import {
+  SNAPSHOT_FORMAT,
+  type RecordedMessage,
+  type RecordedTurn,
+  type SnapshotRecord,
+  type Study,
+} from '../../../src/system/snapshots/format.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { settled, SimulatedWorld } from '../simulated-world.ts';
+
+type Operation = {
+  [K in keyof CoordinatorApi]: CoordinatorApi[K] extends (...args: never[]) => Promise<unknown> ? K : never;
+}[keyof CoordinatorApi];
+
+/** What the script of a study may do. */
+export interface Script {
+  /** Asks the coordinator, and gives its answer; undefined when it refuses. */
+  ask<K extends Operation>(
+    operation: K,
+    ...args: Parameters<CoordinatorApi[K]>
+  ): Promise<Awaited<ReturnType<CoordinatorApi[K]>>>;
+  /** The same, of a request that must be refused with this code. */
+  refused<K extends Operation>(code: string, operation: K, ...args: Parameters<CoordinatorApi[K]>): Promise<void>;
+  /** Lets time pass. */
+  wait(seconds: number): Promise<void>;
+  /** The process dies and is started again. */
+  restart(): Promise<void>;
+}
+
+export interface StudyPlan {
+  name: string;
+  about: string;
+  script(script: Script): Promise<void>;
+}
+
+/** Own ids of the wiring's deadlines and of the system's state are no part of what the actors of a study tell. */
+const isOfActors = (fact: Fact): boolean => !fact.type.startsWith('system.') && !fact.type.startsWith('deadline.');
+
+/** A request, and the first turn that came of it. */
+interface Asked {
+  operation: string;
+  args: unknown[];
+  turn?: RecordedTurn;
+}
+
+class Recorder implements Script {
+  readonly turns: Study['turns'] = [];
+  #world = new SimulatedWorld({ nowMs: Date.UTC(2026, 0, 1), seed: 7 });
+  readonly #disk = new Map<string, string>();
+  #store = new MemoryStore(this.#disk);
+  #coordinator: Coordinator | undefined;
+  /** The request under way, to be told with its turn. */
+  #request: Asked | undefined;
+
+  async open(): Promise<void> {
+    this.#store = new MemoryStore(this.#disk);
+    const coordinator = await openCoordinator(this.#store, this.#world);
+    this.#listenTo(coordinator);
+    this.#coordinator = coordinator;
+  }
+
+  /** Stands between the turns and whoever runs them, and between the actors and whoever hears them. */
+  #listenTo({ core: { turns } }: Coordinator): void {
+    let facts: Fact[] = [];
+    const hear = turns.hear.bind(turns);
+    turns.hear = (fact) => {
+      facts.push(fact);
+      hear(fact);
+    };
+    const runNow = turns.runNow.bind(turns);
+    turns.runNow = <T>(operation: string, body: (turn: Turn) => T) => {
+      const messages: RecordedMessage[] = [];
+      const now = this.#world.now();
+      let turn: Turn | undefined;
+      facts = [];
+      const done = runNow(operation, (running) => {
+        turn = running;
+        listenToTurn(running, messages);
+        return body(running);
+      });
+      this.#note(operation, now, messages, facts.filter(isOfActors), turn as Turn);
+      return done;
+    };
+  }
+
+  #note(operation: string, now: number, messages: RecordedMessage[], facts: Fact[], turn: Turn): void {
+    if (messages.length === 0) return;
+    const states: Record<string, string> = {};
+    for (const { to } of messages) {
+      const [kind, id] = to.split('/') as ['job', string];
+      states[to] = turn.state(kind, id)?.value ?? 'none';
+    }
+    const recorded: RecordedTurn = {
+      at: now,
+      operation,
+      messages: plain(messages),
+      ...(facts.length === 0 ? {} : { facts: plain(facts) }),
+      states,
+    };
+    this.turns.push(recorded);
+    if (this.#request !== undefined) this.#request.turn ??= recorded;
+  }
+
+  async #asked(operation: Operation, args: unknown[]): Promise<unknown> {
+    const request: Asked = { operation, args };
+    this.#request = request;
+    const ask = this.#coordinator?.[operation] as (...given: unknown[]) => Promise<unknown>;
+    const at = this.#world.now();
+    let told: { answer: unknown } | { refusal: string };
+    let error: unknown;
+    try {
+      told = { answer: plain((await ask(...args)) ?? null) };
+    } catch (thrown) {
+      if (!(thrown instanceof SimbatchError)) throw thrown;
+      error = thrown;
+      told = { refusal: thrown.code };
+    }
+    this.#request = undefined;
+    await settled();
+    const own = request.turn;
+    if (own === undefined) this.turns.push({ at, operation, request: plain(args), ...told });
+    else {
+      const { at: turnAt, operation: name, ...rest } = own;
+      Object.assign(clear(own), { at: turnAt, operation: name, request: plain(args), ...told, ...rest });
+    }
+    if (error !== undefined) throw error;
+    return told;
+  }
+
+  async ask<K extends Operation>(
+    operation: K,
+    ...args: Parameters<CoordinatorApi[K]>
+  ): Promise<Awaited<ReturnType<CoordinatorApi[K]>>> {
+    const told = (await this.#asked(operation, args)) as { answer: Awaited<ReturnType<CoordinatorApi[K]>> };
+    return told.answer;
+  }
+
+  async refused<K extends Operation>(
+    code: string,
+    operation: K,
+    ...args: Parameters<CoordinatorApi[K]>
+  ): Promise<void> {
+    const error = await this.#asked(operation, args).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if ((error as SimbatchError | undefined)?.code !== code) {
+      throw new Error(`${operation} was not refused with ${code} but ended with ${String(error)}`);
+    }
+  }
+
+  async wait(seconds: number): Promise<void> {
+    await this.#world.advance(seconds * 1000);
+    await settled();
+  }
+
+  async restart(): Promise<void> {
+    this.#store.crash();
+    const nowMs = this.#world.now();
+    this.turns.push({ at: nowMs, restart: true });
+    // The timers of the dead process die with it.
+    this.#world = new SimulatedWorld({ nowMs, seed: 8 });
+    await this.open();
+  }
+
+  /** All records of the store, in the order of an export. */
+  async records(): Promise<SnapshotRecord[]> {
+    const { records } = await (this.#coordinator as Coordinator).exportSnapshot();
+    const all: SnapshotRecord[] = [];
+    for await (const chunk of records.chunks) {
+      for (const { key, json } of chunk)
+        all.push({ key, value: JSON.parse(json) as Record<string, unknown> } as SnapshotRecord);
+    }
+    return all;
+  }
+}
+
+function clear<T extends object>(target: T): T {
+  for (const name of Object.keys(target)) delete (target as Record<string, unknown>)[name];
+  return target;
+}
+
+function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
+  const send = turn.send.bind(turn);
+  const create = turn.create.bind(turn);
+  const listening: Pick<Turn, 'send' | 'create'> = {
+    send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
+      const at = messages.push({ to: `${kind}/${id}`, event }) - 1;
+      try {
+        return send(kind, id, event) as StateOf[K];
+      } catch (error) {
+        messages.splice(at, 1);
+        throw error;
+      }
+    },
+    create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Turn['create']>[2]): StateOf[K] {
+      messages.push({ to: `${kind}/${id}`, create: input as unknown as Record<string, unknown> });
+      return create(kind, id, input) as StateOf[K];
+    },
+  };
+  Object.assign(turn, listening);
+}
+
+export async function recordStudy(plan: StudyPlan): Promise<Study> {
+  const { name, about } = plan;
+  const recorder = new Recorder();
+  await recorder.open();
+  await plan.script(recorder);
+  return {
+    format: SNAPSHOT_FORMAT,
+    kind: 'study',
+    name,
+    about,
+    turns: recorder.turns,
+    records: await recorder.records(),
+  };
+}

@@ -1,0 +1,153 @@
+/** The recorded studies: what clients and runners ask, in order. The coordinator that answers is a real one. */
+import type { Assignment, RunnerCapabilities } from '../../../src/domain/types.ts';
+import { study } from '../studies.ts';
+import type { Script, StudyPlan } from './recorder.ts';
+
+const capabilities = (jobs: number): RunnerCapabilities => ({
+  max_concurrent_jobs: jobs,
+  cpu_cores: 0,
+  memory_gb: 0,
+  gpu_available: false,
+  supported_simulation_types: [],
+});
+
+async function joins(script: Script, id: string, jobs = 2, instance = `${id}-1`): Promise<void> {
+  await script.ask('register', { id, capabilities: capabilities(jobs), instance });
+}
+
+async function claims(script: Script, id: string, jobs: number): Promise<Assignment[]> {
+  const { assignments } = await script.ask('claim', id, { instance: `${id}-1`, max_jobs: jobs });
+  return assignments;
+}
+
+const start = (script: Script, id: string, { job, attempt }: Assignment) =>
+  script.ask('start', job.id, { runner_id: id, attempt });
+
+const complete = (script: Script, id: string, { job, attempt }: Assignment) =>
+  script.ask('complete', job.id, {
+    runner_id: id,
+    attempt,
+    result: { execution_time_secs: 2, output_files: [`${job.run_config.run_id}.csv`], metadata: { apogee_m: 1200 } },
+  });
+
+const fail = (
+  script: Script,
+  id: string,
+  { job, attempt }: Assignment,
+  reason: 'exit' | 'early_termination' = 'exit',
+) => script.ask('fail', job.id, { runner_id: id, attempt, reason, error_message: `ended: ${reason}` });
+
+const beats = (script: Script, id: string, holding: readonly Assignment[]) =>
+  script.ask('heartbeat', id, {
+    instance: `${id}-1`,
+    holding: holding.map(({ job, attempt }) => ({ job_id: job.id, attempt })),
+  });
+
+/** Runs what the runner can get until there is nothing left. */
+async function finishes(script: Script, id: string): Promise<void> {
+  for (;;) {
+    const assignments = await claims(script, id, 2);
+    if (assignments.length === 0) return;
+    for (const it of assignments) await start(script, id, it);
+    await script.wait(2);
+    for (const it of assignments) await complete(script, id, it);
+  }
+}
+
+export const STUDIES: readonly StudyPlan[] = [
+  {
+    name: 'study-completed',
+    about: 'Three runs on two runners: one is tried again, one is ended by the watchdog, one succeeds at once.',
+    async script(script) {
+      await joins(script, 'r1');
+      await joins(script, 'r2');
+      await script.ask('submit', study({ runs: 3, maxRetries: 1, timeoutSecs: 60 }));
+      const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      const [third] = (await claims(script, 'r2', 1)) as [Assignment];
+      await start(script, 'r1', first);
+      await start(script, 'r1', second);
+      await start(script, 'r2', third);
+      await script.wait(2);
+      await fail(script, 'r1', first);
+      await complete(script, 'r1', second);
+      await fail(script, 'r2', third, 'early_termination');
+      await script.refused('illegal-transition', 'complete', third.job.id, {
+        runner_id: 'r2',
+        attempt: 1,
+        result: { execution_time_secs: 2, output_files: [], metadata: {} },
+      });
+      await finishes(script, 'r2');
+    },
+  },
+  {
+    name: 'study-cancelled',
+    about: 'Cancelled with one run running, one claimed, one waiting to be tried again and two untouched.',
+    async script(script) {
+      await joins(script, 'r1', 3);
+      const { batch_id: batchId } = await script.ask('submit', study({ runs: 5, maxRetries: 2 }));
+      const [first, second, third] = (await claims(script, 'r1', 3)) as [Assignment, Assignment, Assignment];
+      await start(script, 'r1', first);
+      await start(script, 'r1', second);
+      await fail(script, 'r1', second);
+      await script.ask('cancelBatch', batchId, 'wrong mass');
+      await script.refused('illegal-transition', 'start', third.job.id, { runner_id: 'r1', attempt: 1 });
+      await beats(script, 'r1', [first]);
+      await beats(script, 'r1', []);
+    },
+  },
+  {
+    name: 'study-runner-lost',
+    about: 'A runner dies with a run started and another claimed; after its lease another one does both.',
+    async script(script) {
+      await joins(script, 'r1');
+      await script.ask('submit', study({ runs: 2 }));
+      const [first] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      await start(script, 'r1', first);
+      await script.wait(61);
+      await joins(script, 'r2');
+      await finishes(script, 'r2');
+    },
+  },
+  {
+    name: 'study-restarted',
+    about: 'The coordinator dies in the middle and is started again; a claim, a running run and a drain live on.',
+    async script(script) {
+      await joins(script, 'r1');
+      await joins(script, 'r2');
+      await script.ask('submit', study({ runs: 3, timeoutSecs: 30 }));
+      const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      await start(script, 'r1', first);
+      await script.ask('drain', 'r2', 'a new disk');
+      await script.wait(10);
+      await script.restart();
+      await beats(script, 'r1', [first, second]);
+      await complete(script, 'r1', first);
+      await start(script, 'r1', second);
+      await script.wait(10);
+      await script.restart();
+      await beats(script, 'r1', [second]);
+      await complete(script, 'r1', second);
+      await beats(script, 'r2', []);
+      await script.ask('resume', 'r2');
+      await finishes(script, 'r2');
+      await beats(script, 'r1', []);
+    },
+  },
+  {
+    name: 'study-time-limit',
+    about: 'One run exceeds its time limit, one is never started and goes to another runner.',
+    async script(script) {
+      await joins(script, 'r1');
+      await joins(script, 'r2');
+      await script.ask('submit', study({ runs: 2, timeoutSecs: 20 }));
+      const held = await claims(script, 'r1', 2);
+      await start(script, 'r1', held[0] as Assignment);
+      for (let seconds = 0; seconds < 65; seconds += 5) {
+        await script.wait(5);
+        await beats(script, 'r1', held);
+        await beats(script, 'r2', []);
+      }
+      await finishes(script, 'r2');
+    },
+  },
+];

@@ -1,0 +1,159 @@
+/** A coordinator on a store in memory and a simulated clock, with short words for what clients and runners ask of it. */
+import { SimbatchError } from '../../src/domain/errors.ts';
+import { jobId, runIdOf } from '../../src/domain/ids.ts';
+import type {
+  AttemptRef,
+  ClaimResponse,
+  FailReason,
+  Job,
+  RegisterRequest,
+  RegisterResponse,
+  RunnerCapabilities,
+  Uuid,
+} from '../../src/domain/types.ts';
+import type { Listing } from '../../src/system/api.ts';
+import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
+import type { CoordinatorOptions } from '../../src/system/core.ts';
+import type { Store } from '../../src/system/store.ts';
+import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+import { study, type StudyOptions } from './studies.ts';
+
+export const RESULT = { execution_time_secs: 1, output_files: ['out.csv'], metadata: { miss: 1 } };
+
+export interface RunnerOptions extends Partial<RegisterRequest> {
+  slots?: number;
+  types?: string[];
+  cpuCores?: number;
+  memoryGb?: number;
+}
+
+export class Scene {
+  readonly world = new SimulatedWorld();
+  readonly faults: unknown[] = [];
+  readonly failures: SimbatchError[] = [];
+  readonly #instances = new Map<string, string>();
+  readonly #settings: Partial<CoordinatorOptions>;
+  store: MemoryStore;
+  api!: Coordinator;
+
+  private constructor(store: MemoryStore, settings: Partial<CoordinatorOptions>) {
+    this.store = store;
+    this.#settings = settings;
+  }
+
+  static async open(options: MemoryStoreOptions & Partial<CoordinatorOptions> = {}): Promise<Scene> {
+    const { beforeWrite, ...settings } = options;
+    const scene = new Scene(new MemoryStore(new Map(), beforeWrite === undefined ? {} : { beforeWrite }), settings);
+    await scene.#begin(scene.store);
+    return scene;
+  }
+
+  async #begin(store: Store): Promise<void> {
+    const news = {
+      fault: (_operation: string, error: unknown) => void this.faults.push(error),
+      failed: (error: SimbatchError) => void this.failures.push(error),
+    };
+    this.api = await openCoordinator(store, this.world, { ...this.#settings, news });
+  }
+
+  /** Ends the coordinator as a crash does, and begins another one on what is on disk. */
+  async restart(): Promise<void> {
+    this.store.crash();
+    this.store = new MemoryStore(this.store.disk);
+    await this.#begin(this.store);
+  }
+
+  async submit(options: StudyOptions = {}): Promise<Uuid> {
+    return (await this.api.submit(study(options))).batch_id;
+  }
+
+  register(id: string, options: RunnerOptions = {}): Promise<RegisterResponse> {
+    const { slots = 1, types = [], cpuCores = 0, memoryGb = 0, ...request } = options;
+    const capabilities: RunnerCapabilities = {
+      max_concurrent_jobs: slots,
+      cpu_cores: cpuCores,
+      memory_gb: memoryGb,
+      gpu_available: false,
+      supported_simulation_types: types,
+    };
+    const instance = request.instance ?? `${id}-1`;
+    this.#instances.set(id, instance);
+    return this.api.register({ id, instance, capabilities, ...request });
+  }
+
+  instance(id: string): string {
+    return this.#instances.get(id) ?? 'none';
+  }
+
+  async claim(id: string, max = 1, holding?: AttemptRef[]): Promise<number[]> {
+    return runs(await this.claimRaw(id, max, 0, holding));
+  }
+
+  claimRaw(id: string, max = 1, waitSecs = 0, holding?: AttemptRef[], abandoned?: AbortSignal): Promise<ClaimResponse> {
+    const request = { instance: this.instance(id), max_jobs: max, wait_seconds: waitSecs };
+    return this.api.claim(id, holding === undefined ? request : { ...request, holding }, abandoned);
+  }
+
+  beat(id: string, holding: AttemptRef[] = []): ReturnType<Coordinator['heartbeat']> {
+    return this.api.heartbeat(id, { instance: this.instance(id), holding });
+  }
+
+  start(batch: Uuid, run: number, runner: string, attempt = 1): Promise<Job> {
+    return this.api.start(jobId(batch, run), { runner_id: runner, attempt });
+  }
+
+  complete(batch: Uuid, run: number, runner: string, attempt = 1): Promise<Job> {
+    return this.api.complete(jobId(batch, run), { runner_id: runner, attempt, result: RESULT });
+  }
+
+  fail(batch: Uuid, run: number, runner: string, attempt = 1, reason: FailReason = 'exit'): Promise<Job> {
+    return this.api.fail(jobId(batch, run), { runner_id: runner, attempt, reason, error_message: 'broke' });
+  }
+
+  /** Claims one run and starts it; the runner has room for it. */
+  async running(batch: Uuid, run: number, runner: string, attempt = 1): Promise<void> {
+    const claimed = await this.claim(runner);
+    if (claimed[0] !== run) throw new Error(`claimed ${claimed.join()} and not ${run}`);
+    await this.start(batch, run, runner, attempt);
+  }
+
+  async jobStatus(batch: Uuid, run: number): Promise<string> {
+    return (await this.api.job(jobId(batch, run))).status;
+  }
+
+  /** The batch's status and its counts that are not zero: `Running: 2 Pending, 1 Claimed`. */
+  async status(batch: Uuid): Promise<string> {
+    const it = await this.api.batch(batch);
+    const counts = Object.entries(it.jobs_by_status).filter(([, count]) => count > 0);
+    return `${it.batch.status}: ${counts.map(([status, count]) => `${count} ${status}`).join(', ')}`;
+  }
+
+  async runnerStatus(id: string): Promise<string> {
+    return (await this.api.runner(id)).status;
+  }
+}
+
+/** The runs that were handed out. */
+export const runs = (response: ClaimResponse): number[] => response.assignments.map((it) => it.job.run_config.run_id);
+
+export const ref = (batch: Uuid, run: number, attempt = 1): AttemptRef => ({ job_id: jobId(batch, run), attempt });
+
+export const runOf = (job: { id: Uuid }): number => runIdOf(job.id);
+
+/** The code an operation is refused with, or `ok`. */
+export async function codeOf(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+    return 'ok';
+  } catch (error) {
+    if (error instanceof SimbatchError) return error.code;
+    throw error;
+  }
+}
+
+export async function all<T>(listing: Listing<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const chunk of listing.chunks) items.push(...chunk);
+  return items;
+}

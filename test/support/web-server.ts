@@ -1,0 +1,212 @@
+/** A real coordinator with the dashboard in front, and scripted runners that work it: for browser tests, screenshots, load. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Assignment, BatchSubmission, Report } from '../../src/domain/types.ts';
+import { startHttp, type HttpServer } from '../../src/http/server.ts';
+import { packageRoot } from '../../src/package.ts';
+import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
+import { openStore } from '../../src/system/store.ts';
+import { realWorld } from '../../src/system/world.ts';
+import { seededRandom } from './simulated-world.ts';
+
+export const webRoot = join(packageRoot, 'dist/web');
+
+export interface WebServer {
+  url: string;
+  coordinator: Coordinator;
+  /** Stops listening and listens again on the same port, as after a restart of the network in between. */
+  interrupt(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const quiet = { debug: () => {}, info: () => {}, error: () => {} };
+
+export async function startWeb(): Promise<WebServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
+  const coordinator = await openCoordinator(await openStore(folder), realWorld);
+  const listen = (port: number): Promise<HttpServer> =>
+    startHttp({ coordinator, live: coordinator, webRoot, host: '127.0.0.1', port, log: quiet, world: realWorld });
+  let http = await listen(0);
+  return {
+    url: http.url,
+    coordinator,
+    async interrupt(ms) {
+      const { port } = http;
+      await http.close(0);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      http = await listen(port);
+    },
+    async close() {
+      coordinator.releaseWaiting();
+      await http.close(0);
+      await coordinator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How one run ends: what a simulation would have come to. */
+export type Outcome =
+  | { metadata: Record<string, number> }
+  | { message: string; reason: 'exit' | 'signal' | 'early_termination' | 'timeout' };
+
+export interface ScriptOptions {
+  id: string;
+  places: number;
+  /** From the start of a run to its end. */
+  runMs: number;
+  outcome: (assignment: Assignment) => Outcome;
+  name?: string;
+  tags?: string[];
+}
+
+export interface ScriptedRunner {
+  stop(): Promise<void>;
+}
+
+/** A runner that claims, starts and reports like the real one, and simulates nothing. */
+export async function scriptedRunner(coordinator: Coordinator, options: ScriptOptions): Promise<ScriptedRunner> {
+  const { id, places, runMs } = options;
+  const instance = `script-${id}`;
+  const random = seededRandom(id.length + places);
+  const capabilities = {
+    max_concurrent_jobs: places,
+    cpu_cores: places,
+    memory_gb: 16,
+    gpu_available: false,
+    supported_simulation_types: [],
+  };
+  await coordinator.register({ id, name: options.name ?? id, tags: options.tags ?? [], instance, capabilities });
+  const holding = new Map<string, number>();
+  const timers = new Set<NodeJS.Timeout>();
+  const stopping = new AbortController();
+  const reported = async (reports: Report[]): Promise<void> =>
+    void (await coordinator.reports(id, { instance, reports }));
+  const later = (ms: number, action: () => Promise<void>): void => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      action().catch(() => {});
+    }, ms);
+    timers.add(timer);
+  };
+  const execute = async (it: Assignment): Promise<void> => {
+    const { job, attempt } = it;
+    await reported([{ type: 'start', job_id: job.id, attempt }]);
+    later(runMs * (0.5 + random()), async () => {
+      holding.delete(job.id);
+      const outcome = options.outcome(it);
+      const ran = {
+        execution_time_secs: Math.round(runMs / 1000),
+        output_files: [`/data/${id}/${job.id}/trajectory.csv`],
+      };
+      await reported([
+        'metadata' in outcome
+          ? { type: 'complete', job_id: job.id, attempt, result: { ...ran, metadata: outcome.metadata } }
+          : { type: 'fail', job_id: job.id, attempt, reason: outcome.reason, error_message: outcome.message },
+      ]);
+    });
+  };
+  const refs = (): { job_id: string; attempt: number }[] =>
+    [...holding].map(([job_id, attempt]) => ({ job_id, attempt }));
+  const work = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const max_jobs = Math.max(1, places - holding.size);
+      const request = { instance, max_jobs, wait_seconds: 1, holding: refs() };
+      const { assignments } = await coordinator.claim(id, request, stopping.signal);
+      for (const it of assignments) {
+        holding.set(it.job.id, it.attempt);
+        void execute(it).catch(() => {});
+      }
+      if (assignments.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const beat = setInterval(() => void coordinator.heartbeat(id, { instance, holding: refs() }).catch(() => {}), 2_000);
+  const working = work().catch(() => {});
+  return {
+    async stop() {
+      clearInterval(beat);
+      for (const timer of timers) clearTimeout(timer);
+      stopping.abort();
+      coordinator.releaseWaiting();
+      await working;
+    },
+  };
+}
+
+/** A study of a descent: five dispersions, three outputs that hang on them. */
+export function descentStudy(
+  name: string,
+  runs: number,
+  extra: Partial<BatchSubmission['config']['compute']> = {},
+): BatchSubmission {
+  return {
+    name,
+    config: {
+      simulation: { name: 'descent', version: '2.3', duration_minutes: 12 },
+      monte_carlo: { runs, sampling_method: 'latin_hypercube', seed: 20260301 },
+      dispersions: {
+        entry_speed: { distribution: { type: 'normal', mean: 7_450, std_dev: 35 }, units: 'm/s' },
+        entry_angle: { distribution: { type: 'normal', mean: -1.35, std_dev: 0.05 }, units: 'deg' },
+        drag_factor: { distribution: { type: 'uniform', min: 0.92, max: 1.08 }, units: '' },
+        gust_speed: { distribution: { type: 'gamma', shape: 2.4, scale: 3.1 }, units: 'm/s' },
+        chute_delay: { distribution: { type: 'exponential', lambda: 1.8 }, units: 's' },
+        vehicle_mass: { distribution: { type: 'fixed', value: 2_140 }, units: 'kg' },
+      },
+      compute: {
+        container: { image: 'none', cpu_request: '1', memory_request: '512Mi' },
+        max_parallel_jobs: 0,
+        job_timeout_seconds: 900,
+        max_retries: 0,
+        ...extra,
+      },
+      early_termination: {
+        enabled: true,
+        check_frequency_hz: 10,
+        conditions: [{ variable: 'altitude', condition: '< -5', description: 'below ground' }],
+      },
+      telemetry: {
+        sampling_rate_hz: 10,
+        variables: ['altitude', 'speed'],
+        storage: { s3_bucket: '', s3_prefix: '', compression: 'snappy' },
+        buffer_flush_interval_seconds: 5,
+      },
+    },
+  };
+}
+
+/** What such a run comes to: a pure function of its parameters. */
+export function descent({ job }: Assignment): Outcome {
+  const {
+    entry_speed = 0,
+    entry_angle = 0,
+    drag_factor = 1,
+    gust_speed = 0,
+    chute_delay = 0,
+  } = job.run_config.parameters;
+  const run = job.run_config.run_id;
+  const miss = Math.abs((entry_angle + 1.35) * 95 + (drag_factor - 1) * 120 + gust_speed * 0.9 - 6);
+  const heat = 310 + (entry_speed - 7_450) * 0.31 - (entry_angle + 1.35) * 160;
+  if (gust_speed > 20)
+    return {
+      reason: 'exit',
+      message: `Traceback (most recent call last):\n  File "/opt/descent/guidance.py", line 214, in step\n    raise Divergence(t, rate)\nguidance.Divergence: attitude rate ${(gust_speed * 1.7).toFixed(2)} rad/s at t=${(300 + chute_delay * 9).toFixed(1)} s exceeds 30`,
+    };
+  if (heat > 352)
+    return {
+      reason: 'early_termination',
+      message: `altitude < -5 (below ground) was met at ${(heat * 1.9).toFixed(2)} s: altitude was -5.${run % 90}`,
+    };
+  if (chute_delay > 2.6)
+    return {
+      reason: 'exit',
+      message: `the simulation exited with code 3: chute torn at ${(chute_delay * 61).toFixed(1)} kPa`,
+    };
+  return {
+    metadata: {
+      miss_distance: miss,
+      peak_heat_rate: heat,
+      touchdown_speed: 4.8 + gust_speed * 0.21 + chute_delay * 0.6,
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** What people do with the dashboard, from end to end in a real browser over a real coordinator. */
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, watchedPage } from '../support/browser.ts';
+import {
+  descent,
+  descentStudy,
+  scriptedRunner,
+  startWeb,
+  type ScriptedRunner,
+  type WebServer,
+} from '../support/web-server.ts';
+
+describe('journeys through the dashboard', function () {
+  this.timeout(60_000);
+  let browser: Browser | undefined;
+  let web: WebServer;
+  let runner: ScriptedRunner | undefined;
+
+  before(async function () {
+    browser = await openBrowser();
+    if (browser === undefined) return this.skip();
+    web = await startWeb();
+    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 20, runMs: 20, outcome: descent });
+  });
+
+  after(async () => {
+    await browser?.close();
+    await runner?.stop();
+    await web?.close();
+  });
+
+  async function open(address: string): Promise<{ page: Page; errors: string[] }> {
+    const watched = await watchedPage(browser!, web.url);
+    await watched.page.goto(web.url + '/' + address);
+    return watched;
+  }
+
+  it('a study is submitted by the form and watched to its end', async () => {
+    const { page, errors } = await open('#/submit');
+    await page.getByRole('button', { name: /^Submit/ }).click();
+    await page.getByText('a study needs a name').waitFor();
+    await page.getByLabel('Name of the study').fill('by hand');
+    await page.getByLabel(/^Simulation/).fill('descent');
+    await page.getByLabel('Runs', { exact: true }).fill('30');
+    await page.getByRole('button', { name: 'Add a parameter' }).click();
+    await page.getByLabel('std dev').fill('-1');
+    await page.getByText('must be >= 0').waitFor();
+    await page.getByLabel('std dev').fill('2');
+    await page.getByText('Preview of the design').waitFor();
+    await page.getByRole('button', { name: 'Submit 30 runs' }).click();
+    await page.getByRole('heading', { name: 'by hand' }).waitFor();
+    await page.getByText('30 of 30').or(page.getByText('of 30 (100 %)')).first().waitFor();
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it("the coordinator's own refusal stands at the field", async () => {
+    const { page } = await open('#/submit');
+    await page.getByLabel('Name of the study').fill('refused');
+    await page.getByLabel(/^Simulation/).fill('x'.repeat(5_000));
+    await page.getByRole('button', { name: /^Submit/ }).click();
+    await page.getByText('The study was not accepted.').waitFor();
+    expect(await page.locator('[data-pointer="/config/simulation/name"] .fault').textContent()).to.not.equal('');
+    await page.context().close();
+  });
+
+  it('a study file is opened, shown in the form and submitted', async () => {
+    const { page } = await open('#/submit');
+    const text = JSON.stringify(descentStudy('from a file', 25));
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 's.yaml', mimeType: 'text/yaml', buffer: Buffer.from(text) });
+    await page.waitForFunction('document.querySelector(\'[data-pointer="/name"] input\').value === "from a file"');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'bad.yaml', mimeType: 'text/yaml', buffer: Buffer.from('a: [') });
+    await page.getByText('The file could not be read.').waitFor();
+    await page.getByRole('button', { name: 'Submit 25 runs' }).click();
+    await page.getByRole('heading', { name: 'from a file' }).waitFor();
+    await page.context().close();
+  });
+
+  it('failures are grouped, filtered by group, and kept over a reload', async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('with failures', 200));
+    const { page } = await open(`#/batches/${batch_id}`);
+    await page.getByText('of 200 (100 %)').waitFor();
+    const { jobs_by_status: counts } = await web.coordinator.batch(batch_id);
+    await page
+      .getByRole('link', { name: /chute torn/ })
+      .first()
+      .click();
+    const shown = page.getByText(/^\d+ of 200 runs$/);
+    await shown.waitFor();
+    const rows = Number.parseInt((await shown.textContent()) ?? '', 10);
+    expect(rows).to.be.within(1, counts.Failed);
+    await page.reload();
+    await page.getByText(`${rows} of 200 runs`).waitFor();
+    await page.getByRole('button', { name: /^Message/ }).click();
+    await page.getByText(`${counts.Failed} of 200 runs`).waitFor();
+    await page.context().close();
+  });
+
+  it('a runner is drained with a reason and resumed', async () => {
+    const { page } = await open('#/runners');
+    await page.getByRole('button', { name: 'Drain lab-1' }).click();
+    await page.getByLabel(/Why/).fill('new disk');
+    await page.getByRole('button', { name: 'Drain', exact: true }).click();
+    await page.getByText('new disk').waitFor();
+    expect((await web.coordinator.runner('lab-1')).drain_reason).to.equal('new disk');
+    await page.getByRole('button', { name: 'Resume lab-1' }).click();
+    await page.getByText('new disk').waitFor({ state: 'detached' });
+    expect((await web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
+    await page.context().close();
+  });
+
+  it('a batch is cancelled, but only after it was asked', async () => {
+    const { batch_id } = await web.coordinator.submit(
+      descentStudy('to be cancelled', 5, { container: { image: '', cpu_request: '900', memory_request: '0' } }),
+    );
+    const { page } = await open(`#/batches/${batch_id}`);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.keyboard.press('Escape');
+    expect((await web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByText('Cancelled 5').waitFor();
+    await page.context().close();
+  });
+
+  it("a run's states are stepped back and forth", async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('steps', 1));
+    const { page } = await open(`#/batches/${batch_id}`);
+    await page.getByText('of 1 (100 %)').waitFor();
+    await page.goto(`${web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
+    const step = page.getByText(/^Step \d+ of \d+/);
+    await page.getByText(/^Step 3 of 3/).waitFor();
+    await page.getByRole('button', { name: 'Back one step' }).click();
+    expect(await step.textContent()).to.equal('Step 2 of 3: Running');
+    expect(await page.locator('.state-box.lit .name').textContent()).to.equal('Running');
+    await page.getByRole('button', { name: 'First step' }).click();
+    expect(await step.textContent()).to.equal('Step 0 of 3: Pending');
+    await page.getByRole('button', { name: 'Forth one step' }).click();
+    expect(await page.locator('.edge.taken').count()).to.equal(1);
+    await page.context().close();
+  });
+
+  it('a recording is opened and stepped through', async () => {
+    const { page } = await open('#/machines/batch');
+    const now = Date.UTC(2026, 0, 1);
+    const recording = {
+      machine: 'supervisor',
+      input: { now },
+      events: [
+        { type: 'OPENED', now },
+        { type: 'STOP', now },
+        { type: 'TICK', now, due: [] },
+      ],
+    };
+    const file = { name: 'stop.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(recording)) };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByText('Step 3 of 3: Stopping').waitFor();
+    await page.getByText('not taken in Stopping').waitFor();
+    await page.context().close();
+  });
+
+  it('the page comes back by itself and shows what it missed', async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('goes on', 400));
+    const { page } = await open(`#/batches/${batch_id}`);
+    await page.getByText('Live').waitFor();
+    await web.interrupt(600);
+    await page.getByText('Not connected').waitFor();
+    await page.getByText('Live').waitFor();
+    await page.getByText('of 400 (100 %)').waitFor();
+    await page.context().close();
+  });
+
+  it('parameters and outputs are downloaded', async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('files', 40));
+    const { page } = await open(`#/batches/${batch_id}`);
+    await page.getByText('of 40 (100 %)').waitFor();
+    await page.reload();
+    for (const format of ['CSV', 'JSON', 'Parquet']) {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: format, exact: true }).click();
+      const download = await saved;
+      expect(download.suggestedFilename()).to.equal(`files.${format.toLowerCase()}`);
+      const chunks: Buffer[] = [];
+      for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+      const content = Buffer.concat(chunks);
+      if (format === 'CSV') expect(content.toString().trim().split('\r\n')).to.have.lengthOf.at.least(41);
+      if (format === 'JSON') expect(JSON.parse(content.toString())).to.have.lengthOf(40);
+      if (format === 'Parquet') expect(content.subarray(0, 4).toString()).to.equal('PAR1');
+    }
+    await page.context().close();
+  });
+});

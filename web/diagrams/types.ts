@@ -1,0 +1,35 @@
+/** A statechart as laid out: coordinates in pixels from the top left. */
+
+export interface Trigger {
+  event: string;
+  guard: string | undefined;
+}
+
+export interface DiagramState {
+  /** The state's name; `*` stands for "in any state". */
+  key: string;
+  final: boolean;
+  /** What it takes without leaving. */
+  inner: Trigger[];
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface DiagramEdge {
+  from: string;
+  to: string;
+  triggers: Trigger[];
+  points: number[][];
+  label: { x: number; y: number; width: number; height: number };
+}
+
+export interface Diagram {
+  kind: 'job' | 'batch' | 'runner' | 'supervisor';
+  width: number;
+  height: number;
+  initial: string;
+  states: DiagramState[];
+  edges: DiagramEdge[];
+}

@@ -1,0 +1,100 @@
+/** The shell around every page, and which page an address shows. */
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react';
+import { feed, useFeedState } from './data/live.ts';
+import { Empty, Waiting } from './parts/common.tsx';
+import { hrefOf, useRoute, type Route } from './router.ts';
+import { choose, useChoice, type Choice } from './theme.ts';
+import { BatchesPage } from './pages/batches.tsx';
+import { BatchPage } from './pages/batch.tsx';
+import { RunPage } from './pages/run.tsx';
+import { RunnersPage } from './pages/runners.tsx';
+
+const SubmitPage = lazy(() => import('./pages/submit.tsx'));
+const MachinesPage = lazy(() => import('./pages/machines.tsx'));
+
+const PAGES = [
+  { path: 'batches', title: 'Batches' },
+  { path: 'runners', title: 'Runners' },
+  { path: 'machines', title: 'Machines' },
+  { path: 'submit', title: 'Submit' },
+] as const;
+
+function pageOf({ path, query }: Route): ReactNode {
+  const [page, id, tab] = path;
+  if (page === 'batches' && id === undefined) return <BatchesPage query={query} />;
+  if (page === 'batches' && id !== undefined)
+    return <BatchPage key={id} batchId={id} tab={tab ?? 'overview'} query={query} />;
+  if (page === 'jobs' && id !== undefined) return <RunPage key={id} jobId={id} />;
+  if (page === 'runners') return <RunnersPage query={query} />;
+  if (page === 'machines') return <MachinesPage kind={id ?? 'job'} actor={tab} />;
+  if (page === 'submit') return <SubmitPage />;
+  return (
+    <section className="panel">
+      <Empty title="There is no such page.">
+        <a href={hrefOf(['batches'])}>Go to the batches</a>
+      </Empty>
+    </section>
+  );
+}
+
+export function App() {
+  const route = useRoute();
+  const page = route.path[0] === 'jobs' ? 'batches' : route.path[0];
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    document.title = `${PAGES.find((it) => it.path === page)?.title ?? 'simbatch'} · simbatch`;
+  }, [page]);
+  return (
+    <>
+      <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        Skip to the content
+      </a>
+      <header className="bar">
+        <a className="brand" href={hrefOf(['batches'])}>
+          <img src="/icon.svg" alt="" />
+          simbatch
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map((it) => (
+            <a key={it.path} href={hrefOf([it.path])} aria-current={page === it.path ? 'page' : undefined}>
+              {it.title}
+            </a>
+          ))}
+          <a href="/docs/">API</a>
+        </nav>
+        <FeedSign />
+        <ThemeChoice />
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Suspense fallback={<Waiting />}>{pageOf(route)}</Suspense>
+      </main>
+    </>
+  );
+}
+
+const FEED_WORDS = { connecting: 'Connecting', open: 'Live', lost: 'Not connected: trying again' } as const;
+
+function FeedSign() {
+  useEffect(() => feed.open(), []);
+  const state = useFeedState();
+  return (
+    <span className="feed" data-state={state} role="status">
+      <i aria-hidden="true" />
+      {FEED_WORDS[state]}
+    </span>
+  );
+}
+
+function ThemeChoice() {
+  const choice = useChoice();
+  return (
+    <label>
+      <span className="visually-hidden">Colours</span>
+      <select value={choice} onChange={(event) => choose(event.target.value as Choice)}>
+        <option value="system">System</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,81 @@
+/** The public API as the pages ask it, and its refusals as errors that say what failed. */
+import { useEffect, useState } from 'react';
+import type { Fault, Problem } from '../../../src/domain/types.ts';
+import { askForToken, credentials } from './token.ts';
+import { parseExact } from '../../../src/exact-json.ts';
+
+/** What went wrong, in words for the one who looks at the page. */
+export class RequestError extends Error {
+  readonly code: string;
+  readonly faults: readonly Fault[];
+
+  constructor(message: string, code: string, faults: readonly Fault[] = []) {
+    super(message);
+    this.code = code;
+    this.faults = faults;
+  }
+}
+
+export interface Answer<T> {
+  data: T;
+  headers: Headers;
+}
+
+/** @throws RequestError when there is no answer, or the answer is no */
+export async function request<T>(path: string, init: RequestInit = {}): Promise<Answer<T>> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers: { ...credentials(), ...(init.headers as Record<string, string>) } });
+  } catch (cause) {
+    if (init.signal?.aborted === true) throw cause;
+    throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', 'unreachable');
+  }
+  const text = await response.text();
+  if (!response.ok) throw refusal(response, text);
+  return { data: parseExact(text) as T, headers: response.headers };
+}
+
+function refusal(response: Response, text: string): RequestError {
+  if (response.status === 401) askForToken();
+  try {
+    const { detail, code, errors } = JSON.parse(text) as Problem;
+    return new RequestError(detail, code, errors);
+  } catch {
+    return new RequestError(`The coordinator answered ${response.status} ${response.statusText}.`, 'unknown');
+  }
+}
+
+export function post<T>(path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer<T>> {
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+  return request<T>(path, {
+    method: 'POST',
+    headers: { ...type, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+export interface Loaded<T> {
+  data: T | undefined;
+  error: Error | undefined;
+}
+
+/** Reads an address once, and again when it (or `again`) changes; keeps the last data meanwhile. */
+export function useRequest<T>(path: string | undefined, again: unknown = 0): Loaded<T> {
+  const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
+    data: undefined,
+    error: undefined,
+    path,
+  });
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const abort = new AbortController();
+    request<T>(path, { signal: abort.signal }).then(
+      ({ data }) => setState({ data, error: undefined, path }),
+      (error: Error) => {
+        if (!abort.signal.aborted) setState((before) => ({ ...before, error, path }));
+      },
+    );
+    return () => abort.abort();
+  }, [path, again]);
+  return state.path === path ? state : { data: undefined, error: undefined };
+}

@@ -1,0 +1,43 @@
+/** The shapes in which the loader hands runs to the page: columns, so that a hundred thousand runs are a few arrays. */
+import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+
+/** Runs `from`, `from + 1`, ... NaN stands for what is not known (yet). Times in ms since the epoch. */
+export interface RunChunk {
+  from: number;
+  status: Uint8Array;
+  retries: Uint8Array;
+  started: Float64Array;
+  ended: Float64Array;
+  /** Sparse: the few that have one. */
+  runners: [offset: number, runner: string][];
+  errors: [offset: number, message: string][];
+}
+
+/** Outputs of single runs, a column per name. */
+export interface OutputChunk {
+  runs: Uint32Array;
+  columns: Record<string, Float64Array>;
+}
+
+export type LoaderMessage =
+  | { type: 'parameters'; names: string[]; columns: Float64Array[]; percentiles: boolean }
+  | { type: 'runs'; chunk: RunChunk }
+  | { type: 'outputs'; chunk: OutputChunk }
+  | { type: 'done' }
+  | { type: 'error'; detail: string };
+
+export interface LoaderRequest {
+  /** What every request has to bring. */
+  headers: Record<string, string>;
+  origin: string;
+  batchId: string;
+  totalJobs: number;
+  /** False when only states and outputs are to be read again. */
+  withParameters: boolean;
+}
+
+export const STATUS_CODE = Object.fromEntries(JOB_STATUSES.map((it, index) => [it, index])) as Record<
+  JobStatus,
+  number
+>;
+export const isTerminalCode = (code: number): boolean => code >= STATUS_CODE.Completed;

@@ -1,0 +1,159 @@
+/**
+ * All runs of one batch as columns: filled by the loader, kept up to date by the live feed. A run the feed has told of is
+ * not overwritten by what the loader read before.
+ */
+import type { JobStatus } from '../../../src/domain/types.ts';
+import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
+import { credentials } from './token.ts';
+import { STATUS_CODE } from './run-columns.ts';
+
+/** A changed run, as the feed tells it. */
+export interface RunRow {
+  run: number;
+  status: JobStatus;
+  retries: number;
+  runner?: string;
+  started?: number;
+  ended?: number;
+  error?: string;
+  outputs?: Record<string, number>;
+}
+
+/** How often those who show the table are told that it changed. */
+const TELL_MS = 400;
+
+export class RunTable {
+  readonly batchId: string;
+  readonly size: number;
+  readonly status: Uint8Array;
+  readonly retries: Uint8Array;
+  readonly started: Float64Array;
+  readonly ended: Float64Array;
+  readonly runners = new Map<number, string>();
+  readonly errors = new Map<number, string>();
+  parameters: { name: string; values: Float64Array }[] = [];
+  readonly outputs = new Map<string, Float64Array>();
+  isLoaded = false;
+  failure: string | undefined;
+  /** Grows each time those who show the table are told that it changed. */
+  version = 0;
+  /** Grows with each change of a parameter or output. */
+  valuesVersion = 0;
+  #live: Uint8Array;
+  #worker: Worker | undefined;
+  #listeners = new Set<() => void>();
+  #timer: number | undefined;
+
+  constructor(batchId: string, size: number) {
+    this.batchId = batchId;
+    this.size = size;
+    this.status = new Uint8Array(size);
+    this.retries = new Uint8Array(size);
+    this.started = new Float64Array(size).fill(Number.NaN);
+    this.ended = new Float64Array(size).fill(Number.NaN);
+    this.#live = new Uint8Array(size);
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Reads all runs, in the background. */
+  load(): void {
+    this.#worker?.terminate();
+    this.#live.fill(0);
+    const worker = new Worker(new URL('./load-runs.worker.ts', import.meta.url), { type: 'module' });
+    this.#worker = worker;
+    worker.addEventListener('message', (event: MessageEvent<LoaderMessage>) => this.#take(event.data));
+    const request: LoaderRequest = {
+      headers: credentials(),
+      origin: window.location.origin,
+      batchId: this.batchId,
+      totalJobs: this.size,
+      withParameters: this.parameters.length === 0,
+    };
+    worker.postMessage(request);
+  }
+
+  close(): void {
+    this.#worker?.terminate();
+    window.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #take(message: LoaderMessage): void {
+    if (message.type === 'runs') this.#takeRuns(message.chunk);
+    else if (message.type === 'outputs') this.#takeOutputs(message.chunk);
+    else if (message.type === 'parameters') {
+      this.parameters = message.names.map((name, at) => ({ name, values: message.columns[at]! }));
+      this.valuesVersion += 1;
+    } else {
+      this.isLoaded = true;
+      this.failure = message.type === 'error' ? message.detail : undefined;
+      this.#worker?.terminate();
+      this.#worker = undefined;
+    }
+    this.#changed();
+  }
+
+  #takeRuns(chunk: RunChunk): void {
+    const { from } = chunk;
+    for (let at = 0; at < chunk.status.length; at += 1) {
+      const run = from + at;
+      if (this.#live[run] === 1) continue;
+      this.status[run] = chunk.status[at]!;
+      this.retries[run] = chunk.retries[at]!;
+      this.started[run] = chunk.started[at]!;
+      this.ended[run] = chunk.ended[at]!;
+    }
+    for (const [at, runner] of chunk.runners) if (this.#live[from + at] === 0) this.runners.set(from + at, runner);
+    for (const [at, error] of chunk.errors) if (this.#live[from + at] === 0) this.errors.set(from + at, error);
+  }
+
+  #takeOutputs({ runs, columns }: OutputChunk): void {
+    this.valuesVersion += 1;
+    for (const [name, values] of Object.entries(columns)) {
+      const column = this.#output(name);
+      for (let at = 0; at < runs.length; at += 1) if (!Number.isNaN(values[at]!)) column[runs[at]!] = values[at]!;
+    }
+  }
+
+  #output(name: string): Float64Array {
+    let column = this.outputs.get(name);
+    if (column === undefined) {
+      column = new Float64Array(this.size).fill(Number.NaN);
+      this.outputs.set(name, column);
+    }
+    return column;
+  }
+
+  /** What the feed tells of changed runs. */
+  apply(rows: readonly RunRow[]): void {
+    for (const row of rows) {
+      const { run } = row;
+      this.#live[run] = 1;
+      this.status[run] = STATUS_CODE[row.status];
+      this.retries[run] = Math.min(row.retries, 255);
+      this.started[run] = row.started ?? Number.NaN;
+      this.ended[run] = row.ended ?? Number.NaN;
+      if (row.runner === undefined) this.runners.delete(run);
+      else this.runners.set(run, row.runner);
+      if (row.error === undefined) this.errors.delete(run);
+      else this.errors.set(run, row.error);
+      if (row.outputs !== undefined) {
+        this.valuesVersion += 1;
+        for (const [name, value] of Object.entries(row.outputs)) this.#output(name)[run] = value;
+      }
+    }
+    if (rows.length > 0) this.#changed();
+  }
+
+  #changed(): void {
+    this.#timer ??= window.setTimeout(() => {
+      this.#timer = undefined;
+      this.version += 1;
+      for (const listener of this.#listeners) listener();
+    }, TELL_MS);
+  }
+}

@@ -1,0 +1,47 @@
+/** One batch as its page shows it: its progress, live, and the table of its runs. */
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { BatchStatusResponse } from '../../../src/domain/types.ts';
+import { useTopicListener, type FeedMessage } from './live.ts';
+import { useRequest } from './api.ts';
+import { RunTable, type RunRow } from './run-table.ts';
+
+export interface BatchView {
+  progress: BatchStatusResponse | undefined;
+  table: RunTable | undefined;
+  error: string | undefined;
+}
+
+interface BatchData {
+  progress: BatchStatusResponse;
+  runs?: RunRow[];
+  reload?: boolean;
+}
+
+export function useBatch(batchId: string): BatchView {
+  const initial = useRequest<BatchStatusResponse>(`/batches/${encodeURIComponent(batchId)}`);
+  const [progress, setProgress] = useState<BatchStatusResponse>();
+  const [table, setTable] = useState<RunTable>();
+  const size = initial.data?.batch.total_jobs;
+  useEffect(() => {
+    if (size === undefined) return undefined;
+    const made = new RunTable(batchId, size);
+    setTable(made);
+    made.load();
+    return () => made.close();
+  }, [batchId, size]);
+  useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message: FeedMessage) => {
+    if (message.type === 'snapshot' || message.type === 'delta') {
+      const data = message.data as BatchData;
+      setProgress(data.progress);
+      table?.apply(data.runs ?? []);
+      // Changes were missed: after a lost connection, or when too many came at once.
+      if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();
+    }
+  });
+  return { progress: progress ?? initial.data, table, error: initial.error?.message };
+}
+
+/** Renders again when the table has changed; gives its version. */
+export function useTableVersion(table: RunTable): number {
+  return useSyncExternalStore(table.subscribe, () => table.version);
+}

@@ -1,0 +1,98 @@
+/** What was submitted, readable and to be kept as a file. */
+import type { BatchSubmission, DistributionType } from '../../../src/domain/types.ts';
+import { useEffect, useState } from 'react';
+import { useRequest } from '../data/api.ts';
+import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { count, duration, figure } from '../parts/time.tsx';
+
+export function BatchStudy({ batchId }: { batchId: string }) {
+  const { data, error } = useRequest<BatchSubmission>(`/batches/${batchId}/submission`);
+  if (error !== undefined) return <Failure what="The submission could not be read." detail={error.message} />;
+  if (data === undefined) return <Waiting what="Reading the submission" />;
+  const { simulation, monte_carlo: plan, compute, dispersions, early_termination: early } = data.config;
+  return (
+    <div className="columns">
+      <Panel title="Study">
+        <dl className="pairs">
+          <dt>Simulation</dt>
+          <dd>
+            {simulation.name} {simulation.version}
+          </dd>
+          <dt>Runs</dt>
+          <dd>
+            {count(plan.runs)}
+            {data.runs_override !== undefined &&
+              data.runs_override !== null &&
+              `, of which the first ${count(data.runs_override)}`}
+          </dd>
+          <dt>Sampling</dt>
+          <dd>{plan.sampling_method.replaceAll('_', ' ')}</dd>
+          <dt>Seed</dt>
+          <dd className="mono">{String(plan.seed)}</dd>
+          <dt>At once</dt>
+          <dd>{compute.max_parallel_jobs === 0 ? 'no cap' : count(compute.max_parallel_jobs)}</dd>
+          <dt>Time limit</dt>
+          <dd>{compute.job_timeout_seconds === 0 ? 'none' : duration(compute.job_timeout_seconds * 1_000)}</dd>
+          <dt>Each run asks for</dt>
+          <dd>
+            {compute.container.cpu_request} CPU, {compute.container.memory_request} memory
+          </dd>
+          <dt>Stops early</dt>
+          <dd>
+            {early.enabled && early.conditions.length > 0
+              ? early.conditions.map((it) => `${it.variable} ${it.condition}`).join(', ')
+              : 'never'}
+          </dd>
+        </dl>
+      </Panel>
+      <Panel title={`Dispersions (${Object.keys(dispersions).length})`} flush>
+        <div className="scroll" tabIndex={0} role="region" aria-label="Dispersions">
+          <table>
+            <thead>
+              <tr>
+                <th>Parameter</th>
+                <th>Distribution</th>
+                <th>Units</th>
+              </tr>
+            </thead>
+            <tbody>
+              {Object.entries(dispersions).map(([name, it]) => (
+                <tr key={name}>
+                  <td className="mono">{name}</td>
+                  <td>{describe(it.distribution)}</td>
+                  <td>{it.units}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+      <Panel title="As submitted">
+        <pre className="source" tabIndex={0}>
+          <AsYaml value={data} />
+        </pre>
+        <p className="soft small">Submitting this again makes the same runs.</p>
+        <Command
+          text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json`}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+function describe(distribution: DistributionType): string {
+  const { type, ...members } = distribution;
+  const parts = Object.entries(members).map(
+    ([name, value]) => `${name.replaceAll('_', ' ')} ${figure(value as number)}`,
+  );
+  return `${type}, ${parts.join(', ')}`;
+}
+
+/** As a study file; the writer is fetched when it is needed. */
+function AsYaml({ value }: { value: BatchSubmission }) {
+  const [text, setText] = useState('…');
+  useEffect(() => {
+    void import('yaml').then(({ stringify }) => setText(stringify(value)));
+  }, [value]);
+  return text;
+}

@@ -1,0 +1,154 @@
+/** One batch: how far it is, and behind tabs its course, its runs, their distributions and what was submitted. */
+import { useState, type ReactNode } from 'react';
+import type { BatchStatusResponse } from '../../../src/domain/types.ts';
+import { post } from '../data/api.ts';
+import { download, FORMATS, type Format } from '../data/download.ts';
+import type { RunTable } from '../data/run-table.ts';
+import { useBatch, useTableVersion } from '../data/use-batch.ts';
+import { Failure, Waiting } from '../parts/common.tsx';
+import { State, StatusBar, StatusLegend } from '../parts/status.tsx';
+import { count, duration, minutes, rate, Time } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+import { BatchOverview } from './batch-overview.tsx';
+import { BatchPlots } from './batch-plots.tsx';
+import { BatchRuns } from './batch-runs.tsx';
+import { BatchStudy } from './batch-study.tsx';
+import { CancelBatch } from './batches.tsx';
+import { Stat } from './runners.tsx';
+
+const TABS = [
+  ['overview', 'Overview'],
+  ['runs', 'Runs'],
+  ['plots', 'Distributions'],
+  ['study', 'Study'],
+] as const;
+
+interface Props {
+  batchId: string;
+  tab: string;
+  query: URLSearchParams;
+}
+
+export function BatchPage({ batchId, tab, query }: Props) {
+  const { progress, table, error } = useBatch(batchId);
+  if (error !== undefined) return <Failure what="The batch could not be read." detail={error} />;
+  if (progress === undefined || table === undefined) return <Waiting what="Reading the batch" />;
+  return (
+    <>
+      <BatchHead progress={progress} table={table} />
+      <StatusBar batchId={batchId} counts={progress.jobs_by_status} large />
+      <StatusLegend
+        batchId={batchId}
+        counts={progress.jobs_by_status}
+        current={tab === 'runs' ? (query.get('status') ?? '') : ''}
+      />
+      <BatchFigures progress={progress} table={table} />
+      <nav className="tabs" aria-label="Parts of the batch">
+        {TABS.map(([name, title]) => (
+          <a
+            key={name}
+            href={hrefOf(['batches', batchId, name], { select: query.get('select') ?? '' })}
+            aria-current={tab === name ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Failure what="Not all runs could be read." detail={table.failure} />
+      {tabContent(tab, table, query)}
+    </>
+  );
+}
+
+function tabContent(tab: string, table: RunTable, query: URLSearchParams): ReactNode {
+  if (tab === 'runs') return <BatchRuns table={table} query={query} />;
+  if (tab === 'plots') return <BatchPlots table={table} query={query} />;
+  if (tab === 'study') return <BatchStudy batchId={table.batchId} />;
+  return <BatchOverview table={table} />;
+}
+
+function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: RunTable }) {
+  const { batch } = progress;
+  const [isAsked, setAsked] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const cancel = (reason: string | undefined): void => {
+    const body = JSON.stringify(reason === undefined ? {} : { reason });
+    post(`/batches/${batch.id}/cancel`, body).catch((error: Error) => setFailure(error.message));
+  };
+  return (
+    <>
+      <div className="head">
+        <div className="grow">
+          <div className="crumbs">
+            <a href={hrefOf(['batches'])}>Batches</a>
+            <span aria-hidden="true">/</span>
+            <span className="mono clip">{batch.id}</span>
+          </div>
+          <div className="row">
+            <h1>{batch.name === '' ? '(no name)' : batch.name}</h1>
+            <State status={batch.status} />
+          </div>
+        </div>
+        <Downloads table={table} name={batch.name} />
+        {isOpen && (
+          <button type="button" className="danger" onClick={() => setAsked(true)}>
+            Cancel
+          </button>
+        )}
+      </div>
+      <Failure what="The batch was not cancelled." detail={failure} />
+      {isAsked && <CancelBatch batch={batch} onAnswer={cancel} onClose={() => setAsked(false)} />}
+    </>
+  );
+}
+
+function Downloads({ table, name }: { table: RunTable; name: string }) {
+  useTableVersion(table);
+  const [failure, setFailure] = useState<string>();
+  const save = (format: Format): void => {
+    download(table, format, name).catch((error: Error) => setFailure(error.message));
+  };
+  return (
+    <div className="row" role="group" aria-label="Download parameters and outputs">
+      <span className="small soft">Download</span>
+      {FORMATS.map((it) => (
+        <button key={it} type="button" disabled={!table.isLoaded} onClick={() => save(it)}>
+          {it}
+        </button>
+      ))}
+      <Failure what="The file could not be made." detail={failure} />
+    </div>
+  );
+}
+
+function BatchFigures({ progress, table }: { progress: BatchStatusResponse; table: RunTable }) {
+  useTableVersion(table);
+  const { batch, jobs_by_status: counts } = progress;
+  const ended = batch.total_jobs - counts.Pending - counts.Claimed - counts.Running;
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const share = batch.total_jobs === 0 ? 100 : Math.floor((ended / batch.total_jobs) * 100);
+  let last = 0;
+  for (const it of table.ended) if (it > last) last = it;
+  return (
+    <dl className="stats">
+      <Stat name="Ended" value={count(ended)} note={` of ${count(batch.total_jobs)} (${share} %)`} />
+      <Stat name="Completed" value={count(counts.Completed)} />
+      <Stat name="Failed or timed out" value={count(counts.Failed + counts.Timeout)} />
+      {isOpen ? (
+        <>
+          <Stat name="Rate" value={rate(progress.throughput_jobs_per_minute)} />
+          <Stat name="Time left" value={minutes(progress.estimated_completion_time_mins)} />
+        </>
+      ) : (
+        <Stat name="Took" value={last === 0 ? '–' : duration(last - Date.parse(batch.created_at))} />
+      )}
+      <div className="stat">
+        <dt>Submitted</dt>
+        <dd className="plain">
+          <Time at={batch.created_at} />
+        </dd>
+      </div>
+    </dl>
+  );
+}

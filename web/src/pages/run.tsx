@@ -1,0 +1,336 @@
+/** One run: its story attempt by attempt, where its parameters lie in their distributions, what came out, how to replay it. */
+import { useMemo, useState } from 'react';
+import { batchIdOf, isJobId } from '../../../src/domain/ids.ts';
+import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import type {
+  Attempt,
+  BatchStatusResponse,
+  BatchSubmission,
+  Job,
+  JobHistory,
+  JobResult,
+  Seed,
+} from '../../../src/domain/types.ts';
+import { post, useRequest } from '../data/api.ts';
+import { useTopic, type FeedMessage } from '../data/live.ts';
+import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { State } from '../parts/status.tsx';
+import { duration, figure, Time } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+
+interface RunData {
+  job: Job;
+  history: JobHistory;
+  result: JobResult | null;
+}
+
+const latest = (_: RunData | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }): RunData =>
+  message.data as RunData;
+
+export function RunPage({ jobId }: { jobId: string }) {
+  const { data, error } = useTopic(`job/${jobId}`, latest);
+  const batchId = isJobId(jobId) ? batchIdOf(jobId) : undefined;
+  const batch = useRequest<BatchStatusResponse>(batchId === undefined ? undefined : `/batches/${batchId}`);
+  const submission = useRequest<BatchSubmission>(batchId === undefined ? undefined : `/batches/${batchId}/submission`);
+  if (error !== undefined) return <Failure what="The run could not be read." detail={error} />;
+  if (data === undefined) return <Waiting what="Reading the run" />;
+  const { job, history, result } = data;
+  return (
+    <>
+      <RunHead job={job} batchName={batch.data?.batch.name} totalJobs={batch.data?.batch.total_jobs} />
+      {job.error_message !== undefined && (
+        <div className="notice">
+          <strong>{job.status === 'Cancelled' ? 'Cancelled' : 'Why it failed'}</strong>
+          <pre className="message-text">{job.error_message}</pre>
+        </div>
+      )}
+      <div className="columns">
+        <Panel title="Attempts" flush>
+          <Attempts history={history} job={job} />
+        </Panel>
+        <Panel title="Replay on this machine">
+          <div className="stack">
+            <p>The same parameters and seed, with the simulation in front of you:</p>
+            <Command text={`simbatch replay ${job.id}`} />
+            <p className="soft small">
+              Run {job.run_config.run_id} of <span className="mono">{job.run_config.metadata.simulation_name}</span>,
+              seed <span className="mono">{String(job.run_config.metadata.seed)}</span>,{' '}
+              {job.run_config.metadata.sampling_method.replaceAll('_', ' ')}.
+            </p>
+            <a href={hrefOf(['machines', 'job', job.id])}>Step through its states</a>
+          </div>
+        </Panel>
+      </div>
+      <div className="columns">
+        <Panel title="Parameters" flush>
+          <Parameters job={job} submission={submission.data} />
+        </Panel>
+        <Outputs result={result} job={job} />
+      </div>
+    </>
+  );
+}
+
+function RunHead({
+  job,
+  batchName,
+  totalJobs,
+}: {
+  job: Job;
+  batchName: string | undefined;
+  totalJobs: number | undefined;
+}) {
+  const [isAsked, setAsked] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const run = job.run_config.run_id;
+  const isOpen = job.status === 'Pending' || job.status === 'Claimed' || job.status === 'Running';
+  const cancel = (reason: string | undefined): void => {
+    post(`/jobs/${job.id}/cancel`, JSON.stringify(reason === undefined ? {} : { reason })).catch((error: Error) =>
+      setFailure(error.message),
+    );
+  };
+  const neighbour = (by: number): string =>
+    hrefOf(['jobs', job.batch_id.slice(0, 28) + (run + by + 1).toString(16).padStart(8, '0')]);
+  return (
+    <>
+      <div className="head">
+        <div className="grow">
+          <div className="crumbs">
+            <a href={hrefOf(['batches'])}>Batches</a>
+            <span aria-hidden="true">/</span>
+            <a href={hrefOf(['batches', job.batch_id, 'runs'])}>{batchName ?? job.batch_id}</a>
+            <span aria-hidden="true">/</span>
+            <span className="mono clip">{job.id}</span>
+          </div>
+          <div className="row">
+            <h1>Run #{run}</h1>
+            <State status={job.status} />
+            {job.assigned_runner !== undefined && (
+              <span className="soft">
+                on <a href={hrefOf(['machines', 'runner', job.assigned_runner])}>{job.assigned_runner}</a>
+              </span>
+            )}
+          </div>
+        </div>
+        {run > 0 && (
+          <a className="button" href={neighbour(-1)} title="The run before">
+            ← #{run - 1}
+          </a>
+        )}
+        {totalJobs !== undefined && run + 1 < totalJobs && (
+          <a className="button" href={neighbour(1)} title="The run after">
+            #{run + 1} →
+          </a>
+        )}
+        {isOpen && (
+          <button type="button" className="danger" onClick={() => setAsked(true)}>
+            Cancel
+          </button>
+        )}
+      </div>
+      <Failure what="The run was not cancelled." detail={failure} />
+      {isAsked && (
+        <Ask
+          title={`Cancel run #${run}?`}
+          reason="Why (optional)"
+          action="Cancel the run"
+          danger
+          onAnswer={cancel}
+          onClose={() => setAsked(false)}
+        >
+          <p>Its simulation is killed if it is running. The other runs of the batch go on.</p>
+        </Ask>
+      )}
+    </>
+  );
+}
+
+function Attempts({ history, job }: { history: JobHistory; job: Job }) {
+  if (history.attempts.length === 0) {
+    return (
+      <Empty title={job.status === 'Pending' ? 'Waiting for a runner.' : 'It was never handed out.'}>
+        {job.status === 'Pending' && <Command text={`simbatch status ${job.batch_id}`} />}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {history.attempts_omitted > 0 && (
+        <p className="skeleton">{history.attempts_omitted} earlier attempts are not kept.</p>
+      )}
+      <ol className="attempts">
+        {history.attempts.map((it) => (
+          <AttemptItem key={it.attempt} attempt={it} />
+        ))}
+      </ol>
+      <p className="small soft attempts-note">
+        {history.retries} of {job.max_retries} retries used{history.losses > 0 && `, ${history.losses} runners lost`}.
+      </p>
+    </>
+  );
+}
+
+const OUTCOME_STATE = {
+  completed: 'Completed',
+  failed: 'Failed',
+  timeout: 'Timeout',
+  cancelled: 'Cancelled',
+  released: 'Pending',
+  lost: 'Failed',
+} as const;
+
+function AttemptItem({ attempt: it }: { attempt: Attempt }) {
+  const state =
+    it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOME_STATE[it.outcome];
+  const tookMs =
+    it.started_at === undefined || it.ended_at === undefined
+      ? Number.NaN
+      : Date.parse(it.ended_at) - Date.parse(it.started_at);
+  return (
+    <li>
+      <i className={`dot s-${state}`} aria-hidden="true" />
+      <div>
+        <div className="row">
+          <strong>{it.outcome ?? state.toLowerCase()}</strong>
+          {it.reason !== undefined && <span className="chip">{it.reason.replaceAll('_', ' ')}</span>}
+          <span className="soft">
+            attempt {it.attempt} on {it.runner_id}
+          </span>
+        </div>
+        <div className="small soft">
+          claimed <Time at={it.claimed_at} />
+          {it.started_at !== undefined && (
+            <>
+              , started <Time at={it.started_at} />
+            </>
+          )}
+          {it.ended_at !== undefined && (
+            <>
+              , ended <Time at={it.ended_at} />
+            </>
+          )}
+          {!Number.isNaN(tookMs) && `, ran ${duration(tookMs)}`}
+        </div>
+        {it.message !== undefined && <pre className="message-text small">{it.message}</pre>}
+      </div>
+    </li>
+  );
+}
+
+function Parameters({ job, submission }: { job: Job; submission: BatchSubmission | undefined }) {
+  const { parameters, run_id: run } = job.run_config;
+  const shares = useMemo(() => {
+    if (submission === undefined) return undefined;
+    const { dispersions, monte_carlo } = submission.config;
+    const sampler = createSampler(dispersions, { ...monte_carlo, seed: monte_carlo.seed as Seed });
+    const uniforms = sampler.uniforms(run);
+    return new Map(sampler.names.map((name, at) => [name, uniforms[at]!]));
+  }, [submission, run]);
+  const names = Object.keys(parameters).sort();
+  if (names.length === 0) return <Empty title="This study has no dispersions." />;
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Parameters">
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th className="right">Value</th>
+            <th>Units</th>
+            <th>Percentile of its distribution</th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name}>
+              <td className="mono">{name}</td>
+              <td className="right" title={String(parameters[name])}>
+                {figure(parameters[name])}
+              </td>
+              <td>{submission?.config.dispersions[name]?.units}</td>
+              <td>
+                <Percentile share={shares?.get(name)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Where a value lies between the least (0) and the greatest (100) that its distribution gives. */
+function Percentile({ share }: { share: number | undefined }) {
+  if (share === undefined) return <span className="soft">–</span>;
+  if (Number.isNaN(share)) return <span className="soft">fixed</span>;
+  const extreme = share < 0.025 || share > 0.975;
+  return (
+    <span className={extreme ? 'percentile extreme' : 'percentile'}>
+      <svg viewBox="0 0 100 10" aria-hidden="true">
+        <line x1="0" x2="100" y1="5" y2="5" />
+        <circle cx={3 + share * 94} cy="5" r="3" />
+      </svg>
+      {(share * 100).toFixed(1)}
+    </span>
+  );
+}
+
+function Outputs({ result, job }: { result: JobResult | null; job: Job }) {
+  if (result === null) {
+    return (
+      <Panel title="Outputs" flush>
+        <Empty title={job.status === 'Cancelled' ? 'A cancelled run leaves no result.' : 'No result yet.'} />
+      </Panel>
+    );
+  }
+  return (
+    <Panel title="Outputs">
+      <dl className="pairs">
+        <dt>Simulation ran</dt>
+        <dd>{duration(result.execution_time_secs * 1_000)}</dd>
+        {Object.entries(result.metadata).map(([name, value]) => (
+          <div key={name} className="pair">
+            <dt className="mono">{name}</dt>
+            <dd title={JSON.stringify(value)}>
+              {typeof value === 'number' ? figure(value) : <code>{JSON.stringify(value)}</code>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <h3 className="section">Files, on the machine of {job.assigned_runner ?? 'the runner'}</h3>
+      {result.output_files.length === 0 ? (
+        <p className="soft">It left no files.</p>
+      ) : (
+        <ul className="files mono">
+          {result.output_files.map((it) => (
+            <li key={it}>{it}</li>
+          ))}
+        </ul>
+      )}
+      {result.telemetry_data !== null && result.telemetry_data !== undefined && (
+        <>
+          <h3 className="section">Telemetry</h3>
+          <p className="mono">{result.telemetry_data}</p>
+          <TelemetryFile location={result.telemetry_data} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+/** Telemetry lies with the runner; a file chosen here is read in this page and goes nowhere. */
+function TelemetryFile({ location }: { location: string }) {
+  const [Plot, setPlot] = useState<{ View: typeof import('./telemetry.tsx').TelemetryPlot; file: File }>();
+  const open = (file: File | undefined): void => {
+    if (file !== undefined)
+      void import('./telemetry.tsx').then(({ TelemetryPlot }) => setPlot({ View: TelemetryPlot, file }));
+  };
+  return (
+    <div className="stack">
+      <label className="field">
+        <span>Plot it: choose {location.split('/').at(-1)} if this machine can read it</span>
+        <input type="file" accept=".parquet" onChange={(event) => open(event.target.files?.[0])} />
+      </label>
+      {Plot !== undefined && <Plot.View key={Plot.file.name + Plot.file.lastModified} file={Plot.file} />}
+    </div>
+  );
+}

@@ -1,0 +1,195 @@
+/** Submitting a study: as a form or as a file, two views of one thing; its faults where they are; its design before it runs. */
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { stringifyExact } from '../../../src/domain/json.ts';
+import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/domain/types.ts';
+import { post, RequestError } from '../data/api.ts';
+import { Failure, Panel } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+import { go, hrefOf } from '../router.ts';
+import { FormContext } from '../submit/fields.tsx';
+import { StudyForm } from '../submit/form.tsx';
+import { Preview } from '../submit/preview.tsx';
+import { faultsOf, NEW_STUDY } from '../submit/study.ts';
+
+type View = 'form' | 'file';
+
+export default function SubmitPage() {
+  const [study, setStudy] = useState<BatchSubmission>(NEW_STUDY);
+  const [view, setView] = useState<View>('form');
+  const [refused, setRefused] = useState<{ message: string; faults: readonly Fault[] }>();
+  const [isTried, setTried] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const found = useMemo(() => faultsOf(study), [study]);
+  // Before the first try an empty field is not a fault yet.
+  const faults = refused?.faults.length
+    ? refused.faults
+    : isTried
+      ? found
+      : found.filter((it) => it.pointer !== '/name' && it.pointer !== '/config/simulation/name');
+  const submit = async (): Promise<void> => {
+    setTried(true);
+    if (found.length > 0) return;
+    setSending(true);
+    try {
+      const { data } = await post<SubmissionResponse>('/jobs', stringifyExact(study), {
+        'Idempotency-Key': keyOf(study),
+      });
+      go(hrefOf(['batches', data.batch_id]));
+    } catch (error) {
+      setRefused({ message: (error as Error).message, faults: error instanceof RequestError ? error.faults : [] });
+    } finally {
+      setSending(false);
+    }
+  };
+  const change = (next: BatchSubmission): void => {
+    setRefused(undefined);
+    setStudy(next);
+  };
+  return (
+    <>
+      <div className="head">
+        <h1 className="grow">Submit a study</h1>
+        <OpenFile onOpen={(it) => (change(it), setTried(true))} />
+        <div className="row" role="group" aria-label="Show as">
+          {(['form', 'file'] as const).map((it) => (
+            <button key={it} type="button" className="chip" aria-pressed={view === it} onClick={() => setView(it)}>
+              {it === 'form' ? 'Form' : 'YAML'}
+            </button>
+          ))}
+        </div>
+      </div>
+      <Failure what="The study was not accepted." detail={refused?.message} />
+      <div className="columns submit">
+        <div className="stack">
+          {view === 'file' ? (
+            <AsFile study={study} onChange={change} faults={faults} />
+          ) : (
+            <FormContext.Provider value={{ study, faults, change }}>
+              <StudyForm />
+            </FormContext.Provider>
+          )}
+          <div className="row">
+            <button type="button" className="primary" disabled={isSending} onClick={() => void submit()}>
+              Submit {Number.isInteger(study.config.monte_carlo.runs) ? count(study.config.monte_carlo.runs) : ''} runs
+            </button>
+            {isTried && faults.length > 0 && (
+              <span className="fault" role="alert">
+                {faults.length === 1 ? 'One field needs a look.' : `${faults.length} fields need a look.`}
+              </span>
+            )}
+          </div>
+        </div>
+        <Preview
+          config={study.config}
+          hasFaults={found.some(
+            (it) => it.pointer.startsWith('/config/dispersions') || it.pointer.startsWith('/config/monte_carlo'),
+          )}
+        />
+      </div>
+    </>
+  );
+}
+
+const keys = new WeakMap<BatchSubmission, string>();
+
+/** The same study sent twice (a second click, an answer that was lost) is one batch. */
+function keyOf(study: BatchSubmission): string {
+  const key =
+    keys.get(study) ??
+    Array.from(crypto.getRandomValues(new Uint8Array(16)), (it) => it.toString(16).padStart(2, '0')).join('');
+  keys.set(study, key);
+  return key;
+}
+
+async function parse(text: string): Promise<BatchSubmission> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text, { intAsBigInt: false, prettyErrors: true });
+  const [error] = document.errors;
+  if (error !== undefined) throw new Error(error.message);
+  const value = document.toJS({ maxAliasCount: 100 }) as BatchSubmission | null;
+  const config = value?.config as Partial<BatchSubmission['config']> | undefined;
+  const missing = ['simulation', 'monte_carlo', 'dispersions', 'compute', 'early_termination', 'telemetry'].filter(
+    (it) => typeof config?.[it as keyof typeof config] !== 'object' || config[it as keyof typeof config] === null,
+  );
+  if (missing.length > 0) throw new Error(`This is not a whole study yet: config needs ${missing.join(', ')}.`);
+  return value as BatchSubmission;
+}
+
+function AsFile({
+  study,
+  onChange,
+  faults,
+}: {
+  study: BatchSubmission;
+  onChange: (study: BatchSubmission) => void;
+  faults: readonly Fault[];
+}) {
+  const [text, setText] = useState<string>();
+  const [failure, setFailure] = useState<string>();
+  const shown = useRef<BatchSubmission>(undefined);
+  useEffect(() => {
+    if (shown.current === study) return;
+    shown.current = study;
+    void import('yaml').then(({ stringify }) => setText(stringify(study)));
+  }, [study]);
+  const typed = (next: string): void => {
+    setText(next);
+    parse(next).then(
+      (value) => {
+        shown.current = value;
+        setFailure(undefined);
+        onChange(value);
+      },
+      (error: Error) => setFailure(error.message),
+    );
+  };
+  return (
+    <Panel title="Study file">
+      <div className="stack">
+        <label>
+          <span className="visually-hidden">Study as YAML</span>
+          <textarea
+            className="mono source-edit"
+            spellCheck={false}
+            value={text ?? ''}
+            aria-invalid={failure !== undefined}
+            onChange={(event) => typed(event.target.value)}
+          />
+        </label>
+        {failure !== undefined && <pre className="fault message-text">{failure}</pre>}
+        {faults.map((it) => (
+          <p key={it.pointer + it.detail} className="fault">
+            <code>{it.pointer}</code> {it.detail}
+          </p>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+function OpenFile({ onOpen }: { onOpen: (study: BatchSubmission) => void }) {
+  const [failure, setFailure] = useState<string>();
+  const open = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    try {
+      onOpen(await parse(await file.text()));
+      setFailure(undefined);
+    } catch (error) {
+      setFailure(`${file.name}: ${(error as Error).message}`);
+    }
+  };
+  return (
+    <>
+      <Failure what="The file could not be read." detail={failure} />
+      <label className="button">
+        Open a file …
+        <input
+          className="visually-hidden"
+          type="file"
+          accept=".yaml,.yml,.json"
+          onChange={(event) => void open(event.target.files?.[0])}
+        />
+      </label>
+    </>
+  );
+}

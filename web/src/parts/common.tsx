@@ -1,0 +1,121 @@
+/** Small parts of every page: what to do next, what failed, a question before something is done. */
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+
+/** A command to be copied into a terminal. */
+export function Command({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = (): void => {
+    const done = (): void => {
+      setCopied(true);
+      window.setTimeout(() => setCopied(false), 1_500);
+    };
+    // Over plain HTTP from another machine a browser has no clipboard: the text can still be selected.
+    navigator.clipboard?.writeText(text).then(done, () => {});
+  };
+  return (
+    <div className="command">
+      <code tabIndex={0} role="textbox" aria-readonly="true" aria-label="Command">
+        {text}
+      </code>
+      <button type="button" onClick={copy}>
+        {copied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+export function Failure({ what, detail }: { what: string; detail: string | undefined }) {
+  if (detail === undefined) return null;
+  return (
+    <div className="notice" role="alert">
+      <strong>{what}</strong>
+      <span>{detail}</span>
+    </div>
+  );
+}
+
+export function Waiting({ what = 'Loading' }: { what?: string }) {
+  return (
+    <p className="skeleton" role="status">
+      {what} …
+    </p>
+  );
+}
+
+export function Panel({
+  title,
+  aside,
+  children,
+  flush = false,
+}: {
+  title: ReactNode;
+  aside?: ReactNode;
+  children: ReactNode;
+  flush?: boolean;
+}) {
+  return (
+    <section className="panel">
+      <header>
+        <h2 className="grow">{title}</h2>
+        {aside}
+      </header>
+      {flush ? children : <div className="body">{children}</div>}
+    </section>
+  );
+}
+
+interface AskProps {
+  title: string;
+  children?: ReactNode;
+  /** A label asks for a reason as well. */
+  reason?: string;
+  action: string;
+  danger?: boolean;
+  onAnswer: (reason: string | undefined) => void;
+  onClose: () => void;
+}
+
+/** A question in front of the page; Escape says no. */
+export function Ask({ title, children, reason, action, danger = false, onAnswer, onClose }: AskProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="ask-title">
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onAnswer(text.trim() === '' ? undefined : text.trim());
+          onClose();
+        }}
+      >
+        <h2 id="ask-title">{title}</h2>
+        {children}
+        {reason !== undefined && (
+          <label className="field">
+            <span>{reason}</span>
+            <input value={text} maxLength={1000} onChange={(event) => setText(event.target.value)} />
+          </label>
+        )}
+        <footer>
+          <button type="button" onClick={onClose}>
+            Keep as it is
+          </button>
+          <button type="submit" className={danger ? 'danger' : 'primary'}>
+            {action}
+          </button>
+        </footer>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,66 @@
+/** The states of runs, batches and runners, always as colour and word together. */
+import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+import { hrefOf } from '../router.ts';
+import { count } from './time.tsx';
+
+export function State({ status }: { status: string }) {
+  return (
+    <span className="state">
+      <i className={`dot s-${status}`} aria-hidden="true" />
+      {status}
+    </span>
+  );
+}
+
+/** The order in which a bar fills: what is done first, what is to be done last. */
+const BAR_ORDER: readonly JobStatus[] = [
+  'Completed',
+  'Failed',
+  'Timeout',
+  'Cancelled',
+  'Running',
+  'Claimed',
+  'Pending',
+];
+
+interface Counts {
+  batchId: string;
+  counts: Record<string, number>;
+}
+
+/** A bar of all runs by state; each part leads to the runs in that state. */
+export function StatusBar({ batchId, counts, large = false }: Counts & { large?: boolean }) {
+  const total = JOB_STATUSES.reduce((sum, it) => sum + (counts[it] ?? 0), 0);
+  const parts = BAR_ORDER.filter((it) => (counts[it] ?? 0) > 0);
+  return (
+    <div className={large ? 'status-bar large' : 'status-bar'} role="group" aria-label="Runs by state">
+      {parts.map((it) => (
+        <a
+          key={it}
+          className={`s-${it}`}
+          href={hrefOf(['batches', batchId, 'runs'], { status: it })}
+          style={{ flexGrow: (counts[it] ?? 0) / total, flexBasis: 0 }}
+          title={`${it}: ${count(counts[it] ?? 0)}`}
+          aria-label={`${count(counts[it] ?? 0)} ${it}: show these runs`}
+        />
+      ))}
+    </div>
+  );
+}
+
+export function StatusLegend({ batchId, counts, current }: Counts & { current: string }) {
+  return (
+    <div className="legend">
+      {JOB_STATUSES.filter((it) => (counts[it] ?? 0) > 0).map((it) => (
+        <a
+          key={it}
+          href={hrefOf(['batches', batchId, 'runs'], { status: it })}
+          aria-current={current === it ? 'true' : undefined}
+        >
+          <i className={`dot s-${it}`} aria-hidden="true" />
+          {it} {count(counts[it] ?? 0)}
+        </a>
+      ))}
+    </div>
+  );
+}

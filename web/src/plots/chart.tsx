@@ -1,0 +1,47 @@
+/** A chart by echarts: fetches the library when first shown, follows its size, hands out the instance for events. */
+import { useEffect, useRef } from 'react';
+import type { EChartsType } from './echarts.ts';
+
+interface Props {
+  label: string;
+  height: number;
+  /** A new object draws anew. */
+  option: Record<string, unknown>;
+  onReady?: (chart: EChartsType) => void;
+  /** Called each time after the option was drawn. */
+  onDrawn?: (chart: EChartsType) => void;
+}
+
+export function Chart({ label, height, option, onReady, onDrawn }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<EChartsType>(undefined);
+  const latest = useRef({ option, onReady, onDrawn });
+  latest.current = { option, onReady, onDrawn };
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    let isGone = false;
+    const observer = new ResizeObserver(() => chart.current?.resize());
+    void import('./echarts.ts').then(({ init }) => {
+      if (isGone) return;
+      const made = init(element, undefined, { renderer: 'canvas' });
+      chart.current = made;
+      made.setOption(latest.current.option);
+      latest.current.onDrawn?.(made);
+      latest.current.onReady?.(made);
+      observer.observe(element);
+    });
+    return () => {
+      isGone = true;
+      observer.disconnect();
+      chart.current?.dispose();
+      chart.current = undefined;
+    };
+  }, []);
+  useEffect(() => {
+    if (chart.current === undefined) return;
+    chart.current.setOption(option, { notMerge: true });
+    latest.current.onDrawn?.(chart.current);
+  }, [option]);
+  return <div ref={host} className="chart" role="img" aria-label={label} style={{ height }} />;
+}

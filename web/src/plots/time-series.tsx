@@ -1,0 +1,114 @@
+/** Lines over time, or over the number of runs. Redrawn with new data, made anew only when its size, lines or colours change. */
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { colour, useShownTheme } from '../theme.ts';
+import { figure } from '../parts/time.tsx';
+
+export interface Series {
+  name: string;
+  /** The name of a colour of the theme. */
+  colour: string;
+  values: readonly (number | null)[];
+  fill?: boolean;
+  /** Thin and without points: the edge of a band. */
+  edge?: boolean;
+}
+
+interface Props {
+  label: string;
+  /** Seconds since the epoch, or numbers of runs. */
+  times: readonly number[];
+  series: readonly Series[];
+  height?: number;
+  /** What the horizontal axis shows, when it is not time. */
+  across?: string;
+}
+
+const AXIS_FONT = '11px system-ui, sans-serif';
+
+export function TimeSeries({ label, times, series, height = 200, across }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const theme = useShownTheme();
+  const names = series.map((it) => it.name).join('|');
+  const data = [times, ...series.map((it) => it.values)] as unknown as uPlot.AlignedData;
+  const latest = useRef(data);
+  latest.current = data;
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    const made = new uPlot(options(series, element.clientWidth, height, across), latest.current, element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+    // The lines are told apart by name; their values follow below.
+  }, [theme, names, height, across]);
+  useEffect(() => plot.current?.setData(data), [times, series]);
+  return (
+    <figure className="plot">
+      <div ref={host} role="img" aria-label={label} />
+      <figcaption className="keys">
+        {series
+          .filter((it) => it.edge !== true)
+          .map((it) => (
+            <span key={it.name}>
+              <i style={{ background: `var(--${it.colour})` }} aria-hidden="true" />
+              {it.name}
+            </span>
+          ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+function options(series: readonly Series[], width: number, height: number, across: string | undefined): uPlot.Options {
+  const axis = {
+    stroke: colour('soft'),
+    font: AXIS_FONT,
+    grid: { stroke: colour('line'), width: 1 },
+    ticks: { stroke: colour('line'), width: 1, size: 4 },
+  };
+  const edges = series.flatMap((it, at) => (it.edge === true ? [at + 1] : []));
+  const [low, high] = edges;
+  return {
+    width: Math.max(width, 120),
+    height,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { x: { time: across === undefined } },
+    axes: [
+      {
+        ...axis,
+        size: across === undefined ? 42 : 28,
+        ...(across === undefined ? {} : { values: (_, ticks) => ticks.map((it) => figure(it)) }),
+      },
+      { ...axis, size: 58, values: (_, ticks) => ticks.map((it) => figure(it)) },
+    ],
+    series: [
+      {},
+      ...series.map((it) => ({
+        label: it.name,
+        stroke: colour(it.colour),
+        width: it.edge === true ? 0.75 : 1.75,
+        points: { show: false },
+        ...(it.fill === true ? { fill: `color-mix(in srgb, ${colour(it.colour)} 16%, transparent)` } : {}),
+      })),
+    ],
+    ...(low === undefined || high === undefined
+      ? {}
+      : {
+          bands: [
+            {
+              series: [high, low] as [number, number],
+              fill: `color-mix(in srgb, ${colour('running')} 18%, transparent)`,
+            },
+          ],
+        }),
+  };
+}

@@ -1,0 +1,128 @@
+/** One field of a study: its label, its value by JSON Pointer, and the fault that was found in it. */
+import { createContext, useContext, useId, useState, type ReactNode } from 'react';
+import { seedFromDecimal } from '../../../src/domain/seed.ts';
+import type { BatchSubmission, Fault } from '../../../src/domain/types.ts';
+import { memberAt, withMember } from './study.ts';
+
+export interface Form {
+  study: BatchSubmission;
+  faults: readonly Fault[];
+  change: (study: BatchSubmission) => void;
+}
+
+export const FormContext = createContext<Form | undefined>(undefined);
+
+export function useForm(): Form {
+  const form = useContext(FormContext);
+  if (form === undefined) throw new Error('a field stands outside its form');
+  return form;
+}
+
+interface Props {
+  pointer: string;
+  label: string;
+  hint?: string;
+  /** For labels that the table around already shows. */
+  hiddenLabel?: boolean;
+}
+
+function Frame({
+  pointer,
+  label,
+  hint,
+  hiddenLabel = false,
+  children,
+}: Props & {
+  children: (attributes: { id: string; 'aria-invalid': boolean; 'aria-describedby': string }) => ReactNode;
+}) {
+  const id = useId();
+  const { faults } = useForm();
+  const fault = faults.find((it) => it.pointer === pointer);
+  return (
+    <div className="field" data-pointer={pointer}>
+      <label htmlFor={id} className={hiddenLabel ? 'visually-hidden' : 'label'}>
+        {label}
+        {hint !== undefined && <span className="soft"> ({hint})</span>}
+      </label>
+      {children({ id, 'aria-invalid': fault !== undefined, 'aria-describedby': `${id}-fault` })}
+      <span id={`${id}-fault`} className="fault">
+        {fault?.detail}
+      </span>
+    </div>
+  );
+}
+
+export function TextField(props: Props & { placeholder?: string }) {
+  const { study, change } = useForm();
+  return (
+    <Frame {...props}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          placeholder={props.placeholder}
+          value={String(memberAt(study, props.pointer) ?? '')}
+          onChange={(event) => change(withMember(study, props.pointer, event.target.value))}
+        />
+      )}
+    </Frame>
+  );
+}
+
+/** Keeps the text as typed, so that `1e` on the way to `1e5` is not taken away; what is no number becomes a fault. */
+export function NumberField(props: Props & { empty?: null }) {
+  const { study, change } = useForm();
+  const value = memberAt(study, props.pointer);
+  const [text, setText] = useState<string>();
+  return (
+    <Frame {...props}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          inputMode="decimal"
+          value={text ?? (value === null || value === undefined ? '' : String(value))}
+          onChange={(event) => {
+            const typed = event.target.value.trim();
+            setText(event.target.value);
+            change(
+              withMember(study, props.pointer, typed === '' ? (props.empty === null ? null : typed) : numberOr(typed)),
+            );
+          }}
+          onBlur={() => setText(undefined)}
+        />
+      )}
+    </Frame>
+  );
+}
+
+/** A text that is no number stays a text, for the checks to say so. */
+function numberOr(text: string): unknown {
+  const value = Number(text);
+  if (Number.isNaN(value)) return text;
+  if (!/^\d{16,19}$/.test(text)) return value;
+  try {
+    return seedFromDecimal(text);
+  } catch {
+    return text;
+  }
+}
+
+export function ChoiceField({ options, ...props }: Props & { options: readonly string[] }) {
+  const { study, change } = useForm();
+  return (
+    <Frame {...props}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={String(memberAt(study, props.pointer))}
+          onChange={(event) => change(withMember(study, props.pointer, event.target.value))}
+        >
+          {options.map((it) => (
+            <option key={it} value={it}>
+              {it.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      )}
+    </Frame>
+  );
+}

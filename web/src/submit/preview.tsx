@@ -1,0 +1,139 @@
+/** The design before it is submitted: the very samples the runs would get, as distributions and in pairs. */
+import { useDeferredValue, useMemo } from 'react';
+import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import type { BatchConfig } from '../../../src/domain/types.ts';
+import { Panel } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+import { HistogramPlot } from '../plots/histogram.tsx';
+import { histogramOf } from '../plots/variables.ts';
+
+const MAX_RUNS = 5_000;
+const PAIRS = 5;
+const PAIR_POINTS = 400;
+
+interface Design {
+  names: string[];
+  columns: Float64Array[];
+  runs: number;
+}
+
+/** Of the whole study the first runs, as many as can be drawn while one types. */
+function designOf(config: BatchConfig): Design | undefined {
+  const plan = config.monte_carlo;
+  if (!Number.isInteger(plan.runs) || plan.runs <= 0) return undefined;
+  const runs = Math.min(plan.runs, MAX_RUNS);
+  try {
+    const sampler = createSampler(config.dispersions, { ...plan, seed: plan.seed ?? 1 });
+    const columns = sampler.names.map(() => new Float64Array(runs));
+    const values = new Float64Array(columns.length);
+    for (let run = 0; run < runs; run += 1) {
+      sampler.sampleInto(run, values);
+      columns.forEach((it, at) => (it[run] = values[at]!));
+    }
+    return { names: [...sampler.names], columns, runs };
+  } catch {
+    // What is wrong is said at the field.
+    return undefined;
+  }
+}
+
+export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults: boolean }) {
+  const deferred = useDeferredValue(config);
+  const design = useMemo(() => (hasFaults ? undefined : designOf(deferred)), [deferred, hasFaults]);
+  const varying = useMemo(() => (design === undefined ? [] : varyingOf(design)), [design]);
+  if (design === undefined || varying.length === 0) {
+    return (
+      <Panel title="Preview">
+        <p className="soft">
+          {hasFaults
+            ? 'The preview comes back when the faults are mended.'
+            : 'Add a parameter to see what would be sampled.'}
+        </p>
+      </Panel>
+    );
+  }
+  const seedless = config.monte_carlo.seed === null || config.monte_carlo.seed === undefined;
+  const cut =
+    design.runs < config.monte_carlo.runs
+      ? `The first ${count(design.runs)} of ${count(config.monte_carlo.runs)} runs. `
+      : '';
+  return (
+    <Panel title="Preview of the design">
+      <p className="small soft">
+        {cut}
+        {seedless
+          ? 'Drawn here with seed 1; the real seed is drawn on submission.'
+          : 'These are the values the runs will get.'}
+      </p>
+      <div className="histograms small-ones">
+        {varying.map(({ name, values }) => {
+          const histogram = histogramOf(values, new Uint8Array(values.length), undefined, 30);
+          return histogram === undefined ? null : (
+            <HistogramPlot
+              key={name}
+              name={name}
+              note={config.dispersions[name]?.units ?? ''}
+              histogram={histogram}
+              range={undefined}
+            />
+          );
+        })}
+      </div>
+      {varying.length > 1 && <Pairs columns={varying.slice(0, PAIRS)} />}
+    </Panel>
+  );
+}
+
+const varyingOf = ({ names, columns }: Design): { name: string; values: Float64Array }[] =>
+  names
+    .map((name, at) => ({ name, values: columns[at]! }))
+    .filter(({ values }) => values.some((it) => it !== values[0]));
+
+/** Every pair below the diagonal. */
+function Pairs({ columns }: { columns: { name: string; values: Float64Array }[] }) {
+  return (
+    <div className="pairs-grid" style={{ gridTemplateColumns: `repeat(${columns.length - 1}, minmax(0, 1fr))` }}>
+      {columns
+        .slice(1)
+        .flatMap((up, row) =>
+          columns
+            .slice(0, -1)
+            .map((across, column) =>
+              column > row ? (
+                <span key={`${row}.${column}`} />
+              ) : (
+                <Pair key={`${row}.${column}`} across={across} up={up} />
+              ),
+            ),
+        )}
+    </div>
+  );
+}
+
+type Column = { name: string; values: Float64Array };
+
+function Pair({ across, up }: { across: Column; up: Column }) {
+  const path = useMemo(() => {
+    const [x, y] = [scaleOf(across.values), scaleOf(up.values)];
+    const points = Math.min(across.values.length, PAIR_POINTS);
+    let d = '';
+    for (let at = 0; at < points; at += 1)
+      d += `M${x(across.values[at]!).toFixed(1)} ${(100 - y(up.values[at]!)).toFixed(1)}h0`;
+    return d;
+  }, [across, up]);
+  return (
+    <figure className="pair-plot">
+      <svg viewBox="-3 -3 106 106" role="img" aria-label={`${up.name} against ${across.name}`}>
+        <path d={path} />
+      </svg>
+      <figcaption className="small soft clip" title={`${up.name} against ${across.name}`}>
+        {up.name} / {across.name}
+      </figcaption>
+    </figure>
+  );
+}
+
+function scaleOf(values: Float64Array): (value: number) => number {
+  const [low, high] = values.reduce(([a, b], it) => [Math.min(a, it), Math.max(b, it)], [Infinity, -Infinity]);
+  return (value) => ((value - low) / (high - low)) * 100;
+}

@@ -1,0 +1,86 @@
+/** A study while it is being filled in: where its members are, what it starts as, and its faults, each with its place. */
+import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
+import { seedFault } from '../../../src/domain/seed.ts';
+import { submissionFaults } from '../../../src/domain/submission.ts';
+import type { BatchSubmission, DistributionType, Fault } from '../../../src/domain/types.ts';
+
+/** What each distribution needs, and what it starts with. */
+export const DISTRIBUTIONS: { [T in DistributionType['type']]: Extract<DistributionType, { type: T }> } = {
+  normal: { type: 'normal', mean: 0, std_dev: 1 },
+  uniform: { type: 'uniform', min: 0, max: 1 },
+  exponential: { type: 'exponential', lambda: 1 },
+  gamma: { type: 'gamma', shape: 2, scale: 1 },
+  beta: { type: 'beta', alpha: 2, beta: 2 },
+  fixed: { type: 'fixed', value: 0 },
+};
+
+export const NEW_STUDY: BatchSubmission = {
+  name: '',
+  config: {
+    simulation: { name: '', version: '1.0', duration_minutes: 1 },
+    monte_carlo: { runs: 100, sampling_method: 'latin_hypercube', seed: null },
+    dispersions: {},
+    compute: {
+      container: { image: 'none', cpu_request: '1', memory_request: '0' },
+      max_parallel_jobs: 0,
+      job_timeout_seconds: 0,
+    },
+    early_termination: { enabled: false, check_frequency_hz: 10, conditions: [] },
+    telemetry: {
+      sampling_rate_hz: 10,
+      variables: [],
+      storage: { s3_bucket: '', s3_prefix: '', compression: 'snappy' },
+      buffer_flush_interval_seconds: 5,
+    },
+  },
+};
+
+/** A member by its JSON Pointer (RFC 6901). */
+export function memberAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const part of partsOf(pointer)) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Record<string, unknown>)[part];
+  }
+  return at;
+}
+
+/** The value with one member changed; undefined removes it. */
+export function withMember<T>(value: T, pointer: string, member: unknown): T {
+  const [first, ...rest] = partsOf(pointer);
+  if (first === undefined) return member as T;
+  const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>;
+  const below =
+    rest.length === 0 ? member : withMember(copy[first], rest.map((it) => `/${escaped(it)}`).join(''), member);
+  if (below === undefined) delete copy[first];
+  else Object.defineProperty(copy, first, { value: below, writable: true, enumerable: true, configurable: true });
+  return copy as T;
+}
+
+const partsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~'));
+export const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** What can be told before the coordinator is asked, which checks everything again. */
+export function faultsOf(study: BatchSubmission): Fault[] {
+  const faults: Fault[] = [];
+  const need = (pointer: string, isFine: (value: unknown) => boolean, detail: string): void => {
+    if (!isFine(memberAt(study, pointer))) faults.push({ pointer, detail });
+  };
+  const isText = (it: unknown): boolean => typeof it === 'string' && it.trim() !== '';
+  const isCount = (it: unknown): boolean =>
+    Number.isInteger(it) && (it as number) >= 0 && (it as number) <= 2 ** 31 - 1;
+  need('/name', isText, 'a study needs a name');
+  need('/config/simulation/name', isText, 'which simulation is to run?');
+  need('/config/simulation/duration_minutes', isCount, 'must be a whole number, 0 or more');
+  need('/config/monte_carlo/runs', isCount, 'must be a whole number, 0 or more');
+  need('/config/compute/max_parallel_jobs', isCount, 'must be a whole number; 0 means no cap');
+  need('/config/compute/job_timeout_seconds', isCount, 'must be a whole number; 0 means no limit');
+  const { seed } = study.config.monte_carlo;
+  const wrongSeed = seed === null || seed === undefined ? undefined : seedFault(seed);
+  if (wrongSeed !== undefined) faults.push({ pointer: '/config/monte_carlo/seed', detail: wrongSeed });
+  return [...faults, ...dispersionFaults(study.config), ...submissionFaults(study)];
+}

@@ -1,0 +1,36 @@
+/** Builds the dashboard into `dist/web`: files that need nothing from elsewhere, laid out diagrams included. */
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+import { layOutMachines } from './diagrams/layout.ts';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The module `virtual:diagrams`: the statecharts, laid out when the build reads them. */
+function diagrams(): Plugin {
+  const id = 'virtual:diagrams';
+  return {
+    name: 'simbatch-diagrams',
+    resolveId: (source) => (source === id ? `\0${id}` : undefined),
+    load: async (source) =>
+      source === `\0${id}` ? `export default ${JSON.stringify(await layOutMachines())}` : undefined,
+  };
+}
+
+export default defineConfig({
+  root: here('.'),
+  plugins: [react(), diagrams()],
+  // The sampler asks Node for SHA-256; in a browser it gets the same digest from here.
+  resolve: { alias: { 'node:crypto': here('src/node-crypto.ts') } },
+  worker: { format: 'es' },
+  build: {
+    outDir: here('../dist/web'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // No polyfill: it would be an inline script.
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1000,
+    reportCompressedSize: false,
+  },
+});
