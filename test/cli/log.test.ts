@@ -14,7 +14,7 @@ describe('the log for a person', () => {
     [
       'the stack of a fault',
       { level: 50, msg: 'fault', err: { stack: 'Error: x\n at y' } },
-      'error fault\nError: x\n at y',
+      'error fault\nError: x\nat y',
     ],
   ] as const) {
     it(`shows ${what}`, () => {
