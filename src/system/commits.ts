@@ -7,7 +7,7 @@ import { SimbatchError } from '../domain/errors.ts';
 import { stateOf, type Activation } from './directory.ts';
 import { RECORDS, type Kind } from './records.ts';
 import type { Store } from './store.ts';
-import type { Step } from './turn.ts';
+import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 interface Group {

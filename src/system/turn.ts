@@ -8,6 +8,7 @@ import type { Commits } from './commits.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from './directory.ts';
 import type { Kind, SnapshotOf, StateOf } from './records.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
+import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 /** What a running turn offers to the operation it runs. */
@@ -33,18 +34,6 @@ export interface Turn {
   read(key: string): string | undefined;
   /** Is there such a record to be written already? */
   isPut(key: string): boolean;
-}
-
-/** One event that one actor took, for those who watch the machines; `event` and `from` are undefined for a new actor. */
-export interface Step {
-  kind: Kind;
-  id: string;
-  event: AnyEvent | undefined;
-  from: string | undefined;
-  to: string;
-  /** The context after it; not to be changed. */
-  context: object;
-  now: number;
 }
 
 /** Who wants to know what a turn did, before the next one begins. */

@@ -23,16 +23,17 @@ import { changeQuery } from '../router.ts';
 import { colour, useShownTheme } from '../theme.ts';
 
 const BINS = 40;
+const CHANGES_PER_DRAWING = 5;
 const SCATTER_POINTS = 4_000;
 const LINES = 400;
 const AXES = 9;
 
 export function BatchPlots({ table, query }: { table: RunTable; query: URLSearchParams }) {
-  useTableVersion(table);
-  const valuesVersion = useDeferredValue(table.valuesVersion);
+  // Plots of many runs are drawn anew every other second, not with each change.
+  const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
-  const variables = useMemo(() => variablesOf(table).filter(varies), [table, valuesVersion]);
+  const variables = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);
   const mask = useMemo(() => selectedRuns(table.size, variables, ranges), [table, variables, ranges]);
   const setRange = (key: string, range: readonly [number, number] | undefined): void => {
     const next = new Map(ranges);
@@ -125,13 +126,12 @@ interface HistogramsProps extends PlotProps {
 }
 
 function Histograms({ kind, table, variables, mask, ranges, onRange }: HistogramsProps) {
-  const version = useDeferredValue(table.version);
   const plots = useMemo(
     () =>
       variables
         .filter((it) => it.kind === kind)
         .map((variable) => ({ variable, histogram: histogramOf(variable.values, table.status, mask, BINS) })),
-    [kind, table, variables, mask, version],
+    [kind, table, variables, mask],
   );
   if (plots.length === 0) return null;
   return (

@@ -22,7 +22,8 @@ export function Chart({ label, height, option, onReady, onDrawn }: Props) {
     if (element === null) return undefined;
     let isGone = false;
     const observer = new ResizeObserver(() => chart.current?.resize());
-    void import('./echarts.ts').then(({ init }) => {
+    const show = async (): Promise<void> => {
+      const { init } = await import('./echarts.ts');
       if (isGone) return;
       const made = init(element, undefined, { renderer: 'canvas' });
       chart.current = made;
@@ -30,7 +31,8 @@ export function Chart({ label, height, option, onReady, onDrawn }: Props) {
       latest.current.onDrawn?.(made);
       latest.current.onReady?.(made);
       observer.observe(element);
-    });
+    };
+    void show();
     return () => {
       isGone = true;
       observer.disconnect();
