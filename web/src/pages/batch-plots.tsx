@@ -81,7 +81,7 @@ export function BatchPlots({ table, query }: { table: RunTable; query: URLSearch
         <Scatter table={table} variables={variables} mask={mask} query={query} />
         <RunningMean variables={variables} query={query} />
       </div>
-      <Parallel table={table} variables={variables} mask={mask} ranges={ranges} onRange={setRange} />
+      <Parallel table={table} variables={variables} mask={mask} onRange={setRange} />
     </>
   );
 }
@@ -290,7 +290,7 @@ function RunningMean({ variables, query }: { variables: Variable[]; query: URLSe
   );
 }
 
-function Parallel({ table, variables, mask, ranges, onRange }: Omit<HistogramsProps, 'kind'>) {
+function Parallel({ table, variables, mask, onRange }: Omit<HistogramsProps, 'kind' | 'ranges'>) {
   const theme = useShownTheme();
   const axes = useMemo(() => chooseAxes(variables), [variables]);
   const handler = useRef(onRange);
@@ -310,13 +310,6 @@ function Parallel({ table, variables, mask, ranges, onRange }: Omit<HistogramsPr
         label={`Parallel coordinates of ${axes.map((it) => it.name).join(', ')}`}
         height={320}
         option={option}
-        onDrawn={(chart) => {
-          for (const { key } of axes) {
-            const range = ranges.get(key);
-            if (range !== undefined)
-              chart.dispatchAction({ type: 'axisAreaSelect', parallelAxisId: key, intervals: [range] });
-          }
-        }}
         onReady={(chart) =>
           chart.on('axisareaselected', (event) => {
             const { parallelAxisId, intervals } = event as { parallelAxisId?: string; intervals?: [number, number][] };
