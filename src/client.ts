@@ -22,6 +22,7 @@ import type {
   JobHistory,
   JobResult,
   JobStatus,
+  LimitsResponse,
   RegisterRequest,
   RegisterResponse,
   ReportsRequest,
@@ -140,6 +141,11 @@ export class Client {
     return this.#post(['batches', batchId, 'cancel'], reason === undefined ? {} : { reason });
   }
 
+  /** Deletes a batch that has ended, with its jobs and results; answers with it as it was. */
+  deleteBatch(batchId: Uuid): Promise<Batch> {
+    return this.#call({ method: 'DELETE', path: ['batches', batchId] });
+  }
+
   job(jobId: Uuid): Promise<Job> {
     return this.#get(['jobs', jobId]);
   }
@@ -187,6 +193,20 @@ export class Client {
   exportSnapshot(batchId?: Uuid): AsyncIterable<Uint8Array> {
     const path = batchId === undefined ? ['snapshot'] : ['batches', batchId, 'snapshot'];
     return this.#transport.stream({ method: 'GET', path });
+  }
+
+  /** Forgets a runner that is Offline and holds nothing; answers with it as it was. */
+  forgetRunner(runnerId: string): Promise<Runner> {
+    return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
+  }
+
+  limits(): Promise<LimitsResponse> {
+    return this.#get(['limits']);
+  }
+
+  /** A backup, as it comes; `simbatch restore` reads it. */
+  backup(): AsyncIterable<Uint8Array> {
+    return this.#transport.stream({ method: 'GET', path: ['backup'] });
   }
 
   // The runner's side.

@@ -43,6 +43,18 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./replay.ts')).replayCommand(),
   },
   {
+    name: 'backup',
+    group: SERVE,
+    summary: 'copy all data of a running coordinator into a file',
+    load: async () => (await import('./backup.ts')).backupCommand(),
+  },
+  {
+    name: 'restore',
+    group: SERVE,
+    summary: 'make a data directory from a backup',
+    load: async () => (await import('./backup.ts')).restoreCommand(),
+  },
+  {
     name: 'token',
     group: SERVE,
     summary: 'create, list and revoke access tokens',
@@ -92,6 +104,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./cancel.ts')).cancelCommand(),
   },
   {
+    name: 'delete',
+    group: STUDY,
+    summary: 'delete a batch that has ended, with its results',
+    load: async () => (await import('./cancel.ts')).deleteCommand(),
+  },
+  {
     name: 'sample',
     group: STUDY,
     summary: 'the parameters of every run of a study file',
@@ -108,6 +126,12 @@ const COMMANDS: readonly Entry[] = [
     group: POOL,
     summary: 'let a runner take no new jobs',
     load: async () => (await import('./runners.ts')).drainCommand(),
+  },
+  {
+    name: 'forget',
+    group: POOL,
+    summary: 'forget a runner that is gone',
+    load: async () => (await import('./runners.ts')).forgetCommand(),
   },
   {
     name: 'resume',

@@ -1,4 +1,4 @@
-/** `simbatch runners`, `drain` and `resume`: the pool. */
+/** `simbatch runners`, `drain`, `resume` and `forget`: the pool. */
 import { Command } from 'commander';
 import { RUNNER_STATUSES, type Runner, type RunnerStatus } from '../domain/types.ts';
 import { formatDuration, plural, printable } from './format.ts';
@@ -83,6 +83,17 @@ export function resumeCommand(): Command {
     .action(async (runnerId: string, flags: ClientFlags) => {
       const client = await connect(flags);
       return showRunner(await client.resume(runnerId), flags);
+    });
+}
+
+export function forgetCommand(): Command {
+  return clientCommand('forget', 'forget a runner that is Offline and holds no jobs')
+    .argument('<runner>', 'runner id')
+    .action(async (runnerId: string, flags: ClientFlags) => {
+      const client = await connect(flags);
+      const runner = await client.forgetRunner(runnerId);
+      if (flags.output === 'json') return writeJson(runner);
+      return writeLine(`${printable(runner.id)} is forgotten`);
     });
 }
 

@@ -5,18 +5,20 @@ import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import { Access } from '../http/auth.ts';
+import type { HttpLimits } from '../http/limits.ts';
 import { packageRoot } from '../package.ts';
 import { Metrics } from '../http/metrics.ts';
 import { isLoopbackAddress } from '../http/origin.ts';
 import { startHttp, type HttpServer } from '../http/server.ts';
 import { openCoordinator, type Coordinator } from '../system/coordinator.ts';
+import type { CoordinatorOptions } from '../system/core.ts';
 import { openStore } from '../system/store.ts';
 import { readTokens, Tokens } from '../system/tokens.ts';
 import { realWorld } from '../system/world.ts';
 import { EXIT } from './exit-codes.ts';
 import { describeFailure, Failure } from './failure.ts';
 import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
-import { dataDirOption, integerBetween, texts } from './options.ts';
+import { dataDirOption, integerBetween, MAX_INT32, texts } from './options.ts';
 import { writeLine } from './output.ts';
 
 /** How long running requests may still take when the coordinator is told to stop. */
@@ -24,6 +26,8 @@ const GRACE_MS = 8_000;
 /** Beyond this the process ends whatever it is doing: everything acknowledged is on disk. */
 const HARD_LIMIT_MS = 15_000;
 const MAX_RETRIES = 1000;
+/** A body is one text in memory, of which Node has no longer ones. */
+const MAX_BODY_MB = 400;
 
 interface ServeFlags {
   host: string;
@@ -34,6 +38,10 @@ interface ServeFlags {
   tlsCert?: string;
   tlsKey?: string;
   maxRetries?: number;
+  maxRuns?: number;
+  maxBodyMb?: number;
+  maxReportsMb?: number;
+  retainDays?: number;
   logLevel: LogLevel;
 }
 
@@ -53,6 +61,18 @@ export function serveCommand(): Command {
     .option('--allow-unauthenticated', 'listen on an address that other machines reach although there are no tokens')
     .option('--allowed-host <names>', 'host names under which this coordinator is reached, besides localhost', texts)
     .option('--max-retries <n>', 'retries of a failed job where the study does not say', integerBetween(0, MAX_RETRIES))
+    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, MAX_INT32))
+    .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
+    .option(
+      '--max-reports-mb <n>',
+      "largest request of a runner's reports, in MiB (default: 64)",
+      integerBetween(1, MAX_BODY_MB),
+    )
+    .option(
+      '--retain-days <n>',
+      'delete batches that ended, and forget runners that were last heard of, longer ago (default: never)',
+      integerBetween(1, 36_500),
+    )
     .addOption(
       new Option('--log-level <level>', 'how much to log to stderr')
         .choices(LOG_LEVELS)
@@ -102,7 +122,7 @@ class Running {
     const metrics = new Metrics();
     metrics.watchProcess();
     const store = metrics.timed(await openStore(resolve(flags.dataDir)));
-    const settings = flags.maxRetries === undefined ? {} : { defaultMaxRetries: flags.maxRetries };
+    const settings = settingsOf(flags);
     this.#coordinator = await openCoordinator(store, realWorld, {
       ...settings,
       news: {
@@ -124,6 +144,8 @@ class Running {
     metrics.watch(this.#coordinator);
     this.#http = await startHttp({
       metrics,
+      settings,
+      limits: limitsOf(flags),
       coordinator: this.#coordinator,
       live: this.#coordinator,
       webRoot: join(packageRoot, 'dist/web'),
@@ -142,6 +164,21 @@ class Running {
     await this.#http?.close(GRACE_MS);
     await this.#coordinator?.close();
   }
+}
+
+function settingsOf({ maxRetries, retainDays }: ServeFlags): Partial<CoordinatorOptions> {
+  return {
+    ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
+    ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
+  };
+}
+
+function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<HttpLimits> {
+  return {
+    ...(maxRuns === undefined ? {} : { runsPerBatch: maxRuns }),
+    ...(maxBodyMb === undefined ? {} : { submissionBytes: maxBodyMb * 1024 * 1024 }),
+    ...(maxReportsMb === undefined ? {} : { reportsBytes: maxReportsMb * 1024 * 1024 }),
+  };
 }
 
 const isLoopback = ({ host }: ServeFlags): boolean => host === 'localhost' || isLoopbackAddress(host);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { importSnapshot } from '../system/snapshots/import.ts';
+import { importSnapshot, type ImportReport } from '../system/snapshots/import.ts';
 import { readSnapshot } from '../system/snapshots/read.ts';
 import { replaySnapshot } from '../system/snapshots/replay.ts';
 import type { Snapshot } from '../system/snapshots/format.ts';
@@ -108,7 +108,12 @@ function importCommand(): Command {
       await mkdir(dirname(directory), { recursive: true });
       try {
         const store = await openStore(begun);
-        const report = await importSnapshot(snapshot, store).finally(async () => store.close());
+        let report: ImportReport;
+        try {
+          report = await importSnapshot(snapshot, store);
+        } finally {
+          await store.close();
+        }
         await rmdir(directory).catch(() => {});
         await rename(begun, directory);
         if (flags.output === 'json') return await writeJson({ data_dir: directory, ...report });

@@ -49,7 +49,7 @@ export class UnreachableError extends Error {
 export type QueryValue = string | number | readonly (string | number)[] | undefined;
 
 export interface Exchange {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Path segments, escaped here. */
   path: readonly string[];
   query?: Record<string, QueryValue>;
@@ -138,26 +138,31 @@ export class Transport {
   }
 
   /**
-   * The answer's body as it arrives, whatever its size. No limit on the whole: fetch's own apply, of five minutes without
-   * a byte.
-   * @throws like `send`, also while the body is read
+   * The body of an answer as it comes; the client's time limit is for its beginning only.
+   * @throws ApiError, UnreachableError; the latter also while it is read
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
-    const signal = exchange.signal === undefined ? {} : { signal: exchange.signal };
-    const request = {
-      method: exchange.method,
-      headers: this.#headers(exchange),
-      redirect: 'error',
-      ...signal,
-    } as const;
+    const late = new AbortController();
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const giveUp = () => late.abort(new Error(`no answer within ${String(this.#timeoutMs / 1000)} s`));
+    limit.addEventListener('abort', giveUp, { once: true });
     try {
-      const response = await this.#fetch(this.#address(exchange), request);
+      const response = await this.#fetch(this.#address(exchange), {
+        method: exchange.method,
+        headers: this.#headers(exchange),
+        redirect: 'error',
+        signal: late.signal,
+      });
+      limit.removeEventListener('abort', giveUp);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());
-      if (response.body !== null) yield* response.body;
+      for await (const piece of response.body ?? []) yield piece as Uint8Array;
     } catch (error) {
-      exchange.signal?.throwIfAborted();
       if (error instanceof ApiError || error instanceof SimbatchError) throw error;
       throw new UnreachableError(this.endpoint, explain(error), error);
+    } finally {
+      limit.removeEventListener('abort', giveUp);
+      // A reader that stops half-way wants no more of it.
+      late.abort();
     }
   }
 

@@ -37,7 +37,8 @@ export function normalizeMessage(message: string): string {
     .map((it) => it.trim())
     .filter((it) => it !== '');
   let text = lines.at(-1) ?? '(no message)';
-  for (const varying of VARYING) text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
+  for (const varying of VARYING)
+    text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
   return text.length > PATTERN_LENGTH ? `${text.slice(0, PATTERN_LENGTH)}…` : text;
 }
 

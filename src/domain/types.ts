@@ -300,6 +300,37 @@ export interface RunnerListResponse {
   total_capacity: number;
 }
 
+/** What this coordinator takes and keeps; sizes in bytes, 0 where there is no limit. */
+export interface LimitsResponse {
+  submission_bytes: number;
+  reports_bytes: number;
+  small_body_bytes: number;
+  header_bytes: number;
+  request_timeout_secs: number;
+  runs_per_batch: number;
+  dispersions: number;
+  conditions: number;
+  variables: number;
+  name_length: number;
+  text_length: number;
+  error_message_length: number;
+  output_files: number;
+  metadata_depth: number;
+  metadata_values: number;
+  page_size: number;
+  wait_seconds: number;
+  jobs_per_claim: number;
+  reports_per_request: number;
+  default_max_retries: number;
+  max_losses: number;
+  claim_secs: number;
+  offline_after_min_secs: number;
+  lease_min_secs: number;
+  idempotency_hours: number;
+  /** 0: ended batches are kept until they are deleted. */
+  retain_days: number;
+}
+
 export interface HealthResponse {
   status: string;
 }

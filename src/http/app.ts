@@ -6,6 +6,7 @@ import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { isBatchId, isJobId } from '../domain/ids.ts';
 import { SimbatchError } from '../domain/errors.ts';
+import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../domain/types.ts';
 import type { CoordinatorApi } from '../system/api.ts';
 import { confine, type Access } from './auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
@@ -20,7 +21,9 @@ import { readQuery, type Query } from './query.ts';
 import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
-import { toJson } from './serialize.ts';
+import { Job } from './schemas/jobs.ts';
+import { ClaimResponse } from './schemas/runners.ts';
+import { claimToJson, jobToJson, toJson } from './serialize.ts';
 import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare, schemaFaults, studyFaults } from './validate.ts';
@@ -35,7 +38,7 @@ export interface HttpLog {
 export interface AppOptions {
   coordinator: CoordinatorApi;
   log: HttpLog;
-  limits: BodyLimits;
+  limits: BodyLimits & { runsPerBatch: number };
   origins: OriginRules;
   service: Service;
   /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
@@ -141,7 +144,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
-  const { text, value } = await readBody(ctx, route, reader);
+  const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
   if (principal !== undefined && route.scope === 'runner') confine(principal, actingRunner(route, id, value));
   const call: Call = {
     id,
@@ -159,7 +162,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const answer = await handler(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
-  else sendJson(ctx, answer, route.answer === 'single');
+  else sendJson(ctx, jsonOf(route, answer), route.answer === 'single');
 }
 
 /** The runner a request of the runner protocol speaks for: in its path, or in its body. */
@@ -186,12 +189,12 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
-async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined) {
+async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
   if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
   const { optional = false, study = false, schema } = route.body;
   const body = await reader(ctx, { optional, seeds: study });
   if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value) : schemaFaults(schema, body.value);
+  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
   if (faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
     const first = faults[0]!;
@@ -241,8 +244,14 @@ async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing:
   });
 }
 
-function sendJson(ctx: Context, answer: unknown, tagged: boolean): void {
-  const body = toJson(answer);
+/** What the runner protocol answers most often is put together from parts. */
+function jsonOf({ response }: Route, answer: unknown): string {
+  if (response === ClaimResponse) return claimToJson(answer as ClaimAnswer);
+  if (response === Job) return jobToJson(answer as JobAnswer);
+  return toJson(answer);
+}
+
+function sendJson(ctx: Context, body: string, tagged: boolean): void {
   ctx.set('Content-Type', 'application/json; charset=utf-8');
   if (tagged) {
     const etag = etagOf(body);

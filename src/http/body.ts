@@ -21,7 +21,7 @@ export interface ReadBody {
 }
 
 /** Small requests have a small limit: an attempt number needs no megabyte. */
-const SMALL_BYTES = 65_536;
+export const SMALL_BYTES = 65_536;
 const NOTHING: ReadBody = { text: '', value: undefined };
 
 export type BodyReader = (ctx: Context, options: { optional: boolean; seeds: boolean }) => Promise<ReadBody>;

@@ -12,6 +12,7 @@ import type {
   FailRequest,
   HeartbeatRequest,
   JobStatus,
+  LimitsResponse,
   RegisterRequest,
   ReportOutcome,
   ReportsRequest,
@@ -55,6 +56,7 @@ export interface Call {
 export interface Service {
   /** In the Prometheus text format. */
   metrics(): Promise<string>;
+  limits(): LimitsResponse;
 }
 
 /** An answer that is sent as it is, or as it is made. */
@@ -177,6 +179,10 @@ export const handlers = {
   failJob: (coordinator, call) => coordinator.fail(call.id, call.body as FailRequest),
 
   health: () => Promise.resolve({ status: 'ok' }),
+  deleteBatch: (coordinator, call) => coordinator.deleteBatch(call.id),
+  forgetRunner: (coordinator, call) => coordinator.forgetRunner(call.id),
+  limits: (_coordinator, { service }) => Promise.resolve(service.limits()),
+  backup: async (coordinator) => ({ body: await coordinator.backup() }),
   metrics: async (_coordinator, { service }) => ({ body: await service.metrics() }),
   describe: (_coordinator, call) => Promise.resolve(call.description()),
 } satisfies Record<string, Handler>;

@@ -9,7 +9,7 @@ import type { QueryParameters } from './query.ts';
 import type { Route } from './route.ts';
 import * as batches from './schemas/batches.ts';
 import * as jobs from './schemas/jobs.ts';
-import { HealthResponse } from './schemas/problem.ts';
+import { HealthResponse, LimitsResponse } from './schemas/problem.ts';
 import * as reports from './schemas/reports.ts';
 import * as runners from './schemas/runners.ts';
 import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
@@ -165,6 +165,37 @@ const studies: Route[] = [
     answer: 'plain',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     response: batches.Batch,
+    errors: ['illegal-transition'],
+  },
+];
+
+const deletions: Route[] = [
+  {
+    method: 'DELETE',
+    path: '/batches/{batch_id}',
+    operationId: 'deleteBatch',
+    summary: 'Delete a batch that has ended',
+    description:
+      'With its submission, jobs and results. Answers with the batch as it was. One that has not ended must be cancelled first.',
+    tag: 'studies',
+    scope: 'operate',
+    handler: 'deleteBatch',
+    answer: 'plain',
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+  },
+  {
+    method: 'DELETE',
+    path: '/runners/{runner_id}',
+    operationId: 'forgetRunner',
+    summary: 'Forget a runner that is gone',
+    description:
+      'Only one that is Offline and holds no jobs. Answers with the runner as it was. It may register again.',
+    tag: 'runners',
+    scope: 'operate',
+    handler: 'forgetRunner',
+    answer: 'plain',
+    response: runners.Runner,
     errors: ['illegal-transition'],
   },
 ];
@@ -454,6 +485,32 @@ const service: Route[] = [
   },
   {
     method: 'GET',
+    path: '/limits',
+    operationId: 'limits',
+    summary: 'Read what this coordinator takes and keeps',
+    tag: 'service',
+    scope: 'read',
+    handler: 'limits',
+    answer: 'single',
+    response: LimitsResponse,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/backup',
+    operationId: 'backup',
+    summary: 'Read a backup',
+    description:
+      'All records as of one instant, one JSON text a line, the last one with their number and checksum. `simbatch restore` reads it. Tokens are not part of it.',
+    tag: 'service',
+    scope: 'operate',
+    handler: 'backup',
+    answer: 'raw',
+    media: ['application/x-ndjson'],
+    errors: [],
+  },
+  {
+    method: 'GET',
     path: '/metrics',
     operationId: 'metrics',
     summary: 'Read what a monitoring system wants to know',
@@ -467,4 +524,4 @@ const service: Route[] = [
   },
 ];
 
-export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...protocol, ...service];
+export const routes: readonly Route[] = [...studies, ...jobRoutes, ...pool, ...deletions, ...protocol, ...service];

@@ -7,36 +7,15 @@ import type { Duplex } from 'node:stream';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
 import type { Coordinator } from '../system/coordinator.ts';
+import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
 import { attachLive } from './live/sockets.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
-import type { BodyLimits } from './body.ts';
+import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
-
-export interface HttpLimits extends BodyLimits {
-  /** All headers must have arrived within this. */
-  headersTimeoutMs: number;
-  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
-  requestTimeoutMs: number;
-  /** An unused connection is kept this long. */
-  keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
-  stallTimeoutMs: number;
-  maxHeaderBytes: number;
-}
-
-export const DEFAULT_LIMITS: HttpLimits = {
-  submissionBytes: 16 * 1024 * 1024,
-  reportsBytes: 64 * 1024 * 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 60_000,
-  keepAliveTimeoutMs: 30_000,
-  stallTimeoutMs: 120_000,
-  maxHeaderBytes: 16 * 1024,
-};
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;
@@ -47,6 +26,8 @@ export interface HttpOptions {
   log: HttpLog;
   world: Pick<World, 'after' | 'random'>;
   limits?: Partial<HttpLimits>;
+  /** What the coordinator was set to, to be told at `/limits`; absent: its defaults. */
+  settings?: Partial<CoordinatorOptions>;
   /** Host names besides loopback under which the coordinator is reached. */
   allowedHosts?: readonly string[];
   /** Where the built dashboard lies; absent: none is served. */
@@ -87,7 +68,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     origins,
     webRoot: options.webRoot,
     access: options.access,
-    service: { metrics: () => metrics.text() },
+    service: {
+      metrics: () => metrics.text(),
+      limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
+    },
     answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(world),
     stopping: stopping.signal,

@@ -83,7 +83,30 @@ export function sendRaw(
 ): void {
   ctx.set('Cache-Control', 'no-store');
   if (typeof body === 'string') ctx.body = body;
-  else ctx.body = Readable.from(ctx.method === 'HEAD' ? [] : body, { objectMode: false, highWaterMark: 65_536 });
+  else {
+    // Through a generator of its own: one that was ended before it began could not be begun any more.
+    const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
+    freeWith(source, body);
+    ctx.body = source;
+    if (ctx.method === 'HEAD') source.destroy();
+  }
   // Koa takes a stream for binary and a text for plain, whatever was set before.
   ctx.set('Content-Type', media);
+}
+
+type Pieces = Iterable<string> | AsyncIterable<string>;
+
+/**
+ * What was never begun is not ended by ending its stream: a generator that did not start has no `finally` to run. So it is
+ * begun and left, when a client goes before the first piece or wanted the head only. Elsewhere this finds it ended already.
+ */
+function freeWith(source: Readable, body: Pieces): void {
+  const begin = async (): Promise<void> => {
+    for await (const _ of body) break;
+  };
+  source.once('close', () => void begin().catch(() => {}));
+}
+
+async function* passedOn(body: Pieces): AsyncGenerator<string> {
+  yield* body;
 }

@@ -5,10 +5,11 @@
 import addFormats from 'ajv-formats';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { submissionFaults } from '../domain/submission.ts';
-import type { Fault } from '../domain/types.ts';
+import type { BatchSubmission, Fault } from '../domain/types.ts';
 import { faultsOf } from './faults.ts';
 import { freeFormKeyword, holdsMoreThan, int64Keyword } from './keywords.ts';
 import { registry, type NamedSchema } from './schemas/build.ts';
+import { INT32_MAX } from './schemas/scalars.ts';
 import { BatchSubmission as BatchSubmissionSchema } from './schemas/study.ts';
 
 /** No more faults than this are told of one request. */
@@ -68,11 +69,20 @@ export function schemaFaults(schema: NamedSchema, value: unknown): Fault[] {
   return faults.length > 0 ? faults : [{ pointer: '', detail: `is not a ${schema.$id}` }];
 }
 
+function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number): Fault[] {
+  const { runs } = config.monte_carlo;
+  const wanted = Math.min(runs, runs_override ?? runs);
+  if (wanted <= maxRuns) return [];
+  const pointer = wanted === runs ? '/config/monte_carlo/runs' : '/runs_override';
+  return [{ pointer, detail: `is ${wanted}; this coordinator takes studies of up to ${maxRuns} runs` }];
+}
+
 /** All faults of a study, of shape and of meaning; empty when it can be submitted as a BatchSubmission. */
-export function studyFaults(value: unknown): Fault[] {
+export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {
   const ofShape = schemaFaults(BatchSubmissionSchema, value);
   if (ofShape.length > 0 && holdsMoreThan(value, MAX_VALUES_FOR_ALL_FAULTS)) return ofShape;
   const told = new Set(ofShape.map((fault) => fault.pointer));
   const ofMeaning = submissionFaults(value).filter((fault) => !told.has(fault.pointer));
+  if (ofShape.length === 0) ofMeaning.push(...sizeFaults(value as BatchSubmission, maxRuns));
   return [...ofShape, ...ofMeaning].slice(0, MAX_FAULTS);
 }

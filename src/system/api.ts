@@ -93,6 +93,13 @@ export interface CoordinatorApi {
   cancelBatch(batchId: Uuid, reason?: string): Promise<Batch>;
   cancelJob(jobId: Uuid, reason?: string): Promise<Job>;
 
+  /** Only of a batch that has ended; as it was. Its jobs and results go with it. */
+  deleteBatch(batchId: Uuid): Promise<Batch>;
+  /** Only of a runner that is Offline and holds nothing; as it was. */
+  forgetRunner(runnerId: string): Promise<Runner>;
+  /** All records as of now, as `backup.ts` writes them. Must be iterated to its end or returned from. */
+  backup(): Promise<AsyncIterable<string>>;
+
   register(request: RegisterRequest): Promise<RegisterResponse>;
   heartbeat(runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse>;
   /** Waits up to `wait_seconds` for work; `abandoned` says the requester has gone, so nothing is claimed for it any more. */

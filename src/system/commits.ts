@@ -109,9 +109,9 @@ export class Commits {
     this.#open = newGroup();
     const startedMs = this.#world.now();
     try {
-      const changes = new Map(group.puts);
-      for (const actor of group.actors) changes.set(RECORDS[actor.kind].key(actor.id), encoded(actor));
-      await this.#store.write(changes);
+      // The group is closed: its own map takes the actors' records too.
+      for (const actor of group.actors) group.puts.set(RECORDS[actor.kind].key(actor.id), encoded(actor));
+      await this.#store.write(group.puts);
     } catch (cause) {
       this.#fail(cause, group);
       return;

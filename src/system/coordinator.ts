@@ -8,11 +8,11 @@ import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { batchIdOf } from '../domain/ids.ts';
-import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse, Uuid } from '../domain/types.ts';
 import type { CoordinatorApi } from './api.ts';
+import { backupText } from './backup.ts';
 import { Commits } from './commits.ts';
-import type { Core, CoordinatorOptions } from './core.ts';
+import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
 import { Directory, stateOf, type Activation } from './directory.ts';
 import { couldTake, Dispatch } from './dispatch.ts';
@@ -28,6 +28,7 @@ import { forgetOldKeys, submit } from './operations/submit.ts';
 import { isTerminal } from './records.ts';
 import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
+import { Retention } from './retention.ts';
 import type { Store } from './store.ts';
 import { Studies } from './studies.ts';
 import type { Step } from './step.ts';
@@ -38,7 +39,8 @@ import type { World } from './world.ts';
 
 /** How often the supervisor looks at the clock. Deadlines are kept to within this. */
 export const TICK_MS = 1_000;
-const FORGET_KEYS_MS = 3_600_000;
+/** How often what is too old is looked for. */
+const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 /** What happened to the system as a whole, for the log. */
@@ -74,8 +76,6 @@ export interface Coordinator extends CoordinatorApi {
   close(): Promise<void>;
 }
 
-const DEFAULTS: CoordinatorOptions = { defaultMaxRetries: DEFAULT_MAX_RETRIES, idempotencyMs: 24 * 3_600_000 };
-
 /** Opens a coordinator on a store and brings back to life what was alive. Owns the store from then on. */
 export async function openCoordinator(
   store: Store,
@@ -83,7 +83,7 @@ export async function openCoordinator(
   settings: Partial<CoordinatorOptions> & { news?: CoordinatorNews } = {},
 ): Promise<Coordinator> {
   const { news = {}, ...options } = settings;
-  const coordinator = new RunningCoordinator(store, world, { ...DEFAULTS, ...options }, news);
+  const coordinator = new RunningCoordinator(store, world, { ...DEFAULT_OPTIONS, ...options }, news);
   await coordinator.begin();
   return coordinator;
 }
@@ -96,12 +96,13 @@ class RunningCoordinator implements Coordinator {
   readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
+  readonly #retention: Retention;
   #isServeScheduled = false;
-  #forgetKeysAtMs: number;
+  #sweepAtMs: number;
 
   constructor(store: Store, world: World, options: CoordinatorOptions, news: CoordinatorNews) {
     this.#news = news;
-    this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
+    this.#sweepAtMs = world.now();
     const hear = (fact: Fact): void => this.core.turns.hear(fact);
     const commits = new Commits(store, world, {
       committed: (...group) => this.#committed(...group),
@@ -142,6 +143,7 @@ class RunningCoordinator implements Coordinator {
       views: createViews(),
       options,
     };
+    this.#retention = new Retention(this.core);
     this.#supervisor = createActor(supervisorMachine, { input: { now: world.now() } });
     this.#supervisor.on('*', hear);
     this.#supervisor.start();
@@ -150,6 +152,7 @@ class RunningCoordinator implements Coordinator {
   async begin(): Promise<void> {
     await restore(this.core, this.#deadlines);
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
+    await this.#retention.resume();
     this.#tickLater();
   }
 
@@ -196,9 +199,10 @@ class RunningCoordinator implements Coordinator {
       this.#judgeAgain(due);
     }
     this.#serveSoon();
-    if (world.now() >= this.#forgetKeysAtMs) {
-      this.#forgetKeysAtMs = world.now() + FORGET_KEYS_MS;
+    if (world.now() >= this.#sweepAtMs) {
+      this.#sweepAtMs = world.now() + SWEEP_MS;
       await forgetOldKeys(this.core);
+      this.#retention.sweepLater();
     }
     await Promise.all(written);
   }
@@ -265,10 +269,12 @@ class RunningCoordinator implements Coordinator {
     const { turns, commits, store, world } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
-      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now }));
+      // A write that fails here has been told; the store must be closed all the same.
+      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
+    await this.#retention.stop();
     // A failed write has been told; the store is closed all the same.
     await commits.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: world.now() });
@@ -279,6 +285,9 @@ class RunningCoordinator implements Coordinator {
   submit: CoordinatorApi['submit'] = (...args) => submit(this.core, ...args);
   cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);
   cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
+  deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);
+  forgetRunner: CoordinatorApi['forgetRunner'] = (runnerId) => this.#retention.forgetRunner(runnerId);
+  backup: CoordinatorApi['backup'] = async () => backupText(this.core.store, this.core.world.now());
   register: CoordinatorApi['register'] = (request) => register(this.core, request);
   heartbeat: CoordinatorApi['heartbeat'] = (...args) => heartbeat(this.core, ...args);
   claim: CoordinatorApi['claim'] = (...args) => claim(this.core, ...args);

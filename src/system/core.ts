@@ -1,4 +1,5 @@
 /** The parts of a running coordinator, as the operations use them. Put together in `coordinator.ts`. */
+import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse } from '../domain/types.ts';
 import type { Commits } from './commits.ts';
 import type { Directory } from './directory.ts';
@@ -16,7 +17,14 @@ export interface CoordinatorOptions {
   defaultMaxRetries: number;
   /** How long an idempotency key is remembered, in ms. */
   idempotencyMs: number;
+  /** How long an ended batch and a runner that is gone are kept, in ms; undefined: until they are deleted. */
+  retainMs?: number;
 }
+
+export const DEFAULT_OPTIONS: CoordinatorOptions = {
+  defaultMaxRetries: DEFAULT_MAX_RETRIES,
+  idempotencyMs: 24 * 3_600_000,
+};
 
 export interface Core {
   readonly world: World;

@@ -48,30 +48,27 @@ export class Directory {
   /** Ended batches as last read, for those who ask for their jobs. Small, and emptied when full. */
   readonly #endedBatches = new Map<string, BatchState>();
 
+  readonly #maps: { readonly [K in Kind]: Map<string, Activation<K>> };
+  readonly #readers: { readonly [K in Kind]: (id: string) => StateOf[K] | undefined } = {
+    job: (id) => this.#readJob(id),
+    batch: (id) => this.#readBatch(id),
+    runner: (id) => this.#readRunner(id),
+  };
+
   constructor(source: RecordSource, hear: (fact: Fact) => void) {
+    this.#maps = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
     this.#hear = hear;
   }
 
   #live<K extends Kind>(kind: K): Map<string, Activation<K>> {
-    const maps: { [P in Kind]: Map<string, Activation<P>> } = {
-      job: this.jobs,
-      batch: this.batches,
-      runner: this.runners,
-    };
-    return maps[kind];
+    return this.#maps[kind];
   }
 
   /** The state at an address without waking anybody, or undefined when there is nothing. */
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
     const live = this.#live(kind).get(id);
-    if (live !== undefined) return stateOf(live);
-    const readers: { [P in Kind]: (id: string) => StateOf[P] | undefined } = {
-      job: (it) => this.#readJob(it),
-      batch: (it) => this.#readBatch(it),
-      runner: (it) => this.#readRunner(it),
-    };
-    return readers[kind](id);
+    return live === undefined ? this.#readers[kind](id) : stateOf(live);
   }
 
   #readRunner(id: string): RunnerState | undefined {
@@ -95,9 +92,10 @@ export class Directory {
   #readJob(id: Uuid): JobState | undefined {
     if (!isJobId(id)) return undefined;
     const batch = this.state('batch', batchIdOf(id));
-    if (batch === undefined || runIdOf(id) >= batch.context.totalJobs) return undefined;
-    const record = this.#source.read(keys.job(id));
-    return record === undefined ? derivedJob(id, runIdOf(id), batch) : decodeJob(id, record, batch.context);
+    const runId = runIdOf(id);
+    if (batch === undefined || runId >= batch.context.totalJobs) return undefined;
+    const record = isUntouched(batch, runId) ? undefined : this.#source.read(keys.job(id));
+    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
   }
 
   /** Has anything ever happened to this job? */
@@ -143,7 +141,7 @@ export class Directory {
   }
 
   #start(kind: Kind, options: { snapshot?: unknown; input?: unknown }): Actor<AnyActorLogic> {
-    const actor = createActor(RECORDS[kind].machine as AnyActorLogic, options as Record<string, never>);
+    const actor = createActor(RECORDS[kind].logic, options as Record<string, never>);
     // Registered before the start: what an actor tells when it begins must be heard too.
     actor.on('*', (fact) => this.#hear(fact as unknown as Fact));
     // An error inside a machine is found by the turn, in the snapshot; without a listener it would end the process.
@@ -163,6 +161,17 @@ export class Directory {
     activation.before = undefined;
   }
 
+  /** An ended batch that is no more. */
+  forgetBatch(id: Uuid): void {
+    this.#endedBatches.delete(id);
+  }
+
+  /** A runner that is no more. */
+  forgetRunner(id: string): void {
+    this.runners.get(id)?.actor.stop();
+    this.runners.delete(id);
+  }
+
   /** Ends an activation whose state is on disk, if it has nothing to wait for. */
   letRest(activation: Activation): void {
     const { kind, id } = activation;
@@ -171,6 +180,10 @@ export class Directory {
     this.#live(kind).delete(id);
   }
 }
+
+/** True for a run that certainly has no record: looking for one costs as much as the rest of waking it. */
+const isUntouched = ({ context }: BatchState, runId: number): boolean =>
+  runId >= context.next && context.cancelledAhead === 0;
 
 /** Which state, and the data beside it. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {

@@ -23,6 +23,8 @@ export const keys = {
   runner: (id: string) => `!runner!${id}`,
   /** Exists while a touched job is Pending. */
   requeue: (jobId: Uuid) => `!requeue!${jobId}`,
+  /** Exists while records of a deleted batch are left. */
+  deletion: (batchId: Uuid) => `!deletion!${batchId}`,
   idempotency: (key: string) => `!idempotency!${key}`,
   /** The format version, the time of the last write. */
   meta: (name: string) => `!meta!${name}`,

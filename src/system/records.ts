@@ -2,6 +2,7 @@
  * How each kind of actor is kept: its machine, its key, what of it is stored, when it may rest in the store and when it has
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
+import type { AnyActorLogic } from 'xstate';
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../machines/batch.ts';
 import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
 import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
@@ -9,6 +10,7 @@ import type { Deadline } from '../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../machines/runner.ts';
 import { runIdOf } from '../domain/ids.ts';
 import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../domain/types.ts';
+import { flatLogic } from './flat-logic.ts';
 import { keys } from './keys.ts';
 
 /** An actor's state as a value: which state, and the data beside it. */
@@ -79,33 +81,21 @@ export function derivedJob(jobId: Uuid, runId: number, { context: batch }: Batch
 
 /** The record of a job without what its batch says of it. */
 export function encodeJob({ value, context: c }: JobState): string {
-  const {
-    attempt,
-    retries,
-    losses,
-    runnerId,
-    claimedAtMs,
-    startedAtMs,
-    completedAtMs,
-    dueAtMs,
-    error,
-    attempts,
-    attemptsOmitted,
-  } = c;
-  const state = {
-    attempt,
-    retries,
-    losses,
-    runnerId,
-    claimedAtMs,
-    startedAtMs,
-    completedAtMs,
-    dueAtMs,
-    error,
-    attempts,
-    attemptsOmitted,
+  const record: JobRecord = {
+    value,
+    attempt: c.attempt,
+    retries: c.retries,
+    losses: c.losses,
+    runnerId: c.runnerId,
+    claimedAtMs: c.claimedAtMs,
+    startedAtMs: c.startedAtMs,
+    completedAtMs: c.completedAtMs,
+    dueAtMs: c.dueAtMs,
+    error: c.error,
+    attempts: c.attempts,
+    attemptsOmitted: c.attemptsOmitted,
   };
-  return JSON.stringify({ value, ...state });
+  return JSON.stringify(record);
 }
 
 /** What is stored of a job. */
@@ -135,6 +125,8 @@ export function decodeRunner(record: string): RunnerState {
 
 interface RecordKind<K extends Kind> {
   machine: { job: typeof jobMachine; batch: typeof batchMachine; runner: typeof runnerMachine }[K];
+  /** What actors are made of: the machine, or the machine with its transitions carried out more cheaply. */
+  logic: AnyActorLogic;
   key(id: string): string;
   encode(state: StateOf[K]): string;
   /** May the activation end once the state is on disk? */
@@ -145,6 +137,7 @@ interface RecordKind<K extends Kind> {
 export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
   job: {
     machine: jobMachine,
+    logic: flatLogic(jobMachine),
     key: keys.job,
     encode: encodeJob,
     rests: ({ value }) => value === 'Pending' || isTerminal(value),
@@ -152,6 +145,7 @@ export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
   },
   batch: {
     machine: batchMachine,
+    logic: batchMachine,
     key: keys.batch,
     encode,
     rests: ({ value }) => isTerminal(value),
@@ -159,6 +153,7 @@ export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
   },
   runner: {
     machine: runnerMachine,
+    logic: flatLogic(runnerMachine),
     key: keys.runner,
     encode,
     rests: () => false,

@@ -1,4 +1,4 @@
-/** What those who watch the machines are told. No behaviour here. */
+/** What those who watch the machines hear: one event that one actor took. */
 import type { AnyEvent } from '../../machines/protocol.ts';
 import type { Kind } from './records.ts';
 

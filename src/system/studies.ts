@@ -44,11 +44,11 @@ export class Studies {
     this.#source = source;
   }
 
-  /** The study of a batch that exists. */
-  of(batch: BatchContext): Study {
+  /** The study of a batch that exists, or does so where `source` reads. */
+  of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
     let study = this.#kept.get(batchId);
-    if (study === undefined) study = this.#read(batch);
+    if (study === undefined) study = this.#read(batch, source);
     else this.#kept.delete(batchId);
     // The order of a Map is the order of insertion: the first one is the one least recently used.
     this.#kept.set(batchId, study);
@@ -61,8 +61,8 @@ export class Studies {
     this.#kept.delete(batchId);
   }
 
-  #read({ batchId, samplingScheme, createdAtMs }: BatchContext): Study {
-    const record = this.#source.read(keys.submission(batchId));
+  #read({ batchId, samplingScheme, createdAtMs }: BatchContext, source: RecordSource): Study {
+    const record = source.read(keys.submission(batchId));
     if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
     const { submission, seed } = decodeSubmission(record);
     const { dispersions, monte_carlo, simulation } = submission.config;

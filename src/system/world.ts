@@ -14,8 +14,29 @@ export interface World {
   random(bytes: number): Uint8Array;
 }
 
+/**
+ * A clock that follows the wall clock and never jumps: leases and time limits are measured with it, and a wall clock that is
+ * set, or stands still while the machine sleeps, must not end them all at once nor stretch them by hours. It runs at the
+ * pace of a monotonic clock, and catches up with the wall clock by at most a tenth of the time that passes.
+ */
+export function steadyClock(wallMs: () => number, monotonicMs: () => number): () => number {
+  let timeMs = wallMs();
+  let lastMs = monotonicMs();
+  return () => {
+    const nowMs = monotonicMs();
+    const passedMs = nowMs - lastMs;
+    lastMs = nowMs;
+    const behindMs = wallMs() - (timeMs + passedMs);
+    timeMs += passedMs + Math.max(-passedMs / 10, Math.min(passedMs / 10, behindMs));
+    return Math.floor(timeMs);
+  };
+}
+
 export const realWorld: World = {
-  now: () => Date.now(),
+  now: steadyClock(
+    () => Date.now(),
+    () => performance.now(),
+  ),
   after(delayMs, action) {
     const timer = setTimeout(action, delayMs);
     timer.unref();

@@ -45,7 +45,11 @@ describe('docs/api.md, followed in a shell', () => {
   });
 
   async function shell(script: string): Promise<string> {
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', `URL=${server.url}\n${script}`], { cwd: folder });
+    const { stdout } = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', `URL=${server.url}\nSVC_TOKEN=none-is-needed\n${script}`],
+      { cwd: folder },
+    );
     return stdout;
   }
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { play, type Tally } from './scenario.ts';
 
-const DEFAULT_SEEDS = 400;
+const DEFAULT_SEEDS = 1000;
 const ONE = process.env.SIM_SEED;
 const first = ONE === undefined ? 1 : Number(ONE);
 const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS) : 1;

@@ -143,6 +143,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     cancelBatch: async () => ({ ...batch, status: 'Cancelled' }),
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
+    deleteBatch: async () => ({ ...batch, status: 'Completed' }),
+    forgetRunner: async () => ({ ...runner, status: 'Offline' }),
+    backup: async () =>
+      (async function* () {
+        yield '{"simbatch_backup":1}\n';
+      })(),
     register: async () => ({ runner, heartbeat_interval_secs: 5, offline_after_secs: 15, lease_secs: 60, lost: [] }),
     heartbeat: async () => ({ runner, cancel: [], lost: [] }),
     claim: async () => ({

@@ -226,6 +226,23 @@ describe('system/faults', () => {
     expect(await scene.status(await late)).to.equal('Pending: 2 Pending');
   });
 
+  it('an end whose last write fails closes the store all the same', async () => {
+    let isFull = false;
+    scene = await Scene.open({
+      beforeWrite: async () => {
+        if (isFull) throw new Error('EIO');
+      },
+    });
+    let isClosed = false;
+    scene.store.close = async () => {
+      isClosed = true;
+    };
+    isFull = true;
+    await scene.api.close();
+    expect(isClosed).to.equal(true);
+    expect(scene.failures).to.have.length(1);
+  });
+
   it('a restart brings back batches, runners, attempts and the order of the requeued', async () => {
     await scene.register('b', { slots: 9 });
     const other = await scene.submit({ runs: 6, name: 'other' });

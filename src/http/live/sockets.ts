@@ -3,6 +3,7 @@
  * orderly end. `/live` speaks topics, `/inspect` the Stately inspection format.
  */
 import type { IncomingMessage, Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -48,7 +49,7 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
       return;
     }
     // The server's limit on silent connections is for requests; silence here is ended by the pings.
-    if ('setTimeout' in socket) (socket as Duplex & { setTimeout(ms: number): void }).setTimeout(0);
+    if (socket instanceof Socket) socket.setTimeout(0);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       keepAlive(webSocket, options.world);
       serve(webSocket, feed, options.coordinator);

@@ -137,7 +137,8 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         if (countIn(batch, statuses) === 0) continue;
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
-        const study = core.studies.of(batch.context);
+        // A batch may be deleted while its jobs are listed.
+        const study = core.studies.of(batch.context, { read: (key) => snapshot.get(key) });
         for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
           yield states.map((it) => presentJob(it, study));
         }

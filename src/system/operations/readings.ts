@@ -69,7 +69,9 @@ export function jobHistory(core: Core, jobId: Uuid): JobHistory {
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
   const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
-  if (stored !== undefined) return JSON.parse(stored) as JobResult;
+  // The results of a deleted batch are still there for a while, and nobody's any more.
+  if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
+    return JSON.parse(stored) as JobResult;
   const { value } = readJob(core.store, jobId).state;
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(

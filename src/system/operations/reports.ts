@@ -66,11 +66,11 @@ function judge(turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
   const event = eventOf(report, runnerId, turn.now);
-  if (!turn.accepts('job', jobId, event)) {
+  const after = turn.offer('job', jobId, event);
+  if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
     throw refusal(before, runnerId, report);
   }
-  const after = turn.send('job', jobId, event);
   if (isTerminal(after.value)) {
     const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
     if (result !== undefined) turn.put(keys.result(jobId), JSON.stringify(result));

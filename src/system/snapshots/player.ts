@@ -116,8 +116,8 @@ export class Player {
 
 function resolved(machine: MachineName, value: string, context: object): unknown {
   // Every machine of the table resolves a state of its own kind; the type of one stands for all.
-  const { resolveState } = MACHINES[machine] as unknown as { resolveState(state: object): unknown };
-  return resolveState.call(MACHINES[machine], { value, context });
+  const resolver = MACHINES[machine] as unknown as { resolveState(state: object): unknown };
+  return resolver.resolveState({ value, context });
 }
 
 /** The members that are different after; null for one that is gone. Undefined when nothing is. */

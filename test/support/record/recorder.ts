@@ -198,7 +198,7 @@ function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
     send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
       const at = messages.push({ to: `${kind}/${id}`, event }) - 1;
       try {
-        return send(kind, id, event) as StateOf[K];
+        return send<K>(kind, id, event);
       } catch (error) {
         messages.splice(at, 1);
         throw error;
@@ -206,7 +206,7 @@ function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
     },
     create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Turn['create']>[2]): StateOf[K] {
       messages.push({ to: `${kind}/${id}`, create: input as unknown as Record<string, unknown> });
-      return create(kind, id, input) as StateOf[K];
+      return create<K>(kind, id, input);
     },
   };
   Object.assign(turn, listening);

@@ -1,0 +1,67 @@
+/**
+ * `npm run bench [-- NAMES...]`: runs the benchmarks named, or all but the long ones; prints a table and writes
+ * `bench/results/latest.json`. What each measures, and how, is in `bench/README.md`.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { isReached, showMeasures, type Measure } from './support/measure.ts';
+
+interface Bench {
+  /** Measures, or rows of a table of its own; nothing from one that prints its own. */
+  run(): Promise<readonly (Measure | Row)[] | void>;
+}
+
+type Row = Record<string, string | number>;
+
+const isMeasure = (it: Measure | Row): it is Measure => Array.isArray(it['samples' as keyof typeof it]);
+
+const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
+  turns: { load: () => import('./turns.ts') },
+  submit: { load: () => import('./submit.ts') },
+  lifecycle: { load: () => import('./lifecycle.ts') },
+  lists: { load: () => import('./lists.ts') },
+  pool: { load: () => import('./pool.ts') },
+  fairness: { load: () => import('./fairness.ts') },
+  restart: { load: () => import('./restart.ts') },
+  soak: { load: () => import('./soak.ts'), isLong: true },
+  sampling: { load: () => import('./sampling.ts') },
+  runner: { load: () => import('./runner.ts') },
+  telemetry: { load: () => import('./telemetry.ts') },
+};
+
+const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
+
+function chosen(names: readonly string[]): string[] {
+  const unknown = names.find((it) => !Object.hasOwn(BENCHES, it));
+  if (unknown !== undefined) {
+    console.error(`bench: there is no "${unknown}"; there are ${Object.keys(BENCHES).join(', ')}`);
+    process.exit(64);
+  }
+  return names.length > 0 ? [...names] : Object.keys(BENCHES).filter((it) => BENCHES[it]?.isLong !== true);
+}
+
+const names = chosen(process.argv.slice(2));
+const machine = {
+  processor: cpus()[0]?.model,
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  at: new Date().toISOString(),
+};
+const measures: (Measure & { bench: string; loadBefore: number })[] = [];
+const tables: Record<string, readonly Row[]> = {};
+for (const name of names) {
+  console.log(`\n${name} ...`);
+  const [loadBefore = 0] = loadavg();
+  const found = (await (await BENCHES[name]?.load())?.run()) ?? [];
+  const lines = found.filter(isMeasure);
+  const rows = found.filter((it): it is Row => !isMeasure(it));
+  measures.push(...lines.map((it) => ({ bench: name, loadBefore, ...it })));
+  if (lines.length > 0) console.log(showMeasures(lines));
+  if (rows.length > 0) console.table((tables[name] = rows));
+}
+mkdirSync(RESULTS, { recursive: true });
+writeFileSync(`${RESULTS}latest.json`, `${JSON.stringify({ machine, measures, tables }, null, 2)}\n`);
+const missed = measures.filter((it) => !isReached(it));
+console.log(`\n${measures.length} measures in bench/results/latest.json; ${missed.length} below target`);

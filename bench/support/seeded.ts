@@ -1,0 +1,149 @@
+/**
+ * Large data directories, written straight through the store in the format the coordinator writes: a million results take
+ * some seconds this way. The coordinator that then opens them is the judge of whether they are right.
+ */
+import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
+import type { BatchContext } from '../../machines/batch.ts';
+import type { Held, RunnerContext } from '../../machines/runner.ts';
+import { jobId, newBatchId } from '../../src/domain/ids.ts';
+import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
+import type { BatchStatus, JobStatus, Uuid } from '../../src/domain/types.ts';
+import { keys } from '../../src/system/keys.ts';
+import { reportedResult } from '../../src/system/present.ts';
+import { encodeJob, RECORDS } from '../../src/system/records.ts';
+import { openStore, type Store } from '../../src/system/store.ts';
+import { encodeSubmission } from '../../src/system/studies.ts';
+import { registration, RESULT, study } from './studies.ts';
+
+const WRITTEN_AT_ONCE = 10_000;
+
+export interface Seeded {
+  /** All its runs are Completed, each with a result. */
+  finished: Uuid;
+  /** Its first runs are Running, the rest untouched. */
+  active: Uuid;
+}
+
+/** Fills the directory: a finished study of `finishedRuns`, and one of 10^6 runs of which `activeRuns` are Running. */
+export async function seed(directory: string, finishedRuns: number, activeRuns: number): Promise<Seeded> {
+  const store = await openStore(directory);
+  try {
+    const finished = await seedFinished(store, finishedRuns);
+    return { finished, active: await seedActive(store, activeRuns) };
+  } finally {
+    await store.close();
+  }
+}
+
+async function seedFinished(store: Store, runs: number): Promise<Uuid> {
+  const now = Date.now();
+  const counts = { next: runs, completed: runs, startedAtMs: now, endedAtMs: now };
+  const batch = await seedBatch(store, 'Completed', { ...counts, totalJobs: runs });
+  for (let from = 0; from < runs; from += WRITTEN_AT_ONCE) {
+    const changes = new Map<string, string>();
+    for (let runId = from; runId < Math.min(runs, from + WRITTEN_AT_ONCE); runId += 1) {
+      const { id, record } = jobRecord(batch, runId, 'Completed', `r${runId % 4}`, now);
+      changes.set(keys.job(id), record);
+      changes.set(keys.result(id), JSON.stringify(reportedResult(id, RESULT, null, 1000)));
+    }
+    await store.write(changes);
+  }
+  return batch.batchId;
+}
+
+async function seedActive(store: Store, runs: number): Promise<Uuid> {
+  const now = Date.now();
+  const counts = { totalJobs: 1_000_000, next: runs, running: runs, startedAtMs: now };
+  const batch = await seedBatch(store, 'Running', counts);
+  const changes = new Map([[keys.open(batch.batchId), '']]);
+  const perRunner = 100;
+  for (let from = 0; from < runs; from += perRunner) {
+    const runnerId = `holder-${from / perRunner}`;
+    const held: Held[] = [];
+    for (let runId = from; runId < Math.min(runs, from + perRunner); runId += 1) {
+      const { id, record } = jobRecord(batch, runId, 'Running', runnerId, now);
+      changes.set(keys.job(id), record);
+      held.push({ jobId: id, attempt: 1, cpuMilli: 0, memoryBytes: 0 });
+    }
+    changes.set(keys.runner(runnerId), runnerRecord(runnerId, held, now));
+  }
+  await store.write(changes);
+  return batch.batchId;
+}
+
+async function seedBatch(store: Store, value: BatchStatus, counts: Partial<BatchContext>): Promise<BatchContext> {
+  const createdAtMs = Date.now();
+  const batchId = newBatchId(createdAtMs, crypto.getRandomValues(new Uint8Array(6)));
+  const context: BatchContext = {
+    batchId,
+    name: 'bench',
+    configHash: 'none',
+    createdAtMs,
+    simulationName: 'nothing',
+    totalJobs: 0,
+    maxParallelJobs: 0,
+    maxRetries: 3,
+    timeLimitMs: 3_600_000,
+    cpuMilli: 0,
+    memoryBytes: 0,
+    samplingScheme: SAMPLING_SCHEME,
+    next: 0,
+    cancelledAhead: 0,
+    requeued: 0,
+    claimed: 0,
+    running: 0,
+    completed: 0,
+    failed: 0,
+    timedOut: 0,
+    cancelled: 0,
+    cancelRequested: false,
+    cancelReason: undefined,
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    ...counts,
+  };
+  await store.write(
+    new Map([
+      [keys.batch(batchId), RECORDS.batch.encode({ value, context })],
+      [keys.submission(batchId), encodeSubmission(study(context.totalJobs), 42)],
+    ]),
+  );
+  return context;
+}
+
+function jobRecord(batch: BatchContext, runId: number, value: JobStatus, runner: string, now: number) {
+  const id = jobId(batch.batchId, runId);
+  const isOver = value === 'Completed';
+  const { batchId, maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
+  const context: JobContext = {
+    ...UNTOUCHED,
+    ...{ jobId: id, batchId, runId, maxRetries, timeLimitMs, cpuMilli, memoryBytes },
+    attempt: 1,
+    runnerId: runner,
+    claimedAtMs: now - 2000,
+    startedAtMs: now - 1000,
+    completedAtMs: isOver ? now : undefined,
+    dueAtMs: isOver ? undefined : now + timeLimitMs,
+    attempts: [
+      { n: 1, runner, claimed: now - 2000, started: now - 1000, ...(isOver && { ended: now, outcome: 'completed' }) },
+    ],
+  };
+  return { id, record: encodeJob({ value, context }) };
+}
+
+function runnerRecord(runnerId: string, held: readonly Held[], now: number): string {
+  const { name, instance, capabilities } = registration(runnerId, held.length);
+  const context: RunnerContext = {
+    ...{ runnerId, name, instance, capabilities, held },
+    tags: [],
+    heartbeatIntervalSecs: 5,
+    registeredAtMs: now,
+    lastHeartbeatMs: now,
+    heardAtMs: now,
+    drained: false,
+    drainReason: undefined,
+    completed: 0,
+    failed: 0,
+  };
+  return RECORDS.runner.encode({ value: 'Busy', context });
+}

@@ -1,0 +1,87 @@
+/** `simbatch backup` and `simbatch restore`: all data of a coordinator as one file, and back. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { Command } from 'commander';
+import { readBackup, restoreBackup } from '../system/backup.ts';
+import { EXIT } from './exit-codes.ts';
+import { Failure } from './failure.ts';
+import { plural } from './format.ts';
+import { clientCommand, connect, dataDirOption, type ClientFlags } from './options.ts';
+import { writeJson, writeLine } from './output.ts';
+import { nowMs } from './world.ts';
+
+export function backupCommand(): Command {
+  return clientCommand('backup', 'copy all data of a running coordinator, as of one instant, into a file')
+    .argument('<file|directory>', 'a new file (compressed when it ends in .gz), or a directory to make one in')
+    .action(backup);
+}
+
+async function backup(given: string, flags: ClientFlags): Promise<void> {
+  const path = await newFile(resolve(given));
+  const coming = `${path}.partial`;
+  const client = await connect(flags);
+  try {
+    const source = Readable.from(client.backup());
+    const target = createWriteStream(coming, { mode: 0o600 });
+    if (path.endsWith('.gz')) await pipeline(source, createGzip(), target);
+    else await pipeline(source, target);
+    // Read back from the disk: a backup that was never read is a hope.
+    const summary = await readBackup(bytesOf(coming));
+    await syncFile(coming);
+    await rename(coming, path);
+    if (flags.output === 'json') return await writeJson({ file: path, ...summary });
+    return await writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
+  } catch (error) {
+    await rm(coming, { force: true });
+    throw error;
+  }
+}
+
+/** The file to be made: never one that is there. */
+async function newFile(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return path;
+  if (!found.isDirectory()) {
+    throw new Failure(EXIT.cannotOpen, `${path} exists, and a backup replaces nothing; name another file`);
+  }
+  const time = new Date(nowMs()).toISOString().replace(/[:.]/g, '-');
+  return join(path, `simbatch-${time}.ndjson.gz`);
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.sync();
+  await file.close();
+}
+
+/** The bytes of a backup, whether it is compressed or not. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  await file.close();
+  const isCompressed = buffer[0] === 0x1f && buffer[1] === 0x8b;
+  const source = createReadStream(path);
+  if (!isCompressed) {
+    yield* source;
+    return;
+  }
+  const unpacked = createGunzip();
+  source.on('error', (error) => unpacked.destroy(error));
+  yield* source.pipe(unpacked);
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('make a data directory from a backup; the directory must be missing or empty')
+    .argument('<file>', 'what `simbatch backup` made')
+    .addOption(dataDirOption())
+    .action(async (file: string, { dataDir }: { dataDir: string }) => {
+      const directory = resolve(dataDir);
+      const { records, createdAt } = await restoreBackup(() => bytesOf(resolve(file)), directory);
+      await writeLine(`${directory}: ${plural(records, 'record')} as of ${createdAt}`);
+    });
+}

@@ -1,0 +1,63 @@
+/** Every limit of a server in one place: what was set, and what is fixed. */
+import { CLAIM_MS, LEASE_MS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
+import type { LimitsResponse } from '../domain/types.ts';
+import type { CoordinatorOptions } from '../system/core.ts';
+import { SMALL_BYTES, type BodyLimits } from './body.ts';
+import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
+
+export interface HttpLimits extends BodyLimits {
+  /** Runs of one study. */
+  runsPerBatch: number;
+  /** All headers must have arrived within this. */
+  headersTimeoutMs: number;
+  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
+  requestTimeoutMs: number;
+  /** An unused connection is kept this long. */
+  keepAliveTimeoutMs: number;
+  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
+  stallTimeoutMs: number;
+  maxHeaderBytes: number;
+}
+
+export const DEFAULT_LIMITS: HttpLimits = {
+  submissionBytes: 16 * 1024 * 1024,
+  reportsBytes: 64 * 1024 * 1024,
+  runsPerBatch: INT32_MAX,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 30_000,
+  stallTimeoutMs: 120_000,
+  maxHeaderBytes: 16 * 1024,
+};
+
+/** As `GET /limits` tells them. */
+export function limitsResponse(limits: HttpLimits, options: CoordinatorOptions): LimitsResponse {
+  return {
+    submission_bytes: limits.submissionBytes,
+    reports_bytes: limits.reportsBytes,
+    small_body_bytes: SMALL_BYTES,
+    header_bytes: limits.maxHeaderBytes,
+    request_timeout_secs: limits.requestTimeoutMs / 1000,
+    runs_per_batch: limits.runsPerBatch,
+    dispersions: LIMITS.dispersions,
+    conditions: LIMITS.conditions,
+    variables: LIMITS.variables,
+    name_length: LIMITS.nameLength,
+    text_length: LIMITS.textLength,
+    error_message_length: LIMITS.errorMessageLength,
+    output_files: LIMITS.outputFiles,
+    metadata_depth: LIMITS.freeFormDepth,
+    metadata_values: LIMITS.freeFormValues,
+    page_size: LIMITS.pageSize,
+    wait_seconds: LIMITS.waitSeconds,
+    jobs_per_claim: LIMITS.maxJobs,
+    reports_per_request: LIMITS.reports,
+    default_max_retries: options.defaultMaxRetries,
+    max_losses: MAX_LOSSES,
+    claim_secs: CLAIM_MS / 1000,
+    offline_after_min_secs: OFFLINE_AFTER_MIN_MS / 1000,
+    lease_min_secs: LEASE_MS / 1000,
+    idempotency_hours: options.idempotencyMs / 3_600_000,
+    retain_days: (options.retainMs ?? 0) / 86_400_000,
+  };
+}
