@@ -9,7 +9,6 @@ import { accepts, stateOf, type Activation, type Directory, type RecordSource } 
 import type { Kind, SnapshotOf, StateOf } from './records.ts';
 import type { Step } from './step.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
-import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 /** What a running turn offers to the operation it runs. */
