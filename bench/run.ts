@@ -23,6 +23,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   lists: { load: () => import('./lists.ts') },
   pool: { load: () => import('./pool.ts') },
   fairness: { load: () => import('./fairness.ts') },
+  recovery: { load: () => import('./recovery.ts'), isLong: true },
   restart: { load: () => import('./restart.ts') },
   soak: { load: () => import('./soak.ts'), isLong: true },
   sampling: { load: () => import('./sampling.ts') },

@@ -43,7 +43,7 @@ const PICTURES: Picture[] = [
     name: 'distributions',
     address: `#/batches/${done}/plots?select=p.gust_speed:10..40`,
     theme: 'dark',
-    height: 1_680,
+    height: 1_020,
   },
   { name: 'runs', address: `#/batches/${done}/runs?status=Failed&sort=-p.gust_speed`, theme: 'light', height: 760 },
   { name: 'run', address: `#/jobs/${failed}`, theme: 'light', height: 800 },

@@ -30,7 +30,12 @@ export function personal(json: string): string {
   const stack = (err as { stack?: string } | undefined)?.stack;
   const details = Object.entries(facts).map(([name, value]) => `${name}=${shown(value)}`);
   const line = [clock, (LEVEL_NAMES[Number(level)] ?? '').padEnd(5), printable(String(msg)), ...details].join(' ');
-  return stack === undefined ? line : `${line}\n${stack.split('\n').map(printable).join('\n')}`;
+  return stack === undefined
+    ? line
+    : `${line}\n${stack
+        .split('\n')
+        .map((it) => printable(it))
+        .join('\n')}`;
 }
 
 function shown(value: unknown): string {

@@ -76,7 +76,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     newRequestId: requestIds(world),
     stopping: stopping.signal,
   });
-  const server = serverFor(app.callback(), limits, options.tls);
+  const answer = app.callback();
+  const server = serverFor((request, response) => void answer(request, response), limits, options.tls);
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
   const endLive =

@@ -72,7 +72,7 @@ function fileOf(path: string): string | undefined {
 
 function guarded(ctx: Context): Promise<void> {
   return new Promise((resolve, reject) => {
-    guard(ctx.req, ctx.res, (error?: unknown) => (error === undefined ? resolve() : reject(error as Error)));
+    guard(ctx.req, ctx.res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
 }
 

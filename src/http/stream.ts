@@ -42,6 +42,21 @@ export async function sendWhole(ctx: Context, answer: ListAnswer): Promise<void>
   ctx.body = source;
 }
 
+/**
+ * What was never begun is not ended by ending its stream: a generator that did not start has no `finally` to run. So it is
+ * begun and left, when a client goes before the first piece or wanted the head only. Elsewhere this finds it ended already.
+ */
+function freeWith(source: Readable, chunks: AsyncIterable<unknown> | Iterable<unknown>): void {
+  const begin = async (): Promise<void> => {
+    for await (const _ of chunks) break;
+  };
+  source.once('close', () => void begin().catch(() => {}));
+}
+
+async function* passedOn(chunks: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+  yield* chunks;
+}
+
 async function* pieces(
   answer: ListAnswer,
   first: IteratorResult<readonly unknown[]>,
@@ -82,31 +97,16 @@ export function sendRaw(
   { body, media = route.media?.[0] ?? 'text/plain' }: RawAnswer,
 ): void {
   ctx.set('Cache-Control', 'no-store');
-  if (typeof body === 'string') ctx.body = body;
-  else {
-    // Through a generator of its own: one that was ended before it began could not be begun any more.
-    const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
-    freeWith(source, body);
-    ctx.body = source;
-    if (ctx.method === 'HEAD') source.destroy();
+  if (typeof body === 'string') {
+    ctx.body = body;
+    // Koa takes a text for plain, whatever was set before.
+    ctx.set('Content-Type', media);
+    return;
   }
-  // Koa takes a stream for binary and a text for plain, whatever was set before.
+  // Through a generator of its own: one that was ended before it began could not be begun any more.
+  const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
+  freeWith(source, body);
+  ctx.body = source;
+  // Koa takes a stream for binary, whatever was set before.
   ctx.set('Content-Type', media);
-}
-
-type Pieces = Iterable<string> | AsyncIterable<string>;
-
-/**
- * What was never begun is not ended by ending its stream: a generator that did not start has no `finally` to run. So it is
- * begun and left, when a client goes before the first piece or wanted the head only. Elsewhere this finds it ended already.
- */
-function freeWith(source: Readable, body: Pieces): void {
-  const begin = async (): Promise<void> => {
-    for await (const _ of body) break;
-  };
-  source.once('close', () => void begin().catch(() => {}));
-}
-
-async function* passedOn(body: Pieces): AsyncGenerator<string> {
-  yield* body;
 }

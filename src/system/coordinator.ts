@@ -3,29 +3,27 @@
  * moved by a tick. `http/` asks it through `api.ts`; it knows nothing of HTTP.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
-import type { BatchContext } from '../../machines/batch.ts';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import { batchIdOf } from '../domain/ids.ts';
 import type { ClaimResponse, Uuid } from '../domain/types.ts';
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './backup.ts';
+import { isOtherFree, openJobsOf } from './census.ts';
 import { Commits } from './commits.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
-import { Directory, stateOf, type Activation } from './directory.ts';
-import { couldTake, Dispatch } from './dispatch.ts';
+import { Directory, type Activation } from './directory.ts';
+import { Dispatch } from './dispatch.ts';
 import { follow, index, indexAll } from './follow.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
-import { claim, seekerOf, serveWaiting } from './operations/claims.ts';
+import { claim, serveWaiting } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
 import * as readings from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
 import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
-import { isTerminal } from './records.ts';
 import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import { Retention } from './retention.ts';
@@ -93,10 +91,10 @@ class RunningCoordinator implements Coordinator {
   readonly #deadlines = new Deadlines();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #news: CoordinatorNews;
+  readonly #retention: Retention;
   readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
-  readonly #retention: Retention;
   #isServeScheduled = false;
   #sweepAtMs: number;
 
@@ -275,7 +273,6 @@ class RunningCoordinator implements Coordinator {
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.#retention.stop();
-    // A failed write has been told; the store is closed all the same.
     await commits.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: world.now() });
     await store.close();
@@ -310,25 +307,4 @@ class RunningCoordinator implements Coordinator {
   runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
   runners: CoordinatorApi['runners'] = (filter) => readings.runners(this.core, filter);
   exportSnapshot: CoordinatorApi['exportSnapshot'] = async (batchId) => exportSnapshot(this.core, batchId);
-}
-
-/** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
-function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uuid): Set<Uuid> {
-  const open = new Set<Uuid>();
-  for (const activation of directory.jobs.values()) {
-    const { value, context } = stateOf(activation);
-    // An untouched one that was only asked something is counted by the batch itself.
-    if (batchIdOf(activation.id) === batchId && !isTerminal(value) && context.attempt > 0) open.add(activation.id);
-  }
-  for (const id of dispatch.requeuedJobs(batchId)) open.add(id);
-  return open;
-}
-
-function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
-  for (const activation of directory.runners.values()) {
-    if (activation.id === notThis) continue;
-    const seeker = seekerOf(stateOf(activation), 1);
-    if (seeker !== undefined && couldTake(seeker, batch)) return true;
-  }
-  return false;
 }

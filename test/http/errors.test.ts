@@ -47,7 +47,7 @@ describe('errors', () => {
     ['GET', '/runners/%00', {}, '', 404, 'unknown-runner', /is not the id of a runner/],
     ['GET', `/jobs/${JOB_ID}/results`, {}, '', 404, 'result-not-ready', /Running/],
     ['PUT', '/jobs', JSON_TYPE, '{}', 405, 'method-not-allowed', /takes POST, GET, HEAD and not PUT/],
-    ['DELETE', `/batches/${BATCH_ID}`, {}, '', 405, 'method-not-allowed', /takes GET, HEAD and not DELETE/],
+    ['PUT', `/batches/${BATCH_ID}`, {}, '', 405, 'method-not-allowed', /takes GET, HEAD, DELETE and not PUT/],
     ['GET', `/jobs/${JOB_ID}/start`, {}, '', 405, 'method-not-allowed', /takes POST and not GET/],
     ['OPTIONS', '/healthz', {}, '', 405, 'method-not-allowed', /takes GET, HEAD/],
     ['POST', '/jobs', { 'content-type': 'text/plain' }, '{}', 415, 'unsupported-media-type', /"text\/plain"/],

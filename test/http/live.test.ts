@@ -155,7 +155,7 @@ describe('live feed', () => {
       for (const row of data['runs']) rows.set(row.run, row);
       if (data['progress'].batch.status === 'Completed') break;
     }
-    expect([...rows.keys()].sort()).to.deep.equal([0, 1, 2]);
+    expect([...rows.keys()].sort((a, b) => a - b)).to.deep.equal([0, 1, 2]);
     expect(rows.get(1)).to.include({ status: 'Completed', runner: 'r1' });
     expect(rows.get(1).outputs).to.deep.equal({ miss: 1.5, execution_time_secs: 2 });
   });

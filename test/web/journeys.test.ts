@@ -74,7 +74,12 @@ describe('journeys through the dashboard', function () {
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 's.yaml', mimeType: 'text/yaml', buffer: Buffer.from(text) });
-    await page.waitForFunction('document.querySelector(\'[data-pointer="/name"] input\').value === "from a file"');
+    await page
+      .getByText('2.3')
+      .or(page.locator('[data-pointer="/config/dispersions/entry_speed/units"]'))
+      .first()
+      .waitFor();
+    expect(await page.getByLabel('Name of the study').inputValue()).to.equal('from a file');
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'bad.yaml', mimeType: 'text/yaml', buffer: Buffer.from('a: [') });

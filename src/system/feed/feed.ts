@@ -5,7 +5,7 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Coordinator } from '../coordinator.ts';
-import { ActorTopic, MACHINE_KINDS, MachineTopic, type MachineKind } from './machines.ts';
+import { ActorTopic, MACHINE_KINDS, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
 import type { Topic } from './topic.ts';
@@ -142,6 +142,7 @@ export class Feed {
 
   async #flush(channel: Channel): Promise<void> {
     const delta = await channel.topic.delta();
+    if (channel.topic.isUnfinished === true) this.#schedule(channel);
     if (delta === undefined) return;
     channel.seq += 1;
     const text = message(channel, 'delta', JSON.stringify(delta));
@@ -196,7 +197,7 @@ function makeTopic(coordinator: Coordinator, name: string): Topic {
   if (noun === 'batch' && isBatchId(first) && rest === undefined) return new BatchTopic(core, first);
   if (noun === 'job' && isJobId(first) && rest === undefined) return new JobTopic(core, first);
   if (noun === 'machine') {
-    const kind = MACHINE_KINDS.find((it) => it === first) as MachineKind | undefined;
+    const kind = MACHINE_KINDS.find((it) => it === first);
     if (kind !== undefined && rest === undefined) return new MachineTopic(core, kind, () => coordinator.supervisor());
     if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(core, kind, rest);
     if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(core, kind, rest);

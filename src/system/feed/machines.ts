@@ -9,7 +9,7 @@ import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../keys.ts';
 import { jobsByStatus } from '../present.ts';
-import { decodeBatch, decodeRunner, type Kind, type StateOf } from '../records.ts';
+import { decodeBatch, decodeRunner, type Kind } from '../records.ts';
 import type { Step } from '../step.ts';
 import { keepLast, type Topic } from './topic.ts';
 
@@ -109,7 +109,7 @@ export class MachineTopic implements Topic {
   }
 
   async #count(): Promise<Map<string, number>> {
-    if (this.#kind === 'supervisor') return new Map([[String(this.#supervisor().value), 1]]);
+    if (this.#kind === 'supervisor') return new Map([[this.#supervisor().value, 1]]);
     const counts = new Map<string, number>();
     const add = (state: string, count: number): void => void counts.set(state, (counts.get(state) ?? 0) + count);
     const snapshot = this.#core.store.snapshot();
@@ -156,7 +156,7 @@ export class ActorTopic implements Topic {
     if (state === undefined) {
       throw new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
     }
-    const { value, context } = state as StateOf[Kind];
+    const { value, context } = state;
     return { value, context, now: this.#core.world.now() };
   }
 

@@ -1,12 +1,13 @@
 /** One batch: its progress, and the runs that changed as short rows that a table of a hundred thousand can take in. */
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
+import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { JobResult, JobStatus, Uuid } from '../../domain/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../keys.ts';
 import * as readings from '../operations/readings.ts';
-import { decodeJob, isTerminal } from '../records.ts';
+import { decodeJob, isTerminal, type JobState } from '../records.ts';
 import type { Topic } from './topic.ts';
 
 /** A run as it is now. Times in ms since the epoch; members that are not set are left out. */
@@ -22,15 +23,16 @@ export interface RunRow {
   outputs?: Record<string, number>;
 }
 
-/** More changed runs than this at once, and the viewer is told to read the list again: cancelled batches. */
-const MAX_ROWS = 5_000;
+/** So many runs are told at once, the others with the next delta: a bound on what a viewer costs, however fast runs change. */
+const MAX_ROWS = 300;
 const MAX_ERROR = 2_000;
 
 export class BatchTopic implements Topic {
-  readonly everyMs = 100;
+  readonly everyMs = 200;
   readonly #core: Core;
   readonly #batchId: Uuid;
-  readonly #changed = new Set<Uuid>();
+  /** The latest state of each changed run; undefined where it has to be read. */
+  readonly #changed = new Map<Uuid, JobState | undefined>();
   #isChanged = false;
   #isWholesale = false;
 
@@ -43,45 +45,61 @@ export class BatchTopic implements Topic {
     return { progress: readings.batch(this.#core, this.#batchId) };
   }
 
-  hear({ facts }: Commit): boolean {
+  hear({ facts, steps }: Commit): boolean {
     for (const fact of facts) {
       if (!('batchId' in fact) || fact.batchId !== this.#batchId) continue;
       this.#isChanged = true;
-      if ('jobId' in fact) this.#changed.add(fact.jobId);
+      if ('jobId' in fact) this.#changed.set(fact.jobId, undefined);
       // Untouched runs are cancelled by number, without a word from each.
       else if (fact.type === 'batch.cancelling') this.#isWholesale = true;
+    }
+    for (const { kind, id, to, context } of steps) {
+      if (kind !== 'job' || !this.#changed.has(id)) continue;
+      this.#changed.set(id, { value: to as JobStatus, context: context as JobContext });
     }
     return this.#isChanged;
   }
 
   delta(): unknown {
     if (!this.#isChanged) return undefined;
-    const reload = this.#isWholesale || this.#changed.size > MAX_ROWS;
-    const runs = reload ? [] : this.#rows();
-    this.#changed.clear();
-    this.#isChanged = false;
+    const runs = this.#isWholesale ? [] : this.#rows();
+    const delta = { progress: readings.batch(this.#core, this.#batchId), runs, reload: this.#isWholesale };
+    if (this.#isWholesale) this.#changed.clear();
+    this.#isChanged = this.#changed.size > 0;
     this.#isWholesale = false;
-    const progress = readings.batch(this.#core, this.#batchId);
-    return reload ? { progress, runs, reload } : { progress, runs };
+    return delta;
+  }
+
+  get isUnfinished(): boolean {
+    return this.#isChanged;
   }
 
   #rows(): RunRow[] {
-    const { context } = readings.readBatch(this.#core.store, this.#batchId);
     const rows: RunRow[] = [];
-    for (const id of this.#changed) {
-      const record = this.#core.store.get(keys.job(id));
-      if (record === undefined) continue;
-      const { value, context: c } = decodeJob(id, record, context);
-      const row: RunRow = { run: c.runId, status: value, retries: c.retries };
-      if (c.runnerId !== undefined) row.runner = c.runnerId;
-      if (c.startedAtMs !== undefined) row.started = c.startedAtMs;
-      if (c.completedAtMs !== undefined) row.ended = c.completedAtMs;
-      if (c.error !== undefined) row.error = c.error.slice(0, MAX_ERROR);
-      const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
-      if (result !== undefined) row.outputs = outputsOf(JSON.parse(result) as JobResult);
-      rows.push(row);
+    for (const [id, known] of this.#changed) {
+      if (rows.length === MAX_ROWS) break;
+      this.#changed.delete(id);
+      const state = known ?? this.#read(id);
+      if (state !== undefined) rows.push(this.#row(id, state));
     }
     return rows;
+  }
+
+  #read(id: Uuid): JobState | undefined {
+    const record = this.#core.store.get(keys.job(id));
+    if (record === undefined) return undefined;
+    return decodeJob(id, record, readings.readBatch(this.#core.store, this.#batchId).context);
+  }
+
+  #row(id: Uuid, { value, context: c }: JobState): RunRow {
+    const row: RunRow = { run: c.runId, status: value, retries: c.retries };
+    if (c.runnerId !== undefined) row.runner = c.runnerId;
+    if (c.startedAtMs !== undefined) row.started = c.startedAtMs;
+    if (c.completedAtMs !== undefined) row.ended = c.completedAtMs;
+    if (c.error !== undefined) row.error = c.error.slice(0, MAX_ERROR);
+    const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
+    if (result !== undefined) row.outputs = outputsOf(JSON.parse(result) as JobResult);
+    return row;
   }
 }
 
@@ -128,6 +146,10 @@ export class BatchesTopic implements Topic {
       if (progress !== undefined) batches.push(progress);
     }
     return batches.length === 0 ? undefined : { batches };
+  }
+
+  get isUnfinished(): boolean {
+    return this.#changed.size > 0;
   }
 
   /** Undefined for a batch whose first write is still under way. */

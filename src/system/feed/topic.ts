@@ -14,9 +14,11 @@ export interface Topic {
   hear(commit: Commit): boolean;
   /** What was noted since the last call, or undefined. */
   delta(): unknown;
+  /** True when the last delta did not hold everything that was noted. */
+  readonly isUnfinished?: boolean;
 }
 
 /** The latest of a list that must not grow. */
-export function keepLast<T>(list: T[], limit: number): void {
+export function keepLast(list: unknown[], limit: number): void {
   if (list.length > limit) list.splice(0, list.length - limit);
 }

@@ -192,17 +192,14 @@ function clear<T extends object>(target: T): T {
 }
 
 function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
-  const send = turn.send.bind(turn);
+  // Every event goes by `offer`: what is sent, and what the wiring delivers.
+  const offer = turn.offer.bind(turn);
   const create = turn.create.bind(turn);
-  const listening: Pick<Turn, 'send' | 'create'> = {
-    send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
-      const at = messages.push({ to: `${kind}/${id}`, event }) - 1;
-      try {
-        return send<K>(kind, id, event);
-      } catch (error) {
-        messages.splice(at, 1);
-        throw error;
-      }
+  const listening: Pick<Turn, 'offer' | 'create'> = {
+    offer<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
+      const after = offer<K>(kind, id, event);
+      if (after !== undefined) messages.push({ to: `${kind}/${id}`, event });
+      return after;
     },
     create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Turn['create']>[2]): StateOf[K] {
       messages.push({ to: `${kind}/${id}`, create: input as unknown as Record<string, unknown> });

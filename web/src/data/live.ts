@@ -120,7 +120,7 @@ export function useTopic<T>(
       setState((before) => {
         if (message.type === 'error') return { data: undefined, error: message.detail, topic };
         return {
-          data: merge(before.topic === topic ? before.data : undefined, message as never),
+          data: merge(before.topic === topic ? before.data : undefined, message),
           error: undefined,
           topic,
         };

@@ -61,7 +61,7 @@ async function sampleParameters({ origin, batchId, totalJobs, headers }: LoaderR
     sampler.sampleInto(run, values);
     for (let at = 0; at < columns.length; at += 1) columns[at]![run] = values[at]!;
   }
-  const buffers = columns.map((it) => it.buffer as ArrayBuffer);
+  const buffers = columns.map((it) => it.buffer);
   say({ type: 'parameters', names: [...sampler.names], columns, percentiles: true }, buffers);
 }
 

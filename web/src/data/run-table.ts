@@ -73,6 +73,7 @@ export class RunTable {
       totalJobs: this.size,
       withParameters: this.parameters.length === 0,
     };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(request);
   }
 

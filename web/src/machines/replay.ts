@@ -80,7 +80,7 @@ export function replay(
       continue;
     }
     const taken = (actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
-    if (taken) actor.send(event as never);
+    if (taken) actor.send(event);
     steps.push({ event, from, to: read().value, context: read().context, now: event.now, taken });
   }
   actor.stop();

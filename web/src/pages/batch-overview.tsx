@@ -80,8 +80,8 @@ function courseOf(table: RunTable): Course | undefined {
   if (to === -Infinity) return undefined;
   const slotMs = Math.max(250, Math.ceil((to - from + 1) / SLOTS / 250) * 250);
   const slots = Math.floor((to - from) / slotMs) + 1;
-  const completed = new Array<number>(slots + 1).fill(0);
-  const failed = new Array<number>(slots + 1).fill(0);
+  const completed = Array.from({ length: slots + 1 }, () => 0);
+  const failed = Array.from({ length: slots + 1 }, () => 0);
   for (let run = 0; run < table.size; run += 1) {
     const ended = table.ended[run]!;
     if (Number.isNaN(ended)) continue;

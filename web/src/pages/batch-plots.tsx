@@ -23,16 +23,17 @@ import { changeQuery } from '../router.ts';
 import { colour, useShownTheme } from '../theme.ts';
 
 const BINS = 40;
+const CHANGES_PER_DRAWING = 5;
 const SCATTER_POINTS = 4_000;
 const LINES = 400;
 const AXES = 9;
 
 export function BatchPlots({ table, query }: { table: RunTable; query: URLSearchParams }) {
-  useTableVersion(table);
-  const valuesVersion = useDeferredValue(table.valuesVersion);
+  // Plots of many runs are drawn anew every other second, not with each change.
+  const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
-  const variables = useMemo(() => variablesOf(table).filter(varies), [table, valuesVersion]);
+  const variables = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);
   const mask = useMemo(() => selectedRuns(table.size, variables, ranges), [table, variables, ranges]);
   const setRange = (key: string, range: readonly [number, number] | undefined): void => {
     const next = new Map(ranges);
@@ -80,7 +81,7 @@ export function BatchPlots({ table, query }: { table: RunTable; query: URLSearch
         <Scatter table={table} variables={variables} mask={mask} query={query} />
         <RunningMean variables={variables} query={query} />
       </div>
-      <Parallel table={table} variables={variables} mask={mask} ranges={ranges} onRange={setRange} />
+      <Parallel table={table} variables={variables} mask={mask} onRange={setRange} />
     </>
   );
 }
@@ -125,13 +126,12 @@ interface HistogramsProps extends PlotProps {
 }
 
 function Histograms({ kind, table, variables, mask, ranges, onRange }: HistogramsProps) {
-  const version = useDeferredValue(table.version);
   const plots = useMemo(
     () =>
       variables
         .filter((it) => it.kind === kind)
         .map((variable) => ({ variable, histogram: histogramOf(variable.values, table.status, mask, BINS) })),
-    [kind, table, variables, mask, version],
+    [kind, table, variables, mask],
   );
   if (plots.length === 0) return null;
   return (
@@ -290,7 +290,7 @@ function RunningMean({ variables, query }: { variables: Variable[]; query: URLSe
   );
 }
 
-function Parallel({ table, variables, mask, ranges, onRange }: Omit<HistogramsProps, 'kind'>) {
+function Parallel({ table, variables, mask, onRange }: Omit<HistogramsProps, 'kind' | 'ranges'>) {
   const theme = useShownTheme();
   const axes = useMemo(() => chooseAxes(variables), [variables]);
   const handler = useRef(onRange);
@@ -310,13 +310,6 @@ function Parallel({ table, variables, mask, ranges, onRange }: Omit<HistogramsPr
         label={`Parallel coordinates of ${axes.map((it) => it.name).join(', ')}`}
         height={320}
         option={option}
-        onDrawn={(chart) => {
-          for (const { key } of axes) {
-            const range = ranges.get(key);
-            if (range !== undefined)
-              chart.dispatchAction({ type: 'axisAreaSelect', parallelAxisId: key, intervals: [range] });
-          }
-        }}
         onReady={(chart) =>
           chart.on('axisareaselected', (event) => {
             const { parallelAxisId, intervals } = event as { parallelAxisId?: string; intervals?: [number, number][] };

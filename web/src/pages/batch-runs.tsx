@@ -27,7 +27,12 @@ export function BatchRuns({ table, query }: { table: RunTable; query: URLSearchP
   const variables = useMemo(() => variablesOf(table), [table, table.valuesVersion]);
   const columns = useMemo(() => columnsOf(table, variables), [table, variables]);
   const filter = query.toString();
-  const runs = useMemo(() => runsWanted(table, query, columns, variables), [table, version, filter, columns]);
+  const sort = query.get('sort') ?? 'run';
+  // The parameters of a run do not change: their order is found once.
+  const age = sort.replace('-', '').startsWith('p.') ? 0 : Math.floor(version / CHANGES_PER_ORDER);
+  const names = columns.map((it) => it.key).join();
+  const order = useMemo(() => orderOf(table, sort, columns), [table, sort, names, age, table.isLoaded]);
+  const runs = useMemo(() => runsWanted(table, query, order, variables), [table, version, filter, order, variables]);
   const hasFailures = useMemo(() => runs.some((run) => isFailure(table.status[run]!)), [runs, table]);
   return (
     <section className="panel" aria-label="Runs">
@@ -61,10 +66,29 @@ function columnsOf(table: RunTable, variables: readonly Variable[]): Column[] {
   ];
 }
 
+/** So many changes of the table (each 0.4 s apart) share one order by a value that changes: sorting all runs takes a while. */
+const CHANGES_PER_ORDER = 8;
+
+/** All runs in the order asked for; undefined: by number. Runs without the value stand last, whichever the direction. */
+function orderOf(table: RunTable, sort: string, columns: readonly Column[]): Uint32Array | undefined {
+  const isDown = sort.startsWith('-');
+  const value = columns.find((it) => it.key === sort.replace('-', ''))?.value;
+  if (value === undefined || sort === 'run') return undefined;
+  const keys = new Float64Array(table.size);
+  for (let run = 0; run < table.size; run += 1) {
+    const key = value(run);
+    keys[run] = Number.isNaN(key) ? Infinity : isDown ? -key : key;
+  }
+  return Uint32Array.from(keys, (_, run) => run).sort((a, b) =>
+    keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b,
+  );
+}
+
+/** Those of the runs that match the query, in the order given. */
 function runsWanted(
   table: RunTable,
   query: URLSearchParams,
-  columns: readonly Column[],
+  order: Uint32Array | undefined,
   variables: readonly Variable[],
 ): Uint32Array {
   const statuses = listOf(query.get('status'));
@@ -74,29 +98,15 @@ function runsWanted(
   const runner = query.get('runner');
   const wanted = new Uint32Array(table.size);
   let length = 0;
-  for (let run = 0; run < table.size; run += 1) {
+  for (let at = 0; at < table.size; at += 1) {
+    const run = order === undefined ? at : order[at]!;
     if (!codes[table.status[run]!] || (mask !== undefined && mask[run] === 0)) continue;
     if (runner !== null && table.runners.get(run) !== runner) continue;
     if (message !== null && normalizeMessage(table.errors.get(run) ?? '') !== message) continue;
     wanted[length] = run;
     length += 1;
   }
-  return sorted(wanted.subarray(0, length), query, columns);
-}
-
-/** Runs without the value stand last, whichever the direction. */
-function sorted(runs: Uint32Array, query: URLSearchParams, columns: readonly Column[]): Uint32Array {
-  const sort = query.get('sort') ?? 'run';
-  const isDown = sort.startsWith('-');
-  const value = columns.find((it) => it.key === sort.replace('-', ''))?.value;
-  if (value === undefined || sort === 'run') return runs;
-  const keys = new Float64Array(runs.length);
-  for (let at = 0; at < runs.length; at += 1) {
-    const key = value(runs[at]!);
-    keys[at] = Number.isNaN(key) ? Infinity : isDown ? -key : key;
-  }
-  const order = Uint32Array.from(runs, (_, at) => at).sort((a, b) => keys[a]! - keys[b]! || a - b);
-  return order.map((at) => runs[at]!);
+  return wanted.subarray(0, length);
 }
 
 const listOf = (text: string | null): string[] => (text === null || text === '' ? [] : text.split(','));
@@ -168,7 +178,7 @@ function Rows({ table, runs, columns, query, hasFailures }: RowsProps) {
     overscan: 8,
   });
   const widths = columns.map((it) => it.width);
-  if (hasFailures) widths.splice(3, 0, 'minmax(260px, 1fr)');
+  if (hasFailures) widths.splice(3, 0, '400px');
   const gridTemplateColumns = widths.join(' ');
   const shownColumns = hasFailures
     ? [...columns.slice(0, 3), { key: 'error', title: 'Error', width: '' }, ...columns.slice(3)]

@@ -82,9 +82,7 @@ export function BatchStudy({ batchId }: { batchId: string }) {
 
 function describe(distribution: DistributionType): string {
   const { type, ...members } = distribution;
-  const parts = Object.entries(members).map(
-    ([name, value]) => `${name.replaceAll('_', ' ')} ${figure(value as number)}`,
-  );
+  const parts = Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${figure(value)}`);
   return `${type}, ${parts.join(', ')}`;
 }
 

@@ -138,7 +138,7 @@ function AsFile({
       (value) => {
         shown.current = value;
         setFailure(undefined);
-        onChange(value);
+        return onChange(value);
       },
       (error: Error) => setFailure(error.message),
     );

@@ -19,10 +19,10 @@ async function read(file: File): Promise<Telemetry> {
   const first = kept[0];
   if (first === undefined) throw new Error('The file holds no samples.');
   if (!('timestamp_ns' in first)) throw new Error('The file has no column timestamp_ns: it is not telemetry of a run.');
-  const from = BigInt(first['timestamp_ns'] as bigint);
+  const from = first['timestamp_ns'] as bigint;
   const names = Object.keys(first).filter((it) => it !== 'timestamp_ns');
   return {
-    secs: kept.map((it) => Number(BigInt(it['timestamp_ns'] as bigint) - from) / 1e9),
+    secs: kept.map((it) => Number((it['timestamp_ns'] as bigint) - from) / 1e9),
     columns: names.map((name) => ({ name, values: kept.map((it) => (it[name] as number | null | undefined) ?? null) })),
   };
 }

@@ -5,12 +5,14 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 export function Command({ text }: { text: string }) {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
-    const done = (): void => {
-      setCopied(true);
-      window.setTimeout(() => setCopied(false), 1_500);
-    };
     // Over plain HTTP from another machine a browser has no clipboard: the text can still be selected.
-    navigator.clipboard?.writeText(text).then(done, () => {});
+    navigator.clipboard?.writeText(text).then(
+      () => {
+        setCopied(true);
+        window.setTimeout(() => setCopied(false), 1_500);
+      },
+      () => {},
+    );
   };
   return (
     <div className="command">

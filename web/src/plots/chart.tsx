@@ -8,29 +8,28 @@ interface Props {
   /** A new object draws anew. */
   option: Record<string, unknown>;
   onReady?: (chart: EChartsType) => void;
-  /** Called each time after the option was drawn. */
-  onDrawn?: (chart: EChartsType) => void;
 }
 
-export function Chart({ label, height, option, onReady, onDrawn }: Props) {
+export function Chart({ label, height, option, onReady }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType>(undefined);
-  const latest = useRef({ option, onReady, onDrawn });
-  latest.current = { option, onReady, onDrawn };
+  const latest = useRef({ option, onReady });
+  latest.current = { option, onReady };
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
     let isGone = false;
     const observer = new ResizeObserver(() => chart.current?.resize());
-    void import('./echarts.ts').then(({ init }) => {
+    const show = async (): Promise<void> => {
+      const { init } = await import('./echarts.ts');
       if (isGone) return;
       const made = init(element, undefined, { renderer: 'canvas' });
       chart.current = made;
       made.setOption(latest.current.option);
-      latest.current.onDrawn?.(made);
       latest.current.onReady?.(made);
       observer.observe(element);
-    });
+    };
+    void show();
     return () => {
       isGone = true;
       observer.disconnect();
@@ -41,7 +40,6 @@ export function Chart({ label, height, option, onReady, onDrawn }: Props) {
   useEffect(() => {
     if (chart.current === undefined) return;
     chart.current.setOption(option, { notMerge: true });
-    latest.current.onDrawn?.(chart.current);
   }, [option]);
   return <div ref={host} className="chart" role="img" aria-label={label} style={{ height }} />;
 }

@@ -35,11 +35,11 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange }: Pro
     onRange?.(Math.abs(a - b) < span / 200 ? undefined : [Math.min(a, b), Math.max(a, b)]);
   };
   const shown = drag === undefined ? range : ([Math.min(...drag), Math.max(...drag)] as const);
-  const bar = (count: number, bin: number, name: string) =>
+  const bar = (count: number, bin: number, kind: string) =>
     count === 0 ? null : (
       <rect
-        key={`${name}${bin}`}
-        className={`h-${name}`}
+        key={`${kind}${bin}`}
+        className={`h-${kind}`}
         x={(bin * WIDTH) / bins + 0.5}
         width={WIDTH / bins - 1}
         y={HEIGHT - (count / top) * HEIGHT}

@@ -60,7 +60,7 @@ export function TextField(props: Props & { placeholder?: string }) {
         <input
           {...attributes}
           placeholder={props.placeholder}
-          value={String(memberAt(study, props.pointer) ?? '')}
+          value={shown(memberAt(study, props.pointer))}
           onChange={(event) => change(withMember(study, props.pointer, event.target.value))}
         />
       )}
@@ -79,7 +79,7 @@ export function NumberField(props: Props & { empty?: null }) {
         <input
           {...attributes}
           inputMode="decimal"
-          value={text ?? (value === null || value === undefined ? '' : String(value))}
+          value={text ?? shown(value)}
           onChange={(event) => {
             const typed = event.target.value.trim();
             setText(event.target.value);
@@ -93,6 +93,16 @@ export function NumberField(props: Props & { empty?: null }) {
     </Frame>
   );
 }
+
+/** What may be anything, since a file may say anything, as the text of a field. */
+const shown = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : value === null || value === undefined
+      ? ''
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : `${value as number}`;
 
 /** A text that is no number stays a text, for the checks to say so. */
 function numberOr(text: string): unknown {

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { logFacts, personal } from '../../src/cli/log.ts';
+import type { Logger } from 'pino';
+
+describe('the log for a person', () => {
+  for (const [what, entry, line] of [
+    [
+      'facts behind the message',
+      { level: 40, msg: 'a runner went silent', runner_id: 'lab-3' },
+      'warn  a runner went silent runner_id=lab-3',
+    ],
+    ['texts with blanks in quotes', { level: 30, msg: 'm', why: 'no such token' }, 'info  m why="no such token"'],
+    ['nothing that steers a terminal', { level: 30, msg: 'm', name: '\u001b[2Jx' }, 'info  m name="\\u001b[2Jx"'],
+    [
+      'the stack of a fault',
+      { level: 50, msg: 'fault', err: { stack: 'Error: x\n at y' } },
+      'error fault\nError: x\nat y',
+    ],
+  ] as const) {
+    it(`shows ${what}`, () => {
+      const shown = personal(JSON.stringify({ time: 0, ...entry }));
+      expect(shown.slice(0, 9)).to.match(/^\d\d:\d\d:\d\d $/);
+      expect(shown.slice(9)).to.equal(line);
+    });
+  }
+
+  it('says nothing of what happens to single jobs', () => {
+    const said: string[] = [];
+    const say = (_facts: object, message: string) => said.push(message);
+    const log = { info: say, warn: say } as unknown as Logger;
+    const lost = { type: 'runner.lost', runnerId: 'r', cause: 'was restarted', now: 0 } as const;
+    logFacts(log, [
+      { type: 'batch.opened', batchId: 'b', totalJobs: 1, now: 0 },
+      { type: 'job.started', jobId: 'j', batchId: 'b', runId: 0, runnerId: 'r', attempt: 1, now: 0 },
+      { ...lost, held: [] },
+      { ...lost, held: [{ job_id: 'j', attempt: 1 }] },
+      { type: 'runner.silent', runnerId: 'r', now: 0 },
+    ]);
+    expect(said).to.deep.equal(['a study was submitted', 'jobs were taken from a runner', 'a runner went silent']);
+  });
+});
