@@ -42,6 +42,7 @@ function chosen(names: readonly string[]): string[] {
   return names.length > 0 ? [...names] : Object.keys(BENCHES).filter((it) => BENCHES[it]?.isLong !== true);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const names = chosen(process.argv.slice(2));
 const machine = {
   processor: cpus()[0]?.model,

@@ -23,6 +23,10 @@ export class CoordinatorProcess {
   static async start(dataDir: string, nodeOptions: readonly string[] = profiling()): Promise<CoordinatorProcess> {
     const args = [...nodeOptions, PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'error'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    // Whatever ends the benchmark ends its coordinator.
+    const end = (): unknown => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     let said = '';
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       said += chunk.toString();
