@@ -29,6 +29,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   sampling: { load: () => import('./sampling.ts') },
   runner: { load: () => import('./runner.ts') },
   telemetry: { load: () => import('./telemetry.ts') },
+  'early-termination': { load: () => import('./early-termination.ts') },
 };
 
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));

@@ -1,4 +1,5 @@
 /** The statistics of a study's outputs, and its failures by reason: what a person wants to know first. */
+import { normalizeMessage, tellingLine } from '../domain/failure-groups.ts';
 import { NumberSeries, type Description } from '../domain/statistics.ts';
 import type { JobResult } from '../domain/types.ts';
 import { formatNumber, printable } from './format.ts';
@@ -7,14 +8,17 @@ import { renderTable, type Column } from './table.ts';
 
 /** More outputs than this are not described: each costs 8 bytes a run. */
 const MAX_OUTPUTS = 200;
+/** More kinds of failure than this are only counted. */
+const MAX_KINDS = 1000;
+const MESSAGE_LENGTH = 200;
 
 export interface ResultSummary {
   succeeded: number;
   failed: number;
   /** By output name, of the successful runs only; `execution_time_secs` among them. */
   outputs: Map<string, NumberSeries>;
-  /** How many runs failed with which message. */
-  failures: Map<string, number>;
+  /** By kind of message (see domain/failure-groups.ts): how many runs failed so, and the first of their messages. */
+  failures: Map<string, { count: number; example: string }>;
   /** Outputs left out because there were too many. */
   outputsOmitted: number;
 }
@@ -32,9 +36,12 @@ export async function summarizeResults(results: AsyncIterable<JobResult>): Promi
   for await (const result of results) {
     if (!result.success) {
       summary.failed++;
-      const kind = failureKind(result.error_message ?? 'no message');
-      if (summary.failures.size < 1000 || summary.failures.has(kind))
-        summary.failures.set(kind, (summary.failures.get(kind) ?? 0) + 1);
+      const message = result.error_message ?? '';
+      const kind = normalizeMessage(message);
+      const known = summary.failures.get(kind);
+      if (known !== undefined) known.count++;
+      else if (summary.failures.size < MAX_KINDS)
+        summary.failures.set(kind, { count: 1, example: tellingLine(message) });
       continue;
     }
     summary.succeeded++;
@@ -50,11 +57,6 @@ export async function summarizeResults(results: AsyncIterable<JobResult>): Promi
   }
   summary.outputsOmitted = omitted.size;
   return summary;
-}
-
-/** Messages that differ in their numbers only are one kind of failure. */
-export function failureKind(message: string): string {
-  return printable(message, 160).replaceAll(/\d+(\.\d+)?([eE][-+]?\d+)?/g, 'N');
 }
 
 const STATISTICS: readonly (keyof Description)[] = ['count', 'mean', 'sd', 'min', 'p5', 'p50', 'p95', 'max'];
@@ -74,10 +76,12 @@ export function statisticsTable(summary: ResultSummary): string {
   return renderTable(columns, rows);
 }
 
-/** The failures, most frequent first, at most ten kinds. */
+/** The failures, most frequent first, at most ten kinds, each with the first of its messages. */
 export function failureLines(summary: ResultSummary): string[] {
-  const kinds = [...summary.failures].sort((a, b) => b[1] - a[1]);
-  const lines = kinds.slice(0, 10).map(([kind, count]) => `${String(count).padStart(6)} x ${kind}`);
+  const kinds = [...summary.failures.values()].sort((a, b) => b.count - a.count);
+  const lines = kinds
+    .slice(0, 10)
+    .map(({ count, example }) => `${String(count).padStart(6)} x ${printable(example, MESSAGE_LENGTH)}`);
   return kinds.length > 10 ? [...lines, `       and ${kinds.length - 10} other kinds`] : lines;
 }
 
@@ -91,7 +95,7 @@ export function summaryJson(summary: ResultSummary): unknown {
     succeeded: summary.succeeded,
     failed: summary.failed,
     outputs: Object.fromEntries(outputs),
-    failures: [...summary.failures].map(([message, count]) => ({ message, count })),
+    failures: [...summary.failures.values()].map(({ example, count }) => ({ message: example, count })),
     outputs_omitted: summary.outputsOmitted,
   };
 }

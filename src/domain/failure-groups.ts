@@ -26,17 +26,27 @@ const VARYING: readonly RegExp[] = [
   /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\b/gi,
 ];
 
+/** What the runner says of a run it ended itself; what the simulation printed before that does not matter. */
+const ENDED_BY_RUNNER = /^(?:terminated early: |killed after its time limit )/;
+
 /**
- * The message as the name of its kind. Of a text of several lines (a traceback) the last line that is not blank is taken,
- * which is where most languages say what went wrong.
+ * The line of a message that tells most. Of a text of several lines (a traceback) that is the last one that is not blank,
+ * which is where most languages say what went wrong; of a run that the runner ended it is the first.
  */
-export function normalizeMessage(message: string): string {
+export function tellingLine(message: string): string {
+  const first = message.slice(0, MAX_LENGTH).split('\n', 1)[0]?.trim() ?? '';
+  if (ENDED_BY_RUNNER.test(first)) return first;
   const lines = message
     .slice(-MAX_LENGTH)
     .split('\n')
     .map((it) => it.trim())
     .filter((it) => it !== '');
-  let text = lines.at(-1) ?? '(no message)';
+  return lines.at(-1) ?? '(no message)';
+}
+
+/** The message as the name of its kind: its telling line without what varies. */
+export function normalizeMessage(message: string): string {
+  let text = tellingLine(message);
   for (const varying of VARYING)
     text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
   return text.length > PATTERN_LENGTH ? `${text.slice(0, PATTERN_LENGTH)}…` : text;

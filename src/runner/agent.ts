@@ -38,6 +38,9 @@ const SHORTEST_HEARTBEAT_MS = 2000;
 /** The last outcomes are delivered within the grace time, and have at least this long. */
 const SHORTEST_FLUSH_MS = 2000;
 
+/** Why a question for jobs is taken back. */
+class Unfit extends Error {}
+
 export class Agent {
   readonly #options: AgentOptions;
   readonly #link: Link;
@@ -47,6 +50,8 @@ export class Agent {
   /** Aborted when nothing is to be told to the coordinator any more. */
   readonly #over = new AbortController();
   #wake: () => void = () => {};
+  /** Aborted when the machine turns out to be unfit while it asks for jobs. */
+  #asking = new AbortController();
   #intervalSecs: number;
 
   constructor(options: AgentOptions) {
@@ -86,6 +91,9 @@ export class Agent {
       leaving: this.#leaving.signal,
       onChange: () => {
         this.#wake();
+      },
+      onUnfit: () => {
+        this.#asking.abort(new Unfit());
       },
     });
   }
@@ -166,21 +174,21 @@ export class Agent {
 
   /** Returns when no more work is wanted. */
   async #claims(): Promise<void> {
-    const { config, world, log } = this.#options;
+    const { world, log } = this.#options;
     const leaving = this.#leaving.signal;
     let hasty = 0;
     while (!leaving.aborted) {
-      const free = config.maxConcurrentJobs - this.#holdings.size;
       const unfitMs = this.#holdings.unfitUntilMs - world.monotonicMs();
       if (unfitMs > 0) await sleep(world, unfitMs, leaving);
-      else if (free <= 0) await this.#change();
+      else if (this.#holdings.free <= 0) await this.#change();
       else {
         const sinceMs = world.monotonicMs();
         try {
-          const taken = this.#take(await this.#link.ask(() => this.#claim(free), leaving));
+          const taken = this.#take(await this.#link.ask(() => this.#claim(), leaving));
           hasty = taken === 0 && world.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
         } catch (error) {
           if (error instanceof Stopped) return;
+          if (error instanceof Unfit) continue;
           log.error(`the coordinator refuses to give work: ${oneLine(error)}`);
           hasty += 1;
         }
@@ -189,12 +197,17 @@ export class Agent {
     }
   }
 
-  #claim(free: number): Promise<ClaimResponse> {
-    const { config, client, instance } = this.#options;
+  #claim(): Promise<ClaimResponse> {
+    const { config, client, instance, world } = this.#options;
+    // While the coordinator could not be reached, this may have come to light.
+    if (this.#holdings.unfitUntilMs > world.monotonicMs()) return Promise.reject(new Unfit());
+    this.#asking = new AbortController();
     // Claimed jobs we do not name are handed out again: so a reply that was lost strands nothing.
     const holding = this.#holdings.refs();
-    const request = { instance, max_jobs: free, wait_seconds: CLAIM_WAIT_SECS, holding };
-    return client.claim(config.id, request, { signal: this.#leaving.signal });
+    // All places, not only those that are free: more become free while the question waits, and the coordinator, which
+    // counts what is claimed and running, never gives more than there is room for.
+    const request = { instance, max_jobs: config.maxConcurrentJobs, wait_seconds: CLAIM_WAIT_SECS, holding };
+    return client.claim(config.id, request, { signal: AbortSignal.any([this.#leaving.signal, this.#asking.signal]) });
   }
 
   #take(answer: ClaimResponse): number {

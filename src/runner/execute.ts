@@ -3,7 +3,6 @@
  * the coordinator; the runner and `simbatch run-one` execute by the same code.
  */
 import { mkdir, statfs, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
 import { stringifyExact } from '../domain/json.ts';
 import type {
@@ -265,9 +264,9 @@ function orderFault(order: RunOrder): string | undefined {
 }
 
 async function prepare(order: RunOrder): Promise<void> {
-  await mkdir(dirname(order.directory), { recursive: true });
-  // Not recursive: a directory that is already there belongs to somebody else.
-  await mkdir(order.directory);
+  const made = await mkdir(order.directory, { recursive: true });
+  // A directory that is already there belongs to somebody else.
+  if (made === undefined) throw new Error(`${order.directory} exists already`);
   await writeFile(order.runConfigPath, `${stringifyExact(order.runConfig)}\n`);
 }
 

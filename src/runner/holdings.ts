@@ -21,10 +21,12 @@ interface Held extends AttemptRef {
   execution?: Attempt;
   /** Why nobody wants it any more, if so. */
   dropped?: string;
+  /** All that is left to do is to deliver its outcome. */
+  isOver?: true;
 }
 
 export interface HoldingsOptions {
-  config: Pick<RunnerConfig, 'engines' | 'outputRoot'>;
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'maxConcurrentJobs'>;
   spool: Spool;
   reporter: Reporter;
   site: ExecutionSite;
@@ -32,6 +34,8 @@ export interface HoldingsOptions {
   leaving: AbortSignal;
   /** Called whenever an attempt is no longer held or its simulation has ended. */
   onChange: () => void;
+  /** Called when this machine turns out not to be fit for jobs, before anybody else is told of it. */
+  onUnfit: () => void;
 }
 
 const LONGEST_UNFIT_MS = 60_000;
@@ -40,6 +44,8 @@ export class Holdings {
   /** Until when (monotonic) this machine is not fit for new jobs. */
   unfitUntilMs = 0;
   #failuresInARow = 0;
+  #occupied = 0;
+  readonly #waitingForASlot: (() => void)[] = [];
   readonly #options: HoldingsOptions;
   readonly #held = new Map<string, Held>();
 
@@ -50,6 +56,12 @@ export class Holdings {
   /** Everything not yet acknowledged. */
   get size(): number {
     return this.#held.size;
+  }
+
+  /** How many more jobs this machine could execute now. Those whose outcome is on its way to the coordinator take no room. */
+  get free(): number {
+    const under = [...this.#held.values()].filter((held) => held.isOver !== true).length;
+    return this.#options.config.maxConcurrentJobs - under;
   }
 
   get running(): number {
@@ -75,7 +87,7 @@ export class Holdings {
         await spool.settled(record);
       } else {
         undelivered.push({ record, outcome });
-        this.#held.set(keyOf(record), { job_id, attempt });
+        this.#held.set(keyOf(record), { job_id, attempt, isOver: true });
       }
     }
     if (undelivered.length > 0) {
@@ -131,12 +143,46 @@ export class Holdings {
   }
 
   async #serve(held: Held, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
+    const release = await this.#slot();
+    let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
+    try {
+      ended = await this.#execute(held, assignment, batch);
+    } finally {
+      release();
+    }
+    if (ended === undefined) return;
+    this.#judgeFitness(ended.end);
+    await this.#conclude(held, ended.record, ended.end);
+  }
+
+  /**
+   * Resolves when a simulation may begin here; what it resolves to is called when it is dead. The coordinator gives a
+   * job's place away when it knows its outcome, which may be before its processes are dead: a job that was taken from us.
+   */
+  async #slot(): Promise<() => void> {
+    const waiting = this.#waitingForASlot;
+    if (this.#occupied < this.#options.config.maxConcurrentJobs) this.#occupied += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return () => {
+      const next = waiting.shift();
+      if (next === undefined) this.#occupied -= 1;
+      else next();
+    };
+  }
+
+  /** Undefined when it is not to be executed. */
+  async #execute(
+    held: Held,
+    assignment: Assignment,
+    batch: BatchConfig | undefined,
+  ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
     const { spool, reporter, site, leaving, config } = this.#options;
     const ref = about(held);
+    if (leaving.aborted || held.dropped !== undefined) return undefined;
     // The coordinator's word comes before the process: an attempt that was given away meanwhile is never executed, and
     // one that is executed is known to be, so it is not given to another.
     const verdict = await reporter.report({ type: 'start', ...ref });
-    if (this.#isRefused(held, verdict, 'start') || leaving.aborted || held.dropped !== undefined) return;
+    if (this.#isRefused(held, verdict, 'start') || leaving.aborted || held.dropped !== undefined) return undefined;
     const order = orderOf(config, assignment, batch);
     const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
     let end: AttemptEnd;
@@ -154,7 +200,12 @@ export class Holdings {
       delete held.execution;
       this.#options.onChange();
     }
-    this.#judgeFitness(end);
+    return { record, end };
+  }
+
+  async #conclude(held: Held, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
+    const { spool, site } = this.#options;
+    const ref = about(held);
     if (end.type === 'abandoned') {
       site.log.info(`run killed: ${held.dropped ?? 'not wanted any more'}`, ref);
       await this.#forget(record);
@@ -174,7 +225,11 @@ export class Holdings {
   async #deliver(held: Held, record: SpooledAttempt, outcome: Outcome): Promise<void> {
     const { reporter, site, onChange } = this.#options;
     try {
-      const verdict = await reporter.report(outcome);
+      const reported = reporter.report(outcome);
+      // The next job is asked for at the same time, and given as soon as the coordinator has this one's outcome.
+      held.isOver = true;
+      onChange();
+      const verdict = await reported;
       if (!this.#isRefused(held, verdict, 'outcome')) {
         if (outcome.type === 'complete') site.log.info('run completed', about(held));
         else site.log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about(held));
@@ -228,6 +283,7 @@ export class Holdings {
     const pauseMs = Math.min(LONGEST_UNFIT_MS, 1000 * 2 ** Math.min(this.#failuresInARow, 10));
     this.#failuresInARow += 1;
     this.unfitUntilMs = world.monotonicMs() + pauseMs;
+    this.#options.onUnfit();
     log.error(`no new jobs for ${String(pauseMs / 1000)} s, this machine cannot execute: ${end.error_message}`);
   }
 }

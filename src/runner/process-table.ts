@@ -4,12 +4,16 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
+/** The boot's id; it cannot change while this process lives. */
+let boot: string | undefined;
+
 /** When the process started, in clock ticks since boot, with the boot's id: never the same for two processes. */
 export function processStart(pid: number): string | undefined {
   const stat = readStat(pid);
   if (stat === undefined) return undefined;
   try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${stat.start}`;
+    boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot}:${stat.start}`;
   } catch {
     return undefined;
   }

@@ -24,6 +24,16 @@ export interface SpooledAttempt extends AttemptRef {
   outcome?: Outcome;
 }
 
+type Operation = { type: 'put'; key: string; value: SpooledAttempt } | { type: 'del'; key: string };
+
+interface Waiting {
+  operation: Operation;
+  /** It must be on disk, not merely with the system. */
+  sync: boolean;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
 /** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
 const MOST_INSTANCES = 5;
 
@@ -35,7 +45,8 @@ export class Spool {
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
   readonly #own: { pid: number; instance: string };
-  #reopening: Promise<void> | undefined;
+  #waiting: Waiting[] = [];
+  #writing = false;
 
   private constructor(
     directory: string,
@@ -81,17 +92,17 @@ export class Spool {
    * the machine's own death takes the processes along.
    */
   async running(attempt: SpooledAttempt): Promise<void> {
-    await this.#write(() => this.#level.put(key(attempt), attempt));
+    await this.#write({ type: 'put', key: key(attempt), value: attempt });
   }
 
   /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */
   async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
-    await this.#write(() => this.#level.put(key(attempt), { ...attempt, outcome }, { sync: true }));
+    await this.#write({ type: 'put', key: key(attempt), value: { ...attempt, outcome } }, true);
   }
 
   /** The coordinator has it, or does not want it. Forgetting this by a crash costs one report that is refused or repeated. */
   async settled(attempt: AttemptRef): Promise<void> {
-    await this.#write(() => this.#level.del(key(attempt)));
+    await this.#write({ type: 'del', key: key(attempt) });
   }
 
   /** The coordinator knows this process: the former ones are forgotten. */
@@ -108,24 +119,46 @@ export class Spool {
     await this.#level.close();
   }
 
+  /** What comes up while one group is being written shares the next, and its one wait for the disk. */
+  #write(operation: Operation, sync = false): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ operation, sync, resolve, reject });
+      if (!this.#writing) void this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writing = true;
+    // Operations of this turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0);
+      try {
+        await this.#writeGroup(
+          group.map((it) => it.operation),
+          group.some((it) => it.sync),
+        );
+        for (const it of group) it.resolve();
+      } catch (error) {
+        for (const it of group) it.reject(error);
+      }
+    }
+    this.#writing = false;
+  }
+
   /** A LevelDB that could not write (a full disk) takes nothing more until it has been opened anew. */
-  async #write(write: () => Promise<void>): Promise<void> {
+  async #writeGroup(operations: Operation[], sync: boolean): Promise<void> {
     try {
-      await write();
+      await this.#level.batch(operations, { sync });
     } catch {
-      this.#reopening ??= this.#reopen();
-      await this.#reopening;
-      await write();
+      await this.#reopen();
+      await this.#level.batch(operations, { sync });
     }
   }
 
   async #reopen(): Promise<void> {
-    try {
-      await this.#level.close();
-      await this.#level.open();
-    } finally {
-      this.#reopening = undefined;
-    }
+    await this.#level.close();
+    await this.#level.open();
   }
 
   #writeInstances(instances: readonly string[]): void {

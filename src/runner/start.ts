@@ -7,6 +7,7 @@ import type { RunnerConfig } from './config.ts';
 import { entrypointFault, findPython } from './engine.ts';
 import type { Python } from './engine.ts';
 import { inheritedEnvironment } from './execute.ts';
+import { leanFetch } from './lean-fetch.ts';
 import type { Log } from './log.ts';
 import { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
@@ -30,7 +31,7 @@ export async function startRunner(
   checkDirectories(config);
   for (const note of config.notes) log.warn(note);
   const token = config.token === undefined ? {} : { token: config.token };
-  const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, ...token });
+  const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, fetch: leanFetch(), ...token });
   const instance = world.uuid();
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
   const env = inheritedEnvironment(given.env);

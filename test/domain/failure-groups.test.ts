@@ -12,6 +12,16 @@ describe('failure groups', () => {
     ['at 2026-01-01T00:00:00.000Z', 'at 2026-02-03 04:05:06', 'at …'],
     ['runner lab-7 was restarted', 'runner ws.anna was restarted', 'runner … was restarted'],
     ['Traceback\n  File "a"\nValueError: x 1\n', 'Traceback\n  File "b"\nValueError: x 2', 'ValueError: x …'],
+    [
+      'terminated early: x < 0 by x = -1\nnoise 1',
+      'terminated early: x < 0 by x = -7',
+      'terminated early: x < … by x = …',
+    ],
+    [
+      'killed after its time limit of 60 s\nstep 7',
+      'killed after its time limit of 60 s',
+      'killed after its time limit of … s',
+    ],
   ];
   for (const [a, b, pattern] of SAME) {
     it(`puts together as ${JSON.stringify(pattern)}`, () => {

@@ -27,6 +27,7 @@ export interface FakeJob {
   accepted: Report[];
   environment: Record<string, string>;
   earlyTermination: BatchConfig['early_termination'];
+  telemetry: Partial<BatchConfig['telemetry']>;
   cancelled: boolean;
 }
 
@@ -37,6 +38,8 @@ export interface JobSpec {
   seed?: Seed;
   parameters?: Record<string, number>;
   earlyTermination?: BatchConfig['early_termination'];
+  /** What differs from 100 Hz, all variables, no compression, a flush every second. */
+  telemetry?: Partial<BatchConfig['telemetry']>;
 }
 
 /** `drop-reply`: the request takes effect and its answer is lost. `hang-up`: it never arrives. A number: that status. */
@@ -56,6 +59,7 @@ export class FakeCoordinator {
   readonly #server: Server;
   #instance: string | undefined;
   #id = '';
+  #places = 0;
   #waiters: (() => void)[] = [];
 
   private constructor(server: Server) {
@@ -94,6 +98,7 @@ export class FakeCoordinator {
         accepted: [],
         cancelled: false,
         environment: spec.environment ?? {},
+        telemetry: spec.telemetry ?? {},
         earlyTermination: spec.earlyTermination ?? { enabled: false, check_frequency_hz: 10, conditions: [] },
         job: {
           id: randomUUID(),
@@ -225,6 +230,7 @@ export class FakeCoordinator {
     }
     this.#instance = body.instance;
     this.#id = body.id;
+    this.#places = body.capabilities.max_concurrent_jobs;
     return ok({
       runner: {},
       heartbeat_interval_secs: 1,
@@ -249,7 +255,7 @@ export class FakeCoordinator {
     const open = (): FakeJob | undefined =>
       this.jobs.find(
         (it) =>
-          it.job.status === 'Pending' ||
+          (it.job.status === 'Pending' && this.jobs.filter((one) => this.#isHeld(one)).length < this.#places) ||
           (it.job.status === 'Claimed' && this.#isHeld(it) && !names(body.holding ?? [], it)),
       );
     while (open() === undefined && !response.destroyed && this.#instance === body.instance) await this.#change();
@@ -324,6 +330,7 @@ export function configOf(job: FakeJob): BatchConfig {
       variables: [],
       storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
       buffer_flush_interval_seconds: 1,
+      ...job.telemetry,
     },
   };
 }

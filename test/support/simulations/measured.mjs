@@ -1,0 +1,37 @@
+// A simulation that sends telemetry with the Node client: MEASURE says what, SAMPLES how many.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run as open } from '../../../clients/node/index.js';
+
+const run = open();
+const count = Number(process.env.SAMPLES ?? 1000);
+
+const measures = {
+  // The same values as measured.py.
+  table() {
+    for (let i = 0; i < count; i += 1) {
+      const odd = [NaN, Infinity, -Infinity, -0][i % 4];
+      run.telemetry({ third: i / 3, odd }, { timestampNs: 1_700_000_000_123_456_789n + BigInt(i) * 1_000_003n });
+    }
+    run.result({ sent: count });
+  },
+  flood() {
+    for (let i = 0; i < count; i += 1) run.telemetry({ a: i, b: -i }, { t: i / 1000 });
+    run.close();
+    run.result({ dropped: run.droppedSamples });
+  },
+  // Tells that all of it was sent, and goes on for ever.
+  forever() {
+    for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
+    writeFileSync(join(run.outputDir, 'pids.json'), JSON.stringify([process.pid]));
+    setInterval(() => existsSync('/'), 1000);
+  },
+  // Everything has been sent when it dies of a signal nobody can catch.
+  shot() {
+    for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
+    run.close();
+    process.kill(process.pid, 'SIGKILL');
+  },
+};
+
+measures[process.env.MEASURE ?? 'table']();
