@@ -127,6 +127,9 @@ class Running {
       ...settings,
       news: {
         ...metrics.news,
+        warned: (batch_id, warnings) => {
+          for (const { code, detail } of warnings) log.warn({ batch_id, code }, `a study may mislead: ${detail}`);
+        },
         fault: (operation, error) => {
           metrics.news.fault(operation, error);
           log.error({ operation, err: error }, 'a request was rolled back after a fault');

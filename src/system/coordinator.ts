@@ -6,7 +6,7 @@ import { createActor, type ActorRefFrom } from 'xstate';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse, Uuid } from '../domain/types.ts';
+import type { ClaimResponse, SubmissionWarning, Uuid } from '../domain/types.ts';
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './backup.ts';
 import { isOtherFree, openJobsOf } from './census.ts';
@@ -45,6 +45,8 @@ const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 export interface CoordinatorNews {
   /** A turn threw and was rolled back. */
   fault?(operation: string, error: unknown): void;
+  /** A study was accepted that will probably mislead. */
+  warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
   /** The store did not take a write: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
@@ -279,7 +281,11 @@ class RunningCoordinator implements Coordinator {
   }
 
   // The interface, operation by operation.
-  submit: CoordinatorApi['submit'] = (...args) => submit(this.core, ...args);
+  submit: CoordinatorApi['submit'] = async (...args) => {
+    const response = await submit(this.core, ...args);
+    if (response.warnings !== undefined) this.#news.warned?.(response.batch_id, response.warnings);
+    return response;
+  };
   cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);
   cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
   deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);

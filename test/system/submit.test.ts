@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { isBatchId, jobId } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
+import type { SubmissionWarning } from '../../src/domain/types.ts';
+import { openCoordinator } from '../../src/system/coordinator.ts';
+import { MemoryStore } from '../support/memory-store.ts';
 import { codeOf, Scene } from '../support/scene.ts';
+import { SimulatedWorld } from '../support/simulated-world.ts';
 import { study } from '../support/studies.ts';
 
 describe('system/submit', () => {
@@ -119,5 +123,22 @@ describe('system/submit', () => {
     expect(await estimate({ runs: 10 })).to.equal(6);
     expect(await estimate({ runs: 0 })).to.equal(0);
     expect(await estimate({ runs: 10, simulation: 'unknown' })).to.equal(null);
+  });
+
+  it('warns the client and the operator of a study that will mislead', async () => {
+    const told: { batchId: string; codes: string[] }[] = [];
+    const world = new SimulatedWorld();
+    const news = {
+      warned: (batchId: string, warnings: readonly SubmissionWarning[]) =>
+        told.push({ batchId, codes: warnings.map((it) => it.code) }),
+    };
+    const api = await openCoordinator(new MemoryStore(), world, { news });
+    const quasi = study({ runs: 10, config: { monte_carlo: { sampling_method: 'quasi_monte_carlo' } } });
+    const { batch_id: batchId, warnings } = await api.submit(quasi);
+    expect(warnings?.map((it) => it.code)).to.include('quasi-monte-carlo-few-runs');
+    expect(told).to.deep.equal([{ batchId, codes: warnings?.map((it) => it.code) }]);
+    expect(await api.submit(study({ runs: 10 }))).not.to.have.property('warnings');
+    expect(told).to.have.length(1);
+    await api.close();
   });
 });
