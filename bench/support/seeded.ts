@@ -117,7 +117,13 @@ function jobRecord(batch: BatchContext, runId: number, value: JobStatus, runner:
   const { batchId, maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
   const context: JobContext = {
     ...UNTOUCHED,
-    ...{ jobId: id, batchId, runId, maxRetries, timeLimitMs, cpuMilli, memoryBytes },
+    jobId: id,
+    batchId,
+    runId,
+    maxRetries,
+    timeLimitMs,
+    cpuMilli,
+    memoryBytes,
     attempt: 1,
     runnerId: runner,
     claimedAtMs: now - 2000,
@@ -134,7 +140,11 @@ function jobRecord(batch: BatchContext, runId: number, value: JobStatus, runner:
 function runnerRecord(runnerId: string, held: readonly Held[], now: number): string {
   const { name, instance, capabilities } = registration(runnerId, held.length);
   const context: RunnerContext = {
-    ...{ runnerId, name, instance, capabilities, held },
+    runnerId,
+    name,
+    instance,
+    capabilities,
+    held,
     tags: [],
     heartbeatIntervalSecs: 5,
     registeredAtMs: now,
