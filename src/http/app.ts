@@ -220,7 +220,7 @@ function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T,
   const bare = names.map((it) => types[it].split(';')[0]!);
   const chosen = ctx.accepts(bare);
   ctx.vary('Accept');
-  return names[bare.indexOf(chosen === false ? '' : String(chosen))] ?? names[0]!;
+  return names[bare.indexOf(chosen === false ? '' : chosen)] ?? names[0]!;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {
