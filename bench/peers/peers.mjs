@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-const JOBS = 50_000;
+const JOBS = 20_000;
 const ROUNDS = 3;
 const CONCURRENCY = 64;
 const REDIS_PORT = 16_379;
@@ -43,11 +43,12 @@ async function rates(submit, work) {
 }
 
 async function bullmq(folder) {
-  const { Queue, Worker } = await import('bullmq');
+  const [{ Queue, Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
   const args = ['--port', String(REDIS_PORT), '--bind', '127.0.0.1', '--dir', folder, ...durable];
   const redis = spawn(find('redis-server'), args, { stdio: 'ignore' });
-  const connection = { host: '127.0.0.1', port: REDIS_PORT, maxRetriesPerRequest: null };
+  const connection = new Redis({ host: '127.0.0.1', port: REDIS_PORT, maxRetriesPerRequest: null });
+  connection.on('error', () => {});
   const queue = new Queue('runs', { connection });
   await queue.waitUntilReady();
   const submit = async () => {
@@ -74,13 +75,14 @@ async function bullmq(folder) {
     return await rates(submit, work);
   } finally {
     await queue.close();
+    connection.disconnect();
     redis.kill('SIGTERM');
     await pause(500);
   }
 }
 
 async function graphileWorker(folder) {
-  const { run: startRunner, makeWorkerUtils } = await import('graphile-worker');
+  const { Logger, run: startRunner, makeWorkerUtils } = await import('graphile-worker');
   // PostgreSQL does not run as root.
   const asPostgres = (name, args) =>
     isRoot ? run('runuser', ['-u', 'postgres', '--', find(name), ...args]) : run(find(name), args);
@@ -121,7 +123,8 @@ async function graphileWorker(folder) {
             failJobBatchDelay: 0,
           },
         },
-        logger: undefined,
+        // A line for every job would be measured too.
+        logger: new Logger(() => () => {}),
       });
       started.catch(reject);
     });
@@ -156,6 +159,7 @@ for (const { name, needs, measure } of PEERS) {
   try {
     const { submitted, worked, all } = await measure(folder);
     const submitUs = Number.isFinite(submitted) ? (1e6 / submitted).toFixed(1) : 'constant per study';
+    console.log(`${name}: ${Math.round(worked)} jobs/s`);
     rows.push({ peer: name, 'jobs/s': Math.round(worked), rounds: all, 'submission, us/job': submitUs });
   } finally {
     rmSync(folder, { recursive: true, force: true });
