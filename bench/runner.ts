@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,8 @@ const SELF = fileURLToPath(import.meta.url);
 const TRUE = existsSync('/bin/true') ? '/bin/true' : '/usr/bin/true';
 const PARALLEL = [1, 2, 4, 8, 16];
 const RUNS = 300;
+/** Linux counts CPU time in hundredths of a second. */
+const MS_PER_TICK = 10;
 
 const STUDY: BatchSubmission = {
   name: 'nothing',
@@ -55,8 +57,17 @@ async function bareSpawnMs(parallel: number): Promise<number> {
   return (performance.now() - since) / RUNS;
 }
 
-/** Milliseconds per job of a study of RUNS runs, from its submission to its end. */
-async function jobMs(client: Client, folder: string, parallel: number): Promise<number> {
+/** Milliseconds a process has computed so far, the time of its ended children not counted. Linux only. */
+function cpuMs(pid: number | undefined): number {
+  const fields =
+    readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+      .split(') ')[1]
+      ?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+}
+
+/** Per job of a study of RUNS runs, in milliseconds: from its submission to its end, and of the runner's CPU time. */
+async function jobMs(client: Client, folder: string, parallel: number): Promise<{ ms: number; runnerMs: number }> {
   const runner = child(
     'runner',
     '--endpoint',
@@ -74,6 +85,7 @@ async function jobMs(client: Client, folder: string, parallel: number): Promise<
   );
   try {
     while (!(await client.runners()).runners.some((it) => it.id === `p${String(parallel)}`)) await pause(20);
+    const computedMs = cpuMs(runner.pid);
     const since = performance.now();
     const { batch_id } = await client.submit(STUDY);
     let status = '';
@@ -82,7 +94,7 @@ async function jobMs(client: Client, folder: string, parallel: number): Promise<
       status = (await client.batch(batch_id)).batch.status;
       if (status === 'Failed') throw new Error('the study failed');
     }
-    return (performance.now() - since) / RUNS;
+    return { ms: (performance.now() - since) / RUNS, runnerMs: (cpuMs(runner.pid) - computedMs) / RUNS };
   } finally {
     runner.kill('SIGTERM');
     await once(runner, 'exit');
@@ -104,13 +116,14 @@ export async function run(): Promise<void> {
     const [url] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
     const client = new Client({ endpoint: url.toString().trim() });
     console.log(`runner: ${String(RUNS)} runs of \`true\` for each row`);
-    console.log('parallel   jobs/s   ms/job   bare spawn ms   overhead ms/job');
+    console.log('parallel   jobs/s   ms/job   bare spawn ms   overhead ms/job   runner CPU ms/job');
     for (const parallel of PARALLEL) {
       const bareMs = await bareSpawnMs(parallel);
-      const ms = await jobMs(client, folder, parallel);
-      const cells = [(1000 / ms).toFixed(0), ms.toFixed(2), bareMs.toFixed(2), (ms - bareMs).toFixed(2)];
+      const { ms, runnerMs } = await jobMs(client, folder, parallel);
+      const numbers = [ms, bareMs, ms - bareMs, runnerMs].map((it) => it.toFixed(2));
+      const cells = [(1000 / ms).toFixed(0), ...numbers];
       console.log(
-        `${String(parallel).padStart(8)} ${cells.map((cell, column) => cell.padStart([8, 8, 15, 17][column] ?? 0)).join(' ')}`,
+        `${String(parallel).padStart(8)} ${cells.map((cell, column) => cell.padStart([8, 8, 15, 17, 19][column] ?? 0)).join(' ')}`,
       );
     }
   } finally {

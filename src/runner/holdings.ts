@@ -186,10 +186,10 @@ export class Holdings {
     const order = orderOf(config, assignment, batch);
     const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
     let end: AttemptEnd;
+    const unrecorded = order.type === 'order' ? await this.#record(record) : undefined;
     if (order.type === 'invalid') end = { type: 'fail', reason: 'invalid', error_message: order.message };
-    else if (!(await this.#isRecorded(record))) {
-      end = { type: 'fail', reason: 'infrastructure', error_message: `the runner cannot write to ${spool.directory}` };
-    } else {
+    else if (unrecorded !== undefined) end = { type: 'fail', reason: 'infrastructure', error_message: unrecorded };
+    else {
       const execution = new Attempt(site, order.order);
       held.execution = execution;
       site.log.debug(`run ${String(assignment.job.run_config.run_id)} started`, ref);
@@ -244,14 +244,15 @@ export class Holdings {
     }
   }
 
-  /** Before there is a process, so that none is ever unknown to a successor. */
-  async #isRecorded(record: SpooledAttempt): Promise<boolean> {
+  /** Before there is a process, so that none is ever unknown to a successor. Resolves to why it failed, if so. */
+  async #record(record: SpooledAttempt): Promise<string | undefined> {
+    const { spool } = this.#options;
     try {
-      await this.#options.spool.running(record);
-      return true;
+      await spool.running(record);
+      return undefined;
     } catch (error) {
-      this.#options.site.log.error(`the spool cannot be written: ${oneLine(error)}`, about(record));
-      return false;
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+      return `the runner cannot write to ${spool.directory}: ${oneLine(cause)}`;
     }
   }
 

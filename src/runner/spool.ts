@@ -45,7 +45,9 @@ export class Spool {
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
   readonly #own: { pid: number; instance: string };
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** What the disk still has and nobody needs any more. */
+  readonly #settled = new Set<string>();
   #writing = false;
 
   private constructor(
@@ -83,7 +85,7 @@ export class Spool {
   /** Every attempt left here by a former process, in no particular order. */
   async leftovers(): Promise<SpooledAttempt[]> {
     const all: SpooledAttempt[] = [];
-    for await (const record of this.#level.values()) all.push(record);
+    for await (const record of this.#level.values()) if (!this.#settled.has(key(record))) all.push(record);
     return all;
   }
 
@@ -102,7 +104,10 @@ export class Spool {
 
   /** The coordinator has it, or does not want it. Forgetting this by a crash costs one report that is refused or repeated. */
   async settled(attempt: AttemptRef): Promise<void> {
-    await this.#write({ type: 'del', key: key(attempt) });
+    const settled = key(attempt);
+    // Where the disk does not take it now, it goes with what is written next.
+    this.#settled.add(settled);
+    await this.#write({ type: 'del', key: settled });
   }
 
   /** The coordinator knows this process: the former ones are forgotten. */
@@ -133,11 +138,14 @@ export class Spool {
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0);
+      const settled = [...this.#settled];
+      const operations = group.map((it) => it.operation).filter((it) => it.type === 'put');
       try {
         await this.#writeGroup(
-          group.map((it) => it.operation),
+          [...operations, ...settled.map((gone) => ({ type: 'del' as const, key: gone }))],
           group.some((it) => it.sync),
         );
+        for (const gone of settled) this.#settled.delete(gone);
         for (const it of group) it.resolve();
       } catch (error) {
         for (const it of group) it.reject(error);

@@ -21,7 +21,7 @@ const programs = {
   live: withRun(`
     import { existsSync } from 'node:fs';
     run.telemetry({ a: 1 }, { t: 0 });
-    const end = Date.now() + 10000;
+    const end = Date.now() + 60000;
     let live = false;
     while (!live && Date.now() < end) live = existsSync(process.env.FLAG);
     run.result({ live });`),

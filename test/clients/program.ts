@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A program that still runs after this has not ended by itself. */
-const HANGS_MS = 15_000;
+const HANGS_MS = 60_000;
 
 export interface Ended {
   /** Null when it had to be killed, or died of a signal. */

@@ -83,7 +83,7 @@ describe('runner: telemetry of a real simulation', () => {
           Array.from({ length: SAMPLES }, (_, i) => ODD[i % 4]),
         ]);
       }
-    }).timeout(60_000);
+    }).timeout(180_000);
   }
 
   it('a flood of 1,000,000 samples: what was not dropped by the client is stored, and other runs are not held up', async () => {
@@ -98,7 +98,7 @@ describe('runner: telemetry of a real simulation', () => {
     expect(rows).to.equal(1_000_000 - Number(result?.metadata['dropped']));
     expect(rows).to.be.greaterThan(0);
     expect(runner.process.exitCode).to.equal(null);
-  }).timeout(60_000);
+  }).timeout(180_000);
 
   it('a simulation that dies by SIGKILL leaves all it had sent', async () => {
     start('measured.mjs');
@@ -167,7 +167,7 @@ describe('runner: telemetry of a real simulation', () => {
     expect(readdirSync(directory).filter((name) => name.startsWith('telemetry'))).to.deep.equal(['telemetry.parquet']);
     const rows = await readTable(join(directory, 'telemetry.parquet'));
     expect(rows.map((row) => row.a)).to.deep.equal(Array.from({ length: SAMPLES }, (_, i) => i));
-  }).timeout(60_000);
+  }).timeout(180_000);
 });
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

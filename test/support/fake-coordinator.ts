@@ -151,7 +151,7 @@ export class FakeCoordinator {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(new Error(`waited in vain until ${what}; requests: ${this.requests.slice(-20).join(', ')}`));
-      }, 15_000);
+      }, 60_000);
     });
     try {
       while (!holds()) await Promise.race([this.#change(), late]);

@@ -183,8 +183,8 @@ export function python(script: string, ...args: string[]): unknown {
   return JSON.parse(done.stdout);
 }
 
-/** Waits until it is so, at most five seconds. */
+/** Waits until it is so, at most a minute. */
 export async function expectSoon(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let tries = 0; tries < 6000 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(condition()).to.equal(true);
 }

@@ -54,6 +54,18 @@ const behaviours = {
     };
     more();
   },
+  // Writes until there is no room, to the last byte, and fails of it.
+  fillDisk() {
+    let error;
+    for (let size = 1 << 20; size >= 1; size = Math.floor(size / 2)) {
+      try {
+        for (;;) writeFileSync(join(out, 'fill.dat'), Buffer.alloc(size, 'x'), { flag: 'a' });
+      } catch (thrown) {
+        error = thrown;
+      }
+    }
+    throw error;
+  },
   artifacts() {
     for (let folder = 0; folder < 10; folder++) {
       mkdirSync(join(out, `part-${folder}`));

@@ -1,0 +1,78 @@
+/** A full disk, for real: an output root on a small file system in memory, filled by the simulation. Needs the right to mount. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { FakeCoordinator } from '../support/fake-coordinator.ts';
+import type { FakeJob } from '../support/fake-coordinator.ts';
+import { Site } from '../support/runner-process.ts';
+
+const SIZE = '8m';
+
+describe('runner: the disk is full', () => {
+  let folder = '';
+  let root = '';
+  let fake: FakeCoordinator;
+  let site: Site;
+
+  before(function () {
+    folder = mkdtempSync(join(tmpdir(), 'simbatch-disk-'));
+    root = join(folder, 'small');
+    mkdirSync(root);
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', root]).status === 0;
+    // Only root may mount, and not in every container: a machine without it is no fault of the tests.
+    if (!mounted) {
+      root = '';
+      this.skip();
+    }
+  });
+  after(() => {
+    if (root !== '') spawnSync('umount', ['-l', root]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    fake = await FakeCoordinator.start();
+    site = new Site();
+  });
+  afterEach(async () => {
+    await site.clean();
+    await fake.stop();
+  });
+
+  const isOver = (job: FakeJob): boolean => ['Completed', 'Failed'].includes(job.job.status);
+
+  function one(behaviour: string): FakeJob {
+    const [job] = fake.add({ environment: { BEHAVE: behaviour } });
+    if (job === undefined) throw new Error('no job');
+    return job;
+  }
+
+  it("is the machine's fault, said clearly; every run is reported, and with room again the runner goes on", async () => {
+    const runner = site.start(fake.url, ['--output-root', root, '--max-concurrent-jobs', '1']);
+    const before = one('succeed');
+    await fake.until('one run is over', () => isOver(before));
+    const during = one('fillDisk');
+    await fake.until('the disk is full', () => isOver(during));
+    expect(during.accepted.at(-1)).to.include({ type: 'fail', reason: 'infrastructure' });
+    expect(during.accepted.at(-1))
+      .to.have.property('error_message')
+      .that.matches(/^the disk of .* is full; the simulation exited with code \d+\n.*ENOSPC/s);
+    await runner.says('no new jobs for');
+    // Still full: the next run cannot even be prepared, and that is reported too.
+    const on = one('succeed');
+    await fake.until('it was tried', () => isOver(on));
+    expect(on.accepted.map((it) => it.type)).to.deep.equal(['start', 'fail']);
+    expect(on.accepted.at(-1)).to.include({ type: 'fail', reason: 'infrastructure' });
+    expect(on.accepted.at(-1))
+      .to.have.property('error_message')
+      .that.matches(/the disk of .* is full|no space left/i);
+    rmSync(join(root, during.job.batch_id), { recursive: true });
+    const after = one('succeed');
+    await fake.until('one run is over', () => isOver(after));
+    expect(after.job.status).to.equal('Completed');
+    expect(runner.process.exitCode).to.equal(null);
+    expect(await runner.end('SIGTERM')).to.equal(0);
+    expect(fake.signedOff).to.equal(1);
+  }).timeout(180_000);
+});
