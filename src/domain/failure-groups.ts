@@ -26,17 +26,28 @@ const VARYING: readonly RegExp[] = [
   /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\b/gi,
 ];
 
+/** Where the first line already says why the run was ended; what follows is only what the simulation printed last. */
+const VERDICT =
+  /^\s*(?:terminated early: |the simulation was killed by signal |killed after its time limit |the disk of )[^\n]*/;
+
 /**
- * The message as the name of its kind. Of a text of several lines (a traceback) the last line that is not blank is taken,
- * which is where most languages say what went wrong.
+ * The line of a message that says what went wrong: the runner's verdict where it is one, else the last line that is not
+ * blank, which is where most languages put it at the end of a traceback.
  */
-export function normalizeMessage(message: string): string {
+export function tellingLine(message: string): string {
+  const verdict = VERDICT.exec(message.slice(0, MAX_LENGTH))?.[0].trim();
+  if (verdict !== undefined) return verdict;
   const lines = message
     .slice(-MAX_LENGTH)
     .split('\n')
     .map((it) => it.trim())
     .filter((it) => it !== '');
-  let text = lines.at(-1) ?? '(no message)';
+  return lines.at(-1) ?? '(no message)';
+}
+
+/** The message as the name of its kind: its telling line, without what varies. */
+export function normalizeMessage(message: string): string {
+  let text = tellingLine(message);
   for (const varying of VARYING)
     text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
   return text.length > PATTERN_LENGTH ? `${text.slice(0, PATTERN_LENGTH)}…` : text;

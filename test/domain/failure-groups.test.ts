@@ -12,6 +12,21 @@ describe('failure groups', () => {
     ['at 2026-01-01T00:00:00.000Z', 'at 2026-02-03 04:05:06', 'at …'],
     ['runner lab-7 was restarted', 'runner ws.anna was restarted', 'runner … was restarted'],
     ['Traceback\n  File "a"\nValueError: x 1\n', 'Traceback\n  File "b"\nValueError: x 2', 'ValueError: x …'],
+    [
+      'terminated early: q > 1 was met\nlanded 14 m away',
+      'terminated early: q > 2 was met',
+      'terminated early: q > … was met',
+    ],
+    [
+      'the simulation was killed by signal SIGKILL\nstep 7',
+      'the simulation was killed by signal SIGKILL',
+      'the simulation was killed by signal SIGKILL',
+    ],
+    [
+      'the simulation exited with code 1\nValueError: 3',
+      'the simulation exited with code 2\nValueError: 4',
+      'ValueError: …',
+    ],
   ];
   for (const [a, b, pattern] of SAME) {
     it(`puts together as ${JSON.stringify(pattern)}`, () => {
