@@ -105,6 +105,13 @@ export interface BatchEnded {
   now: number;
 }
 
+/** The operator deleted an ended batch: nobody can read it or its jobs any more. */
+export interface BatchDeleted {
+  type: 'batch.deleted';
+  batchId: Uuid;
+  now: number;
+}
+
 export interface RegisterEvent {
   type: 'REGISTER';
   instance: string;
@@ -150,6 +157,13 @@ export interface RunnerSignedOff {
   now: number;
 }
 
+/** The operator deleted a runner that was gone. */
+export interface RunnerForgotten {
+  type: 'runner.forgotten';
+  runnerId: string;
+  now: number;
+}
+
 export type SupervisorEvent =
   | { type: 'OPENED'; now: number }
   | { type: 'TICK'; now: number; due: readonly DueDeadline[] }
@@ -171,6 +185,9 @@ export interface SupervisorFact {
 
 export type JobFact = JobChange;
 export type BatchFact = BatchOpened | BatchCancelling | BatchEnded;
-export type Fact = JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact;
+/** Facts about what has gone, told by the turn that took it away: nobody is left to tell them. */
+export type Farewell = BatchDeleted | RunnerForgotten;
+export type Fact =
+  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | Farewell;
 export type FactType = Fact['type'];
 export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | SupervisorEvent;

@@ -53,6 +53,9 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
       case 'batch.ended':
         log.info({ batch_id: fact.batchId, status: fact.status }, 'a study ended');
         break;
+      case 'batch.deleted':
+        log.info({ batch_id: fact.batchId }, 'a study was deleted');
+        break;
       case 'runner.silent':
         log.warn({ runner_id: fact.runnerId }, 'a runner went silent');
         break;
@@ -67,6 +70,7 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
       case 'runner.signed-off':
       case 'runner.drained':
       case 'runner.resumed':
+      case 'runner.forgotten':
         log.info({ runner_id: fact.runnerId }, SAID[fact.type]);
         break;
       default:
@@ -80,4 +84,5 @@ const SAID = {
   'runner.signed-off': 'a runner signed off',
   'runner.drained': 'a runner was drained',
   'runner.resumed': 'a runner was resumed',
+  'runner.forgotten': 'a runner was forgotten',
 } as const;

@@ -26,16 +26,17 @@ const VARYING: readonly RegExp[] = [
   /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\b/gi,
 ];
 
-/** What the runner says of a run it ended itself; what the simulation printed before that does not matter. */
-const ENDED_BY_RUNNER = /^(?:terminated early: |killed after its time limit )/;
+/** Where the first line already says why the run was ended; what follows is only what the simulation printed last. */
+const VERDICT =
+  /^\s*(?:terminated early: |the simulation was killed by signal |killed after its time limit |the disk of )[^\n]*/;
 
 /**
- * The line of a message that tells most. Of a text of several lines (a traceback) that is the last one that is not blank,
- * which is where most languages say what went wrong; of a run that the runner ended it is the first.
+ * The line of a message that says what went wrong: the runner's verdict where it is one, else the last line that is not
+ * blank, which is where most languages put it at the end of a traceback.
  */
 export function tellingLine(message: string): string {
-  const first = message.slice(0, MAX_LENGTH).split('\n', 1)[0]?.trim() ?? '';
-  if (ENDED_BY_RUNNER.test(first)) return first;
+  const verdict = VERDICT.exec(message.slice(0, MAX_LENGTH))?.[0].trim();
+  if (verdict !== undefined) return verdict;
   const lines = message
     .slice(-MAX_LENGTH)
     .split('\n')
@@ -44,7 +45,7 @@ export function tellingLine(message: string): string {
   return lines.at(-1) ?? '(no message)';
 }
 
-/** The message as the name of its kind: its telling line without what varies. */
+/** The message as the name of its kind: its telling line, without what varies. */
 export function normalizeMessage(message: string): string {
   let text = tellingLine(message);
   for (const varying of VARYING)

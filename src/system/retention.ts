@@ -49,6 +49,7 @@ export class Retention {
       turn.put(keys.batch(batchId), null);
       turn.put(keys.submission(batchId), null);
       turn.put(keys.deletion(batchId), '');
+      turn.tell({ type: 'batch.deleted', batchId, now: turn.now });
       directory.forgetBatch(batchId);
       studies.forget(batchId);
       return presentBatch(state);
@@ -79,6 +80,7 @@ export class Retention {
         // A change of it that is on its way to the disk would be written over the deletion.
         if (live !== undefined && commits.holds(live)) return undefined;
         turn.put(keys.runner(runnerId), null);
+        turn.tell({ type: 'runner.forgotten', runnerId, now: turn.now });
         directory.forgetRunner(runnerId);
         return presentRunner({ value, context });
       });

@@ -2,7 +2,7 @@
  * The turn: one request, from its validation to its reply. It runs to its end without waiting for anything, so no other
  * request comes between; it changes everything it touches or nothing; and it is answered when the change is on disk.
  */
-import type { Address, AnyEvent, Fact, JobChange } from '../../machines/protocol.ts';
+import type { Address, AnyEvent, Fact, Farewell, JobChange } from '../../machines/protocol.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { Commits } from './commits.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from './directory.ts';
@@ -28,6 +28,8 @@ export interface Turn {
   offer<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
   /** Brings an actor to life that never was. */
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K];
+  /** Tells of what this turn takes away. What lives tells its facts itself. */
+  tell(fact: Farewell): void;
   /** Tells the facts so far through the wiring, until none is left. */
   settle(): void;
   /** A record to be written (null: deleted) together with the actors. */
@@ -218,6 +220,10 @@ class RunningTurn implements Turn {
     soundOrThrow(activation, 'its beginning');
     if (this.isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
+  }
+
+  tell(fact: Farewell): void {
+    this.#heard.push(fact);
   }
 
   put(key: string, value: string | null): void {

@@ -60,12 +60,14 @@ export const WIRING: Wiring = {
     },
   ],
   'batch.ended': [],
+  'batch.deleted': [],
 
   'runner.registered': [],
   'runner.online': [],
   'runner.silent': [],
   'runner.drained': [],
   'runner.resumed': [],
+  'runner.forgotten': [],
   'runner.lost': [
     {
       send: ({ runnerId, held, cause, now }) =>

@@ -22,6 +22,21 @@ describe('failure groups', () => {
       'killed after its time limit of 60 s',
       'killed after its time limit of … s',
     ],
+    [
+      'terminated early: q > 1 was met\nlanded 14 m away',
+      'terminated early: q > 2 was met',
+      'terminated early: q > … was met',
+    ],
+    [
+      'the simulation was killed by signal SIGKILL\nstep 7',
+      'the simulation was killed by signal SIGKILL',
+      'the simulation was killed by signal SIGKILL',
+    ],
+    [
+      'the simulation exited with code 1\nValueError: 3',
+      'the simulation exited with code 2\nValueError: 4',
+      'ValueError: …',
+    ],
   ];
   for (const [a, b, pattern] of SAME) {
     it(`puts together as ${JSON.stringify(pattern)}`, () => {

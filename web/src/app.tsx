@@ -1,7 +1,7 @@
 /** The shell around every page, and which page an address shows. */
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { feed, useFeedState } from './data/live.ts';
-import { enterWith, useIsTokenAsked } from './data/token.ts';
+import { enterWith, leave, token, useIsTokenAsked } from './data/token.ts';
 import { Ask, Command, Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
 import { choose, useChoice, type Choice } from './theme.ts';
@@ -64,9 +64,9 @@ export function App() {
           <a href="/docs/">API</a>
         </nav>
         <FeedSign />
+        <TokenSign />
         <ThemeChoice />
       </header>
-      <TokenQuestion />
       <main id="main" ref={main} tabIndex={-1}>
         <Suspense fallback={<Waiting />}>{pageOf(route)}</Suspense>
       </main>
@@ -87,23 +87,41 @@ function FeedSign() {
   );
 }
 
-function TokenQuestion() {
+/** Asks for a token where one is needed; where one is kept, shows that, and takes it away when told to. */
+function TokenSign() {
   const isAsked = useIsTokenAsked();
-  const [isClosed, setClosed] = useState(false);
-  if (!isAsked || isClosed) return null;
+  const [isOpen, setOpen] = useState(true);
+  const kept = token() !== '';
+  if (!isAsked) {
+    return kept ? (
+      <button type="button" className="quiet small" onClick={leave}>
+        Forget token
+      </button>
+    ) : null;
+  }
   return (
-    <Ask
-      title="This coordinator asks for a token"
-      reason="Token (kept until this tab is closed)"
-      action="Use it"
-      onAnswer={(value) => value !== undefined && enterWith(value)}
-      onClose={() => setClosed(true)}
-    >
-      <p>
-        Reading needs the scope read; submitting and cancelling submit; draining operate. The operator makes one with:
-      </p>
-      <Command text="simbatch token create --scope read" />
-    </Ask>
+    <>
+      <button type="button" className="primary" onClick={() => setOpen(true)}>
+        Enter token
+      </button>
+      {isOpen && (
+        <Ask
+          title={kept ? 'This coordinator did not take the token' : 'This coordinator asks for a token'}
+          reason="Token (kept until this tab is closed)"
+          secret
+          action="Use it"
+          refusal="Not now"
+          onAnswer={(value) => value !== undefined && enterWith(value)}
+          onClose={() => setOpen(false)}
+        >
+          <p>
+            To look, the scope read is enough; to submit and cancel, submit is needed; to drain, operate. The operator
+            makes one on the coordinator's machine:
+          </p>
+          <Command text="simbatch token create --scope read,submit,operate --data-dir ./data" />
+        </Ask>
+      )}
+    </>
   );
 }
 

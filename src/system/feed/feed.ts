@@ -135,9 +135,17 @@ export class Feed {
     channel.isScheduled = true;
     this.#coordinator.core.world.after(channel.topic.everyMs, () => {
       channel.isScheduled = false;
-      // A topic that cannot say what changed (its batch has gone) has nothing to tell.
-      this.#flush(channel).catch(() => {});
+      this.#flush(channel).catch((error: unknown) => this.#tellFailure(channel, error));
     });
+  }
+
+  /** What was watched has gone, or cannot be read: better said than left to look as if nothing happened any more. */
+  #tellFailure({ name, subscriptions }: Channel, error: unknown): void {
+    const known = error instanceof SimbatchError;
+    const code = known ? error.code : 'internal';
+    const detail = known ? error.message : 'the coordinator met a fault of its own';
+    const text = JSON.stringify({ type: 'error', topic: name, code, detail });
+    for (const { viewer } of subscriptions) viewer.send(text);
   }
 
   async #flush(channel: Channel): Promise<void> {

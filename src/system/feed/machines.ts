@@ -2,6 +2,7 @@
  * The machines at work: how many actors are in each state, how many went along each transition, the latest events; and one
  * actor alone, with everything it takes.
  */
+import type { Fact } from '../../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
@@ -58,6 +59,12 @@ export class MachineTopic implements Topic {
         if (fact.type === 'system.faulted') this.#took(line('supervisor', 'FAULT', 'Serving', 'Serving', fact.now));
       }
       return this.#isChanged;
+    }
+    for (const { type } of facts) {
+      if (type === (this.#kind === 'runner' ? 'runner.forgotten' : 'batch.deleted')) {
+        this.#isStale = true;
+        this.#isChanged = true;
+      }
     }
     for (const step of steps) {
       if (step.kind === this.#kind) {
@@ -143,6 +150,7 @@ export class ActorTopic implements Topic {
   readonly #kind: Kind;
   readonly #id: string;
   #steps: object[] = [];
+  #isGone = false;
 
   constructor(core: Core, kind: Kind, id: string) {
     this.#core = core;
@@ -153,9 +161,7 @@ export class ActorTopic implements Topic {
   async snapshot(): Promise<unknown> {
     const exists = this.#core.store.get(this.#recordKey()) !== undefined;
     const state = exists ? this.#core.directory.state(this.#kind, this.#id) : undefined;
-    if (state === undefined) {
-      throw new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
-    }
+    if (state === undefined) throw this.#unknown();
     const { value, context } = state;
     return { value, context, now: this.#core.world.now() };
   }
@@ -166,15 +172,32 @@ export class ActorTopic implements Topic {
     return keys[this.#kind](this.#id);
   }
 
-  hear({ steps }: Commit): boolean {
+  hear({ facts, steps }: Commit): boolean {
+    for (const fact of facts) if (this.#isTheEnd(fact)) this.#isGone = true;
     for (const { kind, id, event, from, to, context, now } of steps) {
       if (kind === this.#kind && id === this.#id) this.#steps.push({ event, from, to, context, now });
     }
     keepLast(this.#steps, 200);
-    return this.#steps.length > 0;
+    return this.#isGone || this.#steps.length > 0;
+  }
+
+  #isTheEnd(fact: Fact): boolean {
+    if (fact.type === 'runner.forgotten') return this.#kind === 'runner' && fact.runnerId === this.#id;
+    if (fact.type !== 'batch.deleted' || this.#kind === 'runner') return false;
+    return fact.batchId === (this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
+  }
+
+  /** What is said where there is no such actor, or none any more. */
+  #unknown(): SimbatchError {
+    return new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
   }
 
   delta(): unknown {
+    if (this.#isGone) {
+      this.#isGone = false;
+      this.#steps = [];
+      if (this.#core.store.get(this.#recordKey()) === undefined) throw this.#unknown();
+    }
     if (this.#steps.length === 0) return undefined;
     const steps = this.#steps;
     this.#steps = [];

@@ -10,6 +10,7 @@ export class PoolTopic implements Topic {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #changed = new Set<string>();
+  readonly #forgotten = new Set<string>();
 
   constructor(core: Core) {
     this.#core = core;
@@ -19,18 +20,22 @@ export class PoolTopic implements Topic {
     return { ...(await readings.runners(this.#core, {})), now: this.#core.world.now() };
   }
 
-  hear({ steps }: Commit): boolean {
+  hear({ facts, steps }: Commit): boolean {
     for (const step of steps) if (step.kind === 'runner') this.#changed.add(step.id);
-    return this.#changed.size > 0;
+    for (const fact of facts) if (fact.type === 'runner.forgotten') this.#forgotten.add(fact.runnerId);
+    return this.#changed.size + this.#forgotten.size > 0;
   }
 
   delta(): unknown {
-    if (this.#changed.size === 0) return undefined;
+    if (this.#changed.size + this.#forgotten.size === 0) return undefined;
     const runners: Runner[] = [];
     for (const id of this.#changed) {
       if (this.#core.store.get(keys.runner(id)) !== undefined) runners.push(readings.runner(this.#core, id));
     }
+    // One that has registered again meanwhile is there again.
+    const forgotten = [...this.#forgotten].filter((id) => this.#core.store.get(keys.runner(id)) === undefined);
     this.#changed.clear();
-    return { runners, now: this.#core.world.now() };
+    this.#forgotten.clear();
+    return { runners, forgotten, now: this.#core.world.now() };
   }
 }

@@ -62,6 +62,7 @@ export class BatchTopic implements Topic {
 
   delta(): unknown {
     if (!this.#isChanged) return undefined;
+    this.#isChanged = false;
     const runs = this.#isWholesale ? [] : this.#rows();
     const delta = { progress: readings.batch(this.#core, this.#batchId), runs, reload: this.#isWholesale };
     if (this.#isWholesale) this.#changed.clear();
@@ -115,6 +116,7 @@ export class BatchesTopic implements Topic {
   readonly everyMs = 500;
   readonly #core: Core;
   readonly #changed = new Set<Uuid>();
+  readonly #deleted = new Set<Uuid>();
   /** Of the batches told at once; the others follow with the next delta. */
   static readonly #PER_DELTA = 200;
 
@@ -133,8 +135,13 @@ export class BatchesTopic implements Topic {
   }
 
   hear({ facts }: Commit): boolean {
-    for (const fact of facts) if ('batchId' in fact) this.#changed.add(fact.batchId);
-    return this.#changed.size > 0;
+    for (const fact of facts) {
+      if (fact.type === 'batch.deleted') {
+        this.#changed.delete(fact.batchId);
+        this.#deleted.add(fact.batchId);
+      } else if ('batchId' in fact) this.#changed.add(fact.batchId);
+    }
+    return this.#changed.size + this.#deleted.size > 0;
   }
 
   delta(): unknown {
@@ -145,7 +152,9 @@ export class BatchesTopic implements Topic {
       const progress = this.#progress(id);
       if (progress !== undefined) batches.push(progress);
     }
-    return batches.length === 0 ? undefined : { batches };
+    const deleted = [...this.#deleted];
+    this.#deleted.clear();
+    return batches.length + deleted.length === 0 ? undefined : { batches, deleted };
   }
 
   get isUnfinished(): boolean {
@@ -182,7 +191,8 @@ export class JobTopic implements Topic {
   hear({ facts }: Commit): boolean {
     for (const fact of facts) {
       if ('jobId' in fact && fact.jobId === this.#jobId) this.#isChanged = true;
-      else if (fact.type === 'batch.cancelling' && fact.batchId === batchIdOf(this.#jobId)) this.#isChanged = true;
+      else if (fact.type !== 'batch.cancelling' && fact.type !== 'batch.deleted') continue;
+      else if (fact.batchId === batchIdOf(this.#jobId)) this.#isChanged = true;
     }
     return this.#isChanged;
   }

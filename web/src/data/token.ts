@@ -24,6 +24,12 @@ export function askForToken(): void {
   for (const listener of listeners) listener();
 }
 
+/** Starts the page anew without the token. */
+export function leave(): void {
+  window.sessionStorage.removeItem(KEY);
+  window.location.reload();
+}
+
 /** Starts the page anew with the token. */
 export function enterWith(value: string): void {
   window.sessionStorage.setItem(KEY, value.trim());

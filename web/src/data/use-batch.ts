@@ -29,7 +29,10 @@ export function useBatch(batchId: string): BatchView {
     made.load();
     return () => made.close();
   }, [batchId, size]);
+  const [gone, setGone] = useState<string>();
   useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message: FeedMessage) => {
+    if (message.type === 'error') setGone(message.detail);
+    else setGone(undefined);
     if (message.type === 'snapshot' || message.type === 'delta') {
       const data = message.data as BatchData;
       setProgress(data.progress);
@@ -38,7 +41,7 @@ export function useBatch(batchId: string): BatchView {
       if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();
     }
   });
-  return { progress: progress ?? initial.data, table, error: initial.error?.message };
+  return { progress: progress ?? initial.data, table, error: gone ?? initial.error?.message };
 }
 
 /** Renders again when the table has changed; gives its version. */

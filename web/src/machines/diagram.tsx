@@ -201,8 +201,8 @@ function StateBox({
       <text className="name" x={x + 26} y={y + 22}>
         {key}
       </text>
-      <text className="count" x={x + width - 10} y={y + 22} textAnchor="end">
-        {actors > 0 ? short(actors) : ''}
+      <text className={actors > 0 ? 'count' : 'count none'} x={x + width - 10} y={y + 22} textAnchor="end">
+        {short(actors)}
       </text>
       {inner.length > 0 && <line x1={x + 8} x2={x + width - 8} y1={y + 33} y2={y + 33} />}
       {inner.map((it, line) => (

@@ -22,7 +22,6 @@ import {
 import { changeQuery } from '../router.ts';
 import { colour, useShownTheme } from '../theme.ts';
 
-const BINS = 40;
 const CHANGES_PER_DRAWING = 5;
 const SCATTER_POINTS = 4_000;
 const LINES = 400;
@@ -130,7 +129,7 @@ function Histograms({ kind, table, variables, mask, ranges, onRange }: Histogram
     () =>
       variables
         .filter((it) => it.kind === kind)
-        .map((variable) => ({ variable, histogram: histogramOf(variable.values, table.status, mask, BINS) })),
+        .map((variable) => ({ variable, histogram: histogramOf(variable.values, table.status, mask) })),
     [kind, table, variables, mask],
   );
   if (plots.length === 0) return null;

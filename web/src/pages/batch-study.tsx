@@ -12,39 +12,50 @@ export function BatchStudy({ batchId }: { batchId: string }) {
   const { simulation, monte_carlo: plan, compute, dispersions, early_termination: early } = data.config;
   return (
     <div className="columns">
-      <Panel title="Study">
-        <dl className="pairs">
-          <dt>Simulation</dt>
-          <dd>
-            {simulation.name} {simulation.version}
-          </dd>
-          <dt>Runs</dt>
-          <dd>
-            {count(plan.runs)}
-            {data.runs_override !== undefined &&
-              data.runs_override !== null &&
-              `, of which the first ${count(data.runs_override)}`}
-          </dd>
-          <dt>Sampling</dt>
-          <dd>{plan.sampling_method.replaceAll('_', ' ')}</dd>
-          <dt>Seed</dt>
-          <dd className="mono">{String(plan.seed)}</dd>
-          <dt>At once</dt>
-          <dd>{compute.max_parallel_jobs === 0 ? 'no cap' : count(compute.max_parallel_jobs)}</dd>
-          <dt>Time limit</dt>
-          <dd>{compute.job_timeout_seconds === 0 ? 'none' : duration(compute.job_timeout_seconds * 1_000)}</dd>
-          <dt>Each run asks for</dt>
-          <dd>
-            {compute.container.cpu_request} CPU, {compute.container.memory_request} memory
-          </dd>
-          <dt>Stops early</dt>
-          <dd>
-            {early.enabled && early.conditions.length > 0
-              ? early.conditions.map((it) => `${it.variable} ${it.condition}`).join(', ')
-              : 'never'}
-          </dd>
-        </dl>
-      </Panel>
+      <div className="column">
+        <Panel title="Study">
+          <dl className="pairs">
+            <dt>Simulation</dt>
+            <dd>
+              {simulation.name} {simulation.version}
+            </dd>
+            <dt>Runs</dt>
+            <dd>
+              {count(plan.runs)}
+              {data.runs_override !== undefined &&
+                data.runs_override !== null &&
+                `, of which the first ${count(data.runs_override)}`}
+            </dd>
+            <dt>Sampling</dt>
+            <dd>{plan.sampling_method.replaceAll('_', ' ')}</dd>
+            <dt>Seed</dt>
+            <dd className="mono">{String(plan.seed)}</dd>
+            <dt>At once</dt>
+            <dd>{compute.max_parallel_jobs === 0 ? 'no cap' : count(compute.max_parallel_jobs)}</dd>
+            <dt>Time limit</dt>
+            <dd>{compute.job_timeout_seconds === 0 ? 'none' : duration(compute.job_timeout_seconds * 1_000)}</dd>
+            <dt>Each run asks for</dt>
+            <dd>
+              {compute.container.cpu_request} CPU, {compute.container.memory_request} memory
+            </dd>
+            <dt>Stops early</dt>
+            <dd>
+              {early.enabled && early.conditions.length > 0
+                ? early.conditions.map((it) => `${it.variable} ${it.condition}`).join(', ')
+                : 'never'}
+            </dd>
+          </dl>
+        </Panel>
+        <Panel title="As submitted">
+          <pre className="source" tabIndex={0}>
+            <AsYaml value={data} />
+          </pre>
+          <p className="soft small">Submitting this again makes the same runs.</p>
+          <Command
+            text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json`}
+          />
+        </Panel>
+      </div>
       <Panel title={`Dispersions (${Object.keys(dispersions).length})`} flush>
         <div className="scroll" tabIndex={0} role="region" aria-label="Dispersions">
           <table>
@@ -66,15 +77,6 @@ export function BatchStudy({ batchId }: { batchId: string }) {
             </tbody>
           </table>
         </div>
-      </Panel>
-      <Panel title="As submitted">
-        <pre className="source" tabIndex={0}>
-          <AsYaml value={data} />
-        </pre>
-        <p className="soft small">Submitting this again makes the same runs.</p>
-        <Command
-          text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json`}
-        />
       </Panel>
     </div>
   );

@@ -8,11 +8,14 @@ import { State, StatusBar } from '../parts/status.tsx';
 import { count, minutes, rate, Time } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 
-type Progress = Map<string, BatchStatusResponse>;
+/** Undefined: deleted since this page was opened. */
+type Progress = Map<string, BatchStatusResponse | undefined>;
 
 function merge(before: Progress | undefined, { data }: FeedMessage & { type: 'snapshot' | 'delta' }): Progress {
   const next = new Map(before);
-  for (const it of (data as { batches: BatchStatusResponse[] }).batches) next.set(it.batch.id, it);
+  const { batches, deleted = [] } = data as { batches: BatchStatusResponse[]; deleted?: string[] };
+  for (const it of batches) next.set(it.batch.id, it);
+  for (const id of deleted) next.set(id, undefined);
   return next;
 }
 
@@ -43,7 +46,10 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
   const status = query.get('status') ?? '';
   const all = useMemo(() => {
     const known = new Map((listed.data ?? []).map((it) => [it.id, asListed(it)]));
-    for (const [id, it] of live.data ?? []) known.set(id, it);
+    for (const [id, it] of live.data ?? []) {
+      if (it === undefined) known.delete(id);
+      else known.set(id, it);
+    }
     // Newest first: ids sort in the order of creation.
     return [...known.values()].sort((a, b) => (a.batch.id < b.batch.id ? 1 : -1));
   }, [listed.data, live.data]);

@@ -300,20 +300,32 @@ function Outputs({ result, job }: { result: JobResult | null; job: Job }) {
       {result.output_files.length === 0 ? (
         <p className="soft">It left no files.</p>
       ) : (
-        <ul className="files mono">
-          {result.output_files.map((it) => (
-            <li key={it}>{it}</li>
-          ))}
-        </ul>
+        <Files paths={result.output_files} />
       )}
       {result.telemetry_data !== null && result.telemetry_data !== undefined && (
         <>
           <h3 className="section">Telemetry</h3>
-          <p className="mono">{result.telemetry_data}</p>
           <TelemetryFile location={result.telemetry_data} />
         </>
       )}
     </Panel>
+  );
+}
+
+/** The folder they share once, then what is below it. */
+function Files({ paths }: { paths: readonly string[] }) {
+  const folders = paths.map((it) => it.slice(0, it.lastIndexOf('/') + 1));
+  const folder = folders.reduce((a, b) => (a.length < b.length ? a : b));
+  const isShared = folder !== '' && paths.every((it) => it.startsWith(folder));
+  return (
+    <>
+      {isShared && <Command text={folder} label="Folder" />}
+      <ul className="files mono">
+        {paths.map((it) => (
+          <li key={it}>{isShared ? it.slice(folder.length) : it}</li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -327,7 +339,11 @@ function TelemetryFile({ location }: { location: string }) {
   return (
     <div className="stack">
       <label className="field">
-        <span>Plot it: choose {location.split('/').at(-1)} if this machine can read it</span>
+        <span>
+          The coordinator keeps no telemetry: it lies on the runner's machine. To plot it, open this file here, if this
+          machine can read it; it is read by this page and goes nowhere.
+        </span>
+        <code className="path">{location}</code>
         <input type="file" accept=".parquet" onChange={(event) => open(event.target.files?.[0])} />
       </label>
       {Plot !== undefined && <Plot.View key={Plot.file.name + Plot.file.lastModified} file={Plot.file} />}

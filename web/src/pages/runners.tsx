@@ -16,8 +16,9 @@ interface Pool {
 }
 
 function merge(before: Pool | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }): Pool {
-  const { runners, now } = message.data as RunnerListResponse & { now: number };
+  const { runners, forgotten = [], now } = message.data as RunnerListResponse & { forgotten?: string[]; now: number };
   const all = message.type === 'snapshot' ? new Map<string, Runner>() : new Map(before?.runners);
+  for (const id of forgotten) all.delete(id);
   for (const it of runners) all.set(it.id, it);
   return { runners: all, clockOffsetMs: now - Date.now() };
 }
@@ -86,6 +87,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
                 { name: 'Runs held', colour: 'running', values: series.values[1] ?? [], fill: true },
               ]}
               height={160}
+              leastSpan={60}
             />
           </Panel>
         </>

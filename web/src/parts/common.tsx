@@ -1,8 +1,8 @@
 /** Small parts of every page: what to do next, what failed, a question before something is done. */
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-/** A command to be copied into a terminal. */
-export function Command({ text }: { text: string }) {
+/** A command (or a path) to be copied into a terminal. */
+export function Command({ text, label = 'Command' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
     // Over plain HTTP from another machine a browser has no clipboard: the text can still be selected.
@@ -16,7 +16,7 @@ export function Command({ text }: { text: string }) {
   };
   return (
     <div className="command">
-      <code tabIndex={0} role="textbox" aria-readonly="true" aria-label="Command">
+      <code tabIndex={0} role="textbox" aria-readonly="true" aria-label={label}>
         {text}
       </code>
       <button type="button" onClick={copy}>
@@ -80,6 +80,10 @@ interface AskProps {
   children?: ReactNode;
   /** A label asks for a reason as well. */
   reason?: string;
+  /** What is typed is not to be read over one's shoulder. */
+  secret?: boolean;
+  /** The button that leaves everything as it is. */
+  refusal?: string;
   action: string;
   danger?: boolean;
   onAnswer: (reason: string | undefined) => void;
@@ -87,7 +91,17 @@ interface AskProps {
 }
 
 /** A question in front of the page; Escape says no. */
-export function Ask({ title, children, reason, action, danger = false, onAnswer, onClose }: AskProps) {
+export function Ask({
+  title,
+  children,
+  reason,
+  secret = false,
+  refusal = 'Keep as it is',
+  action,
+  danger = false,
+  onAnswer,
+  onClose,
+}: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   useEffect(() => dialog.current?.showModal(), []);
@@ -106,12 +120,18 @@ export function Ask({ title, children, reason, action, danger = false, onAnswer,
         {reason !== undefined && (
           <label className="field">
             <span>{reason}</span>
-            <input value={text} maxLength={1000} onChange={(event) => setText(event.target.value)} />
+            <input
+              type={secret ? 'password' : 'text'}
+              autoComplete="off"
+              value={text}
+              maxLength={1000}
+              onChange={(event) => setText(event.target.value)}
+            />
           </label>
         )}
         <footer>
           <button type="button" onClick={onClose}>
-            Keep as it is
+            {refusal}
           </button>
           <button type="submit" className={danger ? 'danger' : 'primary'}>
             {action}

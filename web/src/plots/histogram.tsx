@@ -52,7 +52,7 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange }: Pro
         <strong className="clip" title={name}>
           {name}
         </strong>
-        <span className="soft">{note}</span>
+        <span className="soft nowrap">{note}</span>
       </figcaption>
       <svg
         ref={svg}

@@ -13,6 +13,8 @@ export interface Series {
   fill?: boolean;
   /** Thin and without points: the edge of a band. */
   edge?: boolean;
+  /** Each value holds until the next time. */
+  steps?: boolean;
 }
 
 interface Props {
@@ -23,11 +25,13 @@ interface Props {
   height?: number;
   /** What the horizontal axis shows, when it is not time. */
   across?: string;
+  /** The horizontal axis shows no less than this, in its own units. */
+  leastSpan?: number;
 }
 
 const AXIS_FONT = '11px system-ui, sans-serif';
 
-export function TimeSeries({ label, times, series, height = 200, across }: Props) {
+export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0 }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useShownTheme();
@@ -38,7 +42,7 @@ export function TimeSeries({ label, times, series, height = 200, across }: Props
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
-    const made = new uPlot(options(series, element.clientWidth, height, across), latest.current, element);
+    const made = new uPlot(options(series, element.clientWidth, height, across, leastSpan), latest.current, element);
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }));
     observer.observe(element);
@@ -48,7 +52,7 @@ export function TimeSeries({ label, times, series, height = 200, across }: Props
       plot.current = undefined;
     };
     // The lines are told apart by name; their values follow below.
-  }, [theme, names, height, across]);
+  }, [theme, names, height, across, leastSpan]);
   useEffect(() => plot.current?.setData(data), [times, series]);
   return (
     <figure className="plot">
@@ -67,7 +71,41 @@ export function TimeSeries({ label, times, series, height = 200, across }: Props
   );
 }
 
-function options(series: readonly Series[], width: number, height: number, across: string | undefined): uPlot.Options {
+/** Times as this browser's owner writes them; the day below, where it is not plain. */
+function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
+  const time = new Intl.DateTimeFormat(undefined, {
+    hour: 'numeric',
+    minute: '2-digit',
+    ...(stepSecs < 60 ? { second: '2-digit' } : {}),
+  });
+  const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+  let before = day.format(new Date());
+  return ticks.map((it) => {
+    const at = new Date(it * 1_000);
+    const today = day.format(at);
+    const isNew = today !== before;
+    before = today;
+    if (stepSecs >= 86_400) return today;
+    return isNew ? `${time.format(at)}\n${today}` : time.format(at);
+  });
+}
+
+/** With room above; from 0 where nothing is below and 0 is not far. */
+function niceRange(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const room = (high - low || Math.abs(high) || 1) * 0.08;
+  const fromZero = low >= 0 && low <= high / 2;
+  return [fromZero ? 0 : low - room, high + room];
+}
+
+function options(
+  series: readonly Series[],
+  width: number,
+  height: number,
+  across: string | undefined,
+  leastSpan: number,
+): uPlot.Options {
+  const stepped = uPlot.paths.stepped?.({ align: 1 });
   const axis = {
     stroke: colour('soft'),
     font: AXIS_FONT,
@@ -81,12 +119,17 @@ function options(series: readonly Series[], width: number, height: number, acros
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { time: across === undefined } },
+    scales: {
+      x: { time: across === undefined, range: (_, low, high) => [Math.min(low, high - leastSpan), high] },
+      y: { range: (_, low, high) => niceRange(low, high) },
+    },
     axes: [
       {
         ...axis,
         size: across === undefined ? 42 : 28,
-        ...(across === undefined ? {} : { values: (_, ticks) => ticks.map((it) => figure(it)) }),
+        space: across === undefined ? 84 : 60,
+        values: (_, ticks, _axis, _space, step) =>
+          across === undefined ? timeTicks(ticks, step) : ticks.map((it) => figure(it)),
       },
       { ...axis, size: 58, values: (_, ticks) => ticks.map((it) => figure(it)) },
     ],
@@ -97,6 +140,7 @@ function options(series: readonly Series[], width: number, height: number, acros
         stroke: colour(it.colour),
         width: it.edge === true ? 0.75 : 1.75,
         points: { show: false },
+        ...(it.steps === true && stepped !== undefined ? { paths: stepped } : {}),
         ...(it.fill === true ? { fill: `color-mix(in srgb, ${colour(it.colour)} 16%, transparent)` } : {}),
       })),
     ],

@@ -67,12 +67,20 @@ export interface Histogram {
   sd: number;
 }
 
+const MOST_BINS = 40;
+
+/** Rice's rule, twice the cube root of the number of values: few values in many bins show a comb and no shape. */
+export function binsFor(values: Float64Array): number {
+  let count = 0;
+  for (const value of values) if (Number.isFinite(value)) count += 1;
+  return Math.min(MOST_BINS, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
+}
+
 /** Equal bins between the least and the greatest value; undefined without values. Figures are of the selected runs. */
 export function histogramOf(
   values: Float64Array,
   status: Uint8Array,
   mask: Uint8Array | undefined,
-  bins: number,
 ): Histogram | undefined {
   let from = Infinity;
   let to = -Infinity;
@@ -81,6 +89,7 @@ export function histogramOf(
     if (value > to && value !== Infinity) to = value;
   }
   if (from > to) return undefined;
+  const bins = binsFor(values);
   const scale = to > from ? bins / (to - from) : 0;
   const [all, selected, failed] = [new Uint32Array(bins), new Uint32Array(bins), new Uint32Array(bins)];
   let count = 0;

@@ -67,7 +67,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
       </p>
       <div className="histograms small-ones">
         {varying.map(({ name, values }) => {
-          const histogram = histogramOf(values, new Uint8Array(values.length), undefined, 30);
+          const histogram = histogramOf(values, new Uint8Array(values.length), undefined);
           return histogram === undefined ? null : (
             <HistogramPlot
               key={name}
@@ -127,7 +127,9 @@ function Pair({ across, up }: { across: Column; up: Column }) {
         <path d={path} />
       </svg>
       <figcaption className="small soft clip" title={`${up.name} against ${across.name}`}>
-        {up.name} / {across.name}
+        {up.name}
+        <br />
+        over {across.name}
       </figcaption>
     </figure>
   );
