@@ -81,7 +81,7 @@ function distributionFaults(distribution: DistributionType, pointer: string): Fa
   const quantile = quantileFunction(distribution);
   if (PROBES.every((u) => Number.isFinite(quantile(u)))) return [];
   const given = Object.keys(RULES[type]).map((member) => `${member} ${String(members.get(member))}`);
-  const detail = `is a ${type} distribution (${given.join(', ')}) whose extreme samples overflow a double; make these smaller`;
+  const detail = `as ${type} with ${given.join(' and ')} has extreme samples that overflow a double; use a narrower one`;
   return [{ pointer, detail }];
 }
 
