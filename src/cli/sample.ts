@@ -1,9 +1,9 @@
 /** `simbatch sample`: the parameters of every run of a study file, without a coordinator; any number of runs in constant memory. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import { samplingWarnings } from '../domain/sampling/dispersions.ts';
 import { createSampler, type Sampler } from '../domain/sampling/sampler.ts';
-import { seedFromDecimal } from '../domain/seed.ts';
+import { MAX_SEED, seedFromDecimal } from '../domain/seed.ts';
 import type { BatchSubmission, Seed } from '../domain/types.ts';
 import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
@@ -27,7 +27,7 @@ export function sampleCommand(): Command {
     .description('print the parameters of every run of a study, as the coordinator would sample them')
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs <n>', 'only the first n runs, as --runs-override would', integerBetween(0, MAX_INT32))
-    .option('--seed <n>', "in place of the study's own seed", seedFromDecimal)
+    .option('--seed <n>', "in place of the study's own seed", seedOption)
     .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('table'))
     .option('-o, --output <file>', 'write to this file instead of standard output')
     .action(async (file: string, flags: SampleFlags) => {
@@ -42,6 +42,14 @@ export function sampleCommand(): Command {
         note(`warning: ${where(pointer)}: ${printable(pointer)} ${detail}`);
       await print(sampler, runs, submission, flags);
     });
+}
+
+function seedOption(text: string): Seed {
+  try {
+    return seedFromDecimal(text);
+  } catch {
+    throw new InvalidArgumentError(`It must be an integer from 0 to ${MAX_SEED}.`);
+  }
 }
 
 function seedOf(submission: BatchSubmission, flags: SampleFlags): Seed {

@@ -58,8 +58,12 @@ export function readStudyText(text: string): StudyText {
   }
   if (document?.contents === null || document?.contents === undefined)
     return refuse([{ line: 1, column: 1, detail: 'the file is empty' }]);
-  if (document.errors.length > 0)
-    return refuse(document.errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
+  if (document.errors.length > 0) {
+    // What a tab leaves behind cannot be told apart from faults of its own: the tabs first.
+    const tabs = document.errors.filter((error) => error.code === 'TAB_AS_INDENT');
+    const told = tabs.length > 0 ? tabs : document.errors;
+    return refuse(told.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
+  }
 
   const conversion = new Conversion(document, at);
   const value = conversion.run();
@@ -75,8 +79,14 @@ export function readStudyText(text: string): StudyText {
 }
 
 function syntaxFault(error: YAMLError, at: (offset: number) => { line: number; column: number }): FileFault {
-  const detail = error.code === 'TAB_AS_INDENT' ? 'is indented with a tab; YAML takes spaces only' : error.message;
-  return { ...at(error.pos[0]), detail };
+  const place = at(error.pos[0]);
+  if (error.code === 'TAB_AS_INDENT') return { ...place, detail: 'is indented with a tab; YAML takes spaces only' };
+  const unquoted = /^Plain value cannot start with (?:block scalar indicator|reserved character) (.)/.exec(
+    error.message,
+  );
+  if (/^Not a YAML token/.test(error.message))
+    return { ...place, detail: 'does not belong here; text that begins with > or | needs quotes' };
+  return { ...place, detail: unquoted === null ? error.message : `begins with ${unquoted[1]}; put the text in quotes` };
 }
 
 /** The offset at which the text is nested too deeply, found without recursion; undefined when nowhere. */

@@ -4,10 +4,11 @@
  * does not grow; read back into a fresh directory only.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
 import { packageVersion } from '../package.ts';
+import { makeDataDir } from './data-dir.ts';
 import { keys } from './keys.ts';
 import { openStore, STORE_FORMAT, type Store } from './store.ts';
 
@@ -167,7 +168,7 @@ export async function restoreBackup(open: () => AsyncIterable<Uint8Array>, direc
   const summary = await readBackup(open());
   const coming = `${directory}.restoring`;
   await rm(coming, { recursive: true, force: true });
-  await mkdir(dirname(directory), { recursive: true });
+  await makeDataDir(dirname(directory));
   const store = await openStore(coming);
   try {
     await readBackup(open(), (records) => store.write(new Map(records)));

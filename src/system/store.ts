@@ -2,9 +2,9 @@
  * The store: an ordered map of text to text with atomic, durable batches, kept by LevelDB. Opens, migrates and refuses;
  * knows nothing of what the records mean.
  */
-import { mkdir } from 'node:fs/promises';
 import { Level } from 'level';
 import { SimbatchError } from '../domain/errors.ts';
+import { makeDataDir } from './data-dir.ts';
 import { keys, type KeyRange } from './keys.ts';
 
 /** Changes of one atomic write: text to put, null to delete. */
@@ -57,7 +57,7 @@ export async function openStore(
 
 async function openLevel(directory: string): Promise<Level<string, string>> {
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDataDir(directory);
     const level = new Level<string, string>(directory, {
       keyEncoding: 'utf8',
       valueEncoding: 'utf8',

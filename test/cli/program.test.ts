@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { parquetMetadata } from 'hyparquet';
-import { COMMAND_NAMES } from '../../src/cli/program.ts';
+import { buildProgram, COMMAND_NAMES } from '../../src/cli/program.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
@@ -269,6 +269,26 @@ describe('the program', function () {
 
   it('every command is in docs/cli.md', () => {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
-    expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}`))).to.deep.equal([]);
+    expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}\n`))).to.deep.equal([]);
+  });
+
+  it('every part and option of a command is in its section of docs/cli.md, or in docs/runner.md', async () => {
+    const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
+    const runners = readFileSync(join(packageRoot, 'docs', 'runner.md'), 'utf8');
+    const shared = page.slice(0, page.indexOf('## simbatch '));
+    const program = await buildProgram(['completion']);
+    const missing = program.commands
+      .filter((command) => COMMAND_NAMES.includes(command.name()))
+      .flatMap((command) => {
+        const name = command.name();
+        const section = page.split(`## simbatch ${name}\n`)[1]?.split('\n## ')[0] ?? '';
+        const text = `${shared}${section}${['runner', 'run-one', 'replay'].includes(name) ? runners : ''}`;
+        const wanted = [command, ...command.commands].flatMap((part) => [
+          ...(part === command ? [] : [`simbatch ${name} ${part.name()}`]),
+          ...part.options.map((option) => option.long ?? option.flags),
+        ]);
+        return wanted.filter((it) => !text.includes(it)).map((it) => `${name}: ${it}`);
+      });
+    expect(missing).to.deep.equal([]);
   });
 });

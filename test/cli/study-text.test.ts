@@ -11,6 +11,13 @@ const REFUSED: [string, string, string[]][] = [
   ['repeated member of JSON', '{"a": 1,\n "a": 2}', ['2:2 repeats the member "a"']],
   ['two documents', 'a: 1\n---\nb: 2\n', ['2:1 starts a second document; a study is one']],
   ['tab as indentation', 'a:\n\tb: 1\n', ['2:1 is indented with a tab; YAML takes spaces only']],
+  [
+    'a tab and what follows from it',
+    'a:\n  b: 1\n\tc: 1\n  d: 1\n',
+    ['3:1 is indented with a tab; YAML takes spaces only'],
+  ],
+  ['an operator without quotes', 'a: > 22\n', ['1:6 does not belong here; text that begins with > or | needs quotes']],
+  ['an operator without quotes in a flow', '{a: > 22}\n', ['1:5 begins with >; put the text in quotes']],
   ['unknown anchor', 'a: *b\n', ['1:4 refers to *b, but there is no &b before it']],
   [
     'merge key',

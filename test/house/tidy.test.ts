@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../src/package.ts';
@@ -55,6 +55,13 @@ describe('the house rules', () => {
   it('a file says what lives in it', () => {
     const silent = files.filter((it) => !/^(#!.*\n)?\/(\*\*|\/) ?\S?/.test(it.text));
     expect(silent.map((it) => it.path)).to.deep.equal([]);
+  });
+
+  it('every test that the pages name exists', () => {
+    const pages = ['docs/operations.md', 'ARCHITECTURE.md'].map((it) => readFileSync(join(packageRoot, it), 'utf8'));
+    const named = pages.flatMap((page) => [...page.matchAll(/`(test\/[\w/.-]+)`/g)].map((it) => it[1] ?? ''));
+    expect(named).to.have.length.above(20);
+    expect(named.filter((it) => !existsSync(join(packageRoot, it)))).to.deep.equal([]);
   });
 
   it('every folder of tests is run by `npm test`', () => {

@@ -190,6 +190,9 @@ describe('system/store', () => {
     const file = join(await directory(), 'a file');
     await writeFile(file, 'hello');
     expect(await codeOf(openStore(file))).to.equal('store-unusable');
+    expect(await codeOf(openStore(join(file, 'below')))).to.equal('store-unusable');
+    // A file system that takes no directories and says that they are missing: a recursive mkdir never ends there.
+    if (process.platform === 'linux') expect(await codeOf(openStore('/proc/simbatch/data'))).to.equal('store-unusable');
   });
 
   it('migrates an older one step by step, each step whole', async () => {

@@ -80,7 +80,9 @@ function distributionFaults(distribution: DistributionType, pointer: string): Fa
   if (distribution.type === 'beta') return [];
   const quantile = quantileFunction(distribution);
   if (PROBES.every((u) => Number.isFinite(quantile(u)))) return [];
-  return [{ pointer, detail: `the ${type} distribution overflows a double: its extreme samples would not be finite` }];
+  const given = Object.keys(RULES[type]).map((member) => `${member} ${String(members.get(member))}`);
+  const detail = `as ${type} with ${given.join(' and ')} has extreme samples that overflow a double; use a narrower one`;
+  return [{ pointer, detail }];
 }
 
 /**
