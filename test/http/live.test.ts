@@ -196,6 +196,47 @@ describe('live feed', () => {
     expect(flow).to.deep.equal({ 'Pending|CLAIM|Claimed': 1, 'Claimed|START|Running': 1 });
   });
 
+  it('tells those who watch a batch, its runs or all batches that it was deleted', async () => {
+    await register();
+    const { batch_id } = await coordinator.submit(study({ runs: 1 }));
+    const { assignments } = await coordinator.claim('r1', { instance: 'i', max_jobs: 1 });
+    const { job, attempt } = assignments[0]!;
+    await coordinator.start(job.id, { runner_id: 'r1', attempt });
+    const result = { execution_time_secs: 2, output_files: [], metadata: {} };
+    await coordinator.complete(job.id, { runner_id: 'r1', attempt, result });
+    const all = await viewer('batches');
+    const counts = await viewer('machine/job');
+    const within = await Promise.all(
+      [`batch/${batch_id}`, `job/${job.id}`, `machine/job/${job.id}`, `machine/batch/${batch_id}`].map((it) =>
+        viewer(it),
+      ),
+    );
+    for (const it of [all, counts, ...within]) expect((await it.next(() => true)).type).to.equal('snapshot');
+    await coordinator.deleteBatch(batch_id);
+    expect((await all.next(() => true)).data['deleted']).to.deep.equal([batch_id]);
+    expect((await counts.next(() => true)).data['counts']).to.deep.equal({});
+    const codes = await Promise.all(within.map(async (it) => (await it.next(() => true)).code));
+    expect(codes).to.deep.equal(['unknown-batch', 'unknown-job', 'unknown-job', 'unknown-batch']);
+    await coordinator.submit(study({ runs: 1 }));
+    await all.next((message) => message.type === 'delta');
+    expect(within.flatMap((it) => it.heard)).to.deep.equal([]);
+  });
+
+  it('tells those who watch the pool or a runner that it was forgotten', async () => {
+    await register();
+    await coordinator.signOff('r1', { instance: 'i' });
+    const pool = await viewer('pool');
+    const one = await viewer('machine/runner/r1');
+    const counts = await viewer('machine/runner');
+    for (const it of [pool, one, counts]) expect((await it.next(() => true)).type).to.equal('snapshot');
+    await coordinator.forgetRunner('r1');
+    expect((await pool.next(() => true)).data['forgotten']).to.deep.equal(['r1']);
+    expect((await one.next(() => true)).code).to.equal('unknown-runner');
+    expect((await counts.next(() => true)).data['counts']).to.deep.equal({});
+    await register();
+    expect((await pool.next(() => true)).data['runners'][0].id).to.equal('r1');
+  });
+
   it('coalesces: a thousand changes are a handful of messages', async () => {
     await register();
     await coordinator.submit(study({ runs: 5 }));

@@ -3,10 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, BatchSubmission, Report } from '../../src/domain/types.ts';
+import { Access } from '../../src/http/auth.ts';
 import { startHttp, type HttpServer } from '../../src/http/server.ts';
 import { packageRoot } from '../../src/package.ts';
 import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
 import { openStore } from '../../src/system/store.ts';
+import { Tokens } from '../../src/system/tokens.ts';
 import { realWorld } from '../../src/system/world.ts';
 import { seededRandom } from './simulated-world.ts';
 
@@ -14,6 +16,8 @@ export const webRoot = join(packageRoot, 'dist/web');
 
 export interface WebServer {
   url: string;
+  /** The data directory. */
+  folder: string;
   coordinator: Coordinator;
   /** Stops listening and listens again on the same port, as after a restart of the network in between. */
   interrupt(ms: number): Promise<void>;
@@ -22,14 +26,30 @@ export interface WebServer {
 
 const quiet = { debug: () => {}, info: () => {}, error: () => {} };
 
-export async function startWeb(): Promise<WebServer> {
+function accessTo(folder: string): Access {
+  const now = (): number => realWorld.now();
+  return new Access({ tokens: new Tokens(folder, now, () => {}), isOpenWithoutTokens: true, now });
+}
+
+/** `withTokens`: asks for those in the data directory `folder`, once there are some. */
+export async function startWeb({ withTokens = false } = {}): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
   const coordinator = await openCoordinator(await openStore(folder), realWorld);
   const listen = (port: number): Promise<HttpServer> =>
-    startHttp({ coordinator, live: coordinator, webRoot, host: '127.0.0.1', port, log: quiet, world: realWorld });
+    startHttp({
+      coordinator,
+      live: coordinator,
+      webRoot,
+      host: '127.0.0.1',
+      port,
+      log: quiet,
+      world: realWorld,
+      ...(withTokens ? { access: accessTo(folder) } : {}),
+    });
   let http = await listen(0);
   return {
     url: http.url,
+    folder,
     coordinator,
     async interrupt(ms) {
       const { port } = http;

@@ -1,11 +1,9 @@
 /**
- * Reads all runs of a batch page by page, away from the page's own thread. The parameters are not read but sampled here:
- * they are a function of the submission.
+ * Reads all runs of a batch page by page, away from the page's own thread. The parameters are read too, not sampled here:
+ * a browser's logarithm may differ from the coordinator's in the last digit.
  */
 import { runIdOf } from '../../../src/domain/ids.ts';
-import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import type { BatchSubmission, Job, JobResult, Seed } from '../../../src/domain/types.ts';
-import { parseExact } from '../../../src/exact-json.ts';
+import type { Job, JobResult } from '../../../src/domain/types.ts';
 import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type OutputChunk, type RunChunk } from './run-columns.ts';
 
 const PAGE = 2_000;
@@ -28,8 +26,9 @@ self.addEventListener('message', (event: MessageEvent<LoaderRequest>) => {
 
 async function load(request: LoaderRequest): Promise<void> {
   const { origin, batchId, headers } = request;
-  if (request.withParameters) await sampleParameters(request);
-  for await (const jobs of pages<Job[]>(`${origin}/jobs?batch_id=${batchId}&limit=${PAGE}`, headers)) sayRuns(jobs);
+  for await (const jobs of pages<Job[]>(`${origin}/jobs?batch_id=${batchId}&limit=${PAGE}`, headers)) {
+    sayRuns(jobs, request.withParameters);
+  }
   for await (const { results } of pages<{ results: JobResult[] }>(
     `${origin}/batches/${batchId}/results?limit=${PAGE}`,
     headers,
@@ -49,26 +48,10 @@ async function* pages<T>(first: string, headers: Record<string, string>): AsyncG
   }
 }
 
-async function sampleParameters({ origin, batchId, totalJobs, headers }: LoaderRequest): Promise<void> {
-  const response = await fetch(`${origin}/batches/${batchId}/submission`, { headers });
-  if (!response.ok) throw new Error(`The submission could not be read: the coordinator answered ${response.status}.`);
-  const { config } = parseExact(await response.text()) as BatchSubmission;
-  const { dispersions, monte_carlo } = config;
-  const sampler = createSampler(dispersions, { ...monte_carlo, seed: monte_carlo.seed as Seed });
-  const columns = sampler.names.map(() => new Float64Array(totalJobs));
-  const values = new Float64Array(sampler.names.length);
-  for (let run = 0; run < totalJobs; run += 1) {
-    sampler.sampleInto(run, values);
-    for (let at = 0; at < columns.length; at += 1) columns[at]![run] = values[at]!;
-  }
-  const buffers = columns.map((it) => it.buffer);
-  say({ type: 'parameters', names: [...sampler.names], columns, percentiles: true }, buffers);
-}
-
 const timeOf = (timestamp: string | undefined): number =>
   timestamp === undefined ? Number.NaN : Date.parse(timestamp);
 
-function sayRuns(jobs: readonly Job[]): void {
+function sayRuns(jobs: readonly Job[], withParameters: boolean): void {
   const [first] = jobs;
   if (first === undefined) return;
   const chunk: RunChunk = {
@@ -79,19 +62,23 @@ function sayRuns(jobs: readonly Job[]): void {
     ended: new Float64Array(jobs.length),
     runners: [],
     errors: [],
+    parameters: withParameters
+      ? Object.keys(first.run_config.parameters).map((name) => [name, new Float64Array(jobs.length)])
+      : [],
   };
   for (const [at, job] of jobs.entries()) {
     chunk.status[at] = STATUS_CODE[job.status];
     chunk.retries[at] = Math.min(job.retries, 255);
     chunk.started[at] = timeOf(job.started_at);
     chunk.ended[at] = timeOf(job.completed_at);
+    for (const [name, values] of chunk.parameters) values[at] = job.run_config.parameters[name] ?? Number.NaN;
     if (job.assigned_runner !== undefined) chunk.runners.push([at, job.assigned_runner]);
     if (job.error_message !== undefined) chunk.errors.push([at, job.error_message]);
   }
-  const { status, retries, started, ended } = chunk;
+  const { status, retries, started, ended, parameters } = chunk;
   say(
     { type: 'runs', chunk },
-    [status, retries, started, ended].map((it) => it.buffer as ArrayBuffer),
+    [status, retries, started, ended, ...parameters.map(([, values]) => values)].map((it) => it.buffer as ArrayBuffer),
   );
 }
 

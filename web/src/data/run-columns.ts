@@ -11,6 +11,8 @@ export interface RunChunk {
   /** Sparse: the few that have one. */
   runners: [offset: number, runner: string][];
   errors: [offset: number, message: string][];
+  /** A column each; none where they are known already. */
+  parameters: [name: string, values: Float64Array][];
 }
 
 /** Outputs of single runs, a column per name. */
@@ -20,7 +22,6 @@ export interface OutputChunk {
 }
 
 export type LoaderMessage =
-  | { type: 'parameters'; names: string[]; columns: Float64Array[]; percentiles: boolean }
   | { type: 'runs'; chunk: RunChunk }
   | { type: 'outputs'; chunk: OutputChunk }
   | { type: 'done' }
@@ -31,7 +32,6 @@ export interface LoaderRequest {
   headers: Record<string, string>;
   origin: string;
   batchId: string;
-  totalJobs: number;
   /** False when only states and outputs are to be read again. */
   withParameters: boolean;
 }

@@ -40,6 +40,8 @@ export class RunTable {
   /** Grows with each change of a parameter or output. */
   valuesVersion = 0;
   #live: Uint8Array;
+  /** They never change: once read, for good. */
+  #hasParameters = false;
   #worker: Worker | undefined;
   #listeners = new Set<() => void>();
   #timer: number | undefined;
@@ -70,8 +72,7 @@ export class RunTable {
       headers: credentials(),
       origin: window.location.origin,
       batchId: this.batchId,
-      totalJobs: this.size,
-      withParameters: this.parameters.length === 0,
+      withParameters: !this.#hasParameters,
     };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(request);
@@ -86,12 +87,10 @@ export class RunTable {
   #take(message: LoaderMessage): void {
     if (message.type === 'runs') this.#takeRuns(message.chunk);
     else if (message.type === 'outputs') this.#takeOutputs(message.chunk);
-    else if (message.type === 'parameters') {
-      this.parameters = message.names.map((name, at) => ({ name, values: message.columns[at]! }));
-      this.valuesVersion += 1;
-    } else {
+    else {
       this.isLoaded = true;
       this.failure = message.type === 'error' ? message.detail : undefined;
+      this.#hasParameters ||= message.type === 'done';
       this.#worker?.terminate();
       this.#worker = undefined;
     }
@@ -100,6 +99,7 @@ export class RunTable {
 
   #takeRuns(chunk: RunChunk): void {
     const { from } = chunk;
+    if (chunk.parameters.length > 0) this.#takeParameters(from, chunk.parameters);
     for (let at = 0; at < chunk.status.length; at += 1) {
       const run = from + at;
       if (this.#live[run] === 1) continue;
@@ -110,6 +110,14 @@ export class RunTable {
     }
     for (const [at, runner] of chunk.runners) if (this.#live[from + at] === 0) this.runners.set(from + at, runner);
     for (const [at, error] of chunk.errors) if (this.#live[from + at] === 0) this.errors.set(from + at, error);
+  }
+
+  #takeParameters(from: number, columns: RunChunk['parameters']): void {
+    if (this.parameters.length === 0) {
+      this.parameters = columns.map(([name]) => ({ name, values: new Float64Array(this.size).fill(Number.NaN) }));
+    }
+    for (const [at, [, values]] of columns.entries()) this.parameters[at]!.values.set(values, from);
+    this.valuesVersion += 1;
   }
 
   #takeOutputs({ runs, columns }: OutputChunk): void {

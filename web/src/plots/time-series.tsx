@@ -90,11 +90,11 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
   });
 }
 
-/** With room above; from 0 where nothing is below and 0 is not far. */
-function niceRange(low: number | null, high: number | null): [number, number] {
+/** With room above; from 0 where nothing is below and 0 is not far, or where what lies below a line is filled. */
+function niceRange(low: number | null, high: number | null, isFilled: boolean): [number, number] {
   if (low === null || high === null) return [0, 1];
   const room = (high - low || Math.abs(high) || 1) * 0.08;
-  const fromZero = low >= 0 && low <= high / 2;
+  const fromZero = low >= 0 && (isFilled || low <= high / 2);
   return [fromZero ? 0 : low - room, high + room];
 }
 
@@ -121,7 +121,14 @@ function options(
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
       x: { time: across === undefined, range: (_, low, high) => [Math.min(low, high - leastSpan), high] },
-      y: { range: (_, low, high) => niceRange(low, high) },
+      y: {
+        range: (_, low, high) =>
+          niceRange(
+            low,
+            high,
+            series.some((it) => it.fill === true),
+          ),
+      },
     },
     axes: [
       {

@@ -1,0 +1,109 @@
+/** A coordinator that asks for tokens, looked at through the dashboard, with tokens made by the command that it shows. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { WebSocket } from 'ws';
+import { packageRoot } from '../../src/package.ts';
+import { openBrowser, watchedPage } from '../support/browser.ts';
+import { descentStudy, startWeb, type WebServer } from '../support/web-server.ts';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const program = join(packageRoot, 'dist/bin/simbatch.js');
+
+describe('the dashboard of a coordinator with tokens', function () {
+  this.timeout(60_000);
+  let browser: Browser | undefined;
+  let web: WebServer;
+  let lookOnly: string;
+
+  /** Runs a `simbatch` command line as the page shows it, over the data directory of this test. */
+  async function run(command: string): Promise<string> {
+    const words = command.replace('./data', web.folder).split(' ').slice(1);
+    const token = (await promisify(execFile)(process.execPath, [program, ...words])).stdout.trim();
+    // A running coordinator looks for new tokens about once a second.
+    const headers = { authorization: `Bearer ${token}` };
+    while ((await fetch(`${web.url}/batches`, { headers })).status !== 200) await pause(50);
+    return token;
+  }
+
+  before(async function () {
+    browser = await openBrowser();
+    if (browser === undefined) return this.skip();
+    web = await startWeb({ withTokens: true });
+    await web.coordinator.submit(descentStudy('behind a door', 3));
+    lookOnly = await run('simbatch token create --scope read --data-dir ./data');
+  });
+
+  after(async () => {
+    await browser?.close();
+    await web?.close();
+  });
+
+  async function enter(page: Page, token: string): Promise<void> {
+    await page.getByLabel(/^Token/).fill(token);
+    await page.getByRole('button', { name: 'Use it' }).click();
+  }
+
+  it('asks for one, takes the one that the command shown makes, keeps it, and forgets it', async () => {
+    const { page, foreign } = await watchedPage(browser!, web.url);
+    await page.goto(web.url);
+    await page.getByText('This coordinator asks for a token').waitFor();
+    expect(await page.getByText('behind a door').count()).to.equal(0);
+    const token = await run((await page.getByRole('textbox', { name: 'Command' }).textContent()) ?? '');
+    await enter(page, token);
+    await page.getByRole('link', { name: 'behind a door' }).waitFor();
+    await page.getByText('Live').waitFor();
+    const { batch_id } = await web.coordinator.submit(descentStudy('while one looks', 3));
+    await page.getByRole('link', { name: 'while one looks' }).click();
+    await page.getByText('of 3 (0 %)').waitFor();
+    await page.reload();
+    // The runs are read by a worker, the batch by the page, its changes over the WebSocket.
+    await page.locator('[aria-label^="Download"] button:not(:disabled)').first().waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByText('Cancelled 3').waitFor();
+    expect((await web.coordinator.batch(batch_id)).batch.status).to.equal('Cancelled');
+    await page.goto(`${web.url}/docs/`);
+    await page.getByText('Submit a study').first().waitFor();
+    await page.goto(web.url);
+    await page.getByRole('button', { name: 'Forget token' }).click();
+    await page.getByText('This coordinator asks for a token').waitFor();
+    expect(foreign).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('says so when a token is not taken, and can be asked again', async () => {
+    const { page } = await watchedPage(browser!, web.url);
+    await page.goto(web.url);
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByRole('button', { name: 'Enter token' }).click();
+    await enter(page, 'sbt_00000000_wrong');
+    await page.getByText('This coordinator did not take the token').waitFor();
+    await enter(page, lookOnly);
+    await page.getByRole('link', { name: 'behind a door' }).waitFor();
+    await page.context().close();
+  });
+
+  it('names the scope that is missing', async () => {
+    const { page } = await watchedPage(browser!, web.url);
+    await page.goto(web.url);
+    await enter(page, lookOnly);
+    await page.getByRole('button', { name: 'Cancel behind a door' }).click();
+    await page.getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByText(/needs the scope `submit`/).waitFor();
+    await page.context().close();
+  });
+
+  it('opens no WebSocket without one', async () => {
+    for (const path of ['/live', '/inspect']) {
+      const socket = new WebSocket(web.url.replace('http', 'ws') + path, ['simbatch']);
+      const outcome = await new Promise((resolve) => {
+        socket.addEventListener('open', () => resolve('open'));
+        socket.addEventListener('error', () => resolve('refused'));
+      });
+      expect(outcome, path).to.equal('refused');
+    }
+  });
+});
