@@ -71,6 +71,8 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
     };
   }
   if (error instanceof UnreachableError) {
+    // It is there, and the message says what it takes to trust it.
+    if (error.message.includes('certificate')) return { exitCode: EXIT.unavailable, lines: [printable(error.message)] };
     const remedy = 'start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
     return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
   }
@@ -87,7 +89,8 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
   if (error instanceof SimbatchError) {
     return {
       exitCode: exitCodeOfRefusal(error),
-      lines: [printable(error.message), ...faultLines(error.faults)],
+      // A message may be several faults, a line each, as of a configuration.
+      lines: [...error.message.split('\n').map((line) => printable(line)), ...faultLines(error.faults)],
     };
   }
   return describeForeign(error, debug);

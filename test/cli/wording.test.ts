@@ -114,6 +114,20 @@ describe('failures', () => {
         'cannot reach the coordinator at http://x: refused; start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT',
       ],
     ],
+    [
+      'certificate',
+      new UnreachableError('https://x', 'its certificate is self-signed; name a file with it in NODE_EXTRA_CA_CERTS'),
+      69,
+      [
+        'cannot reach the coordinator at https://x: its certificate is self-signed; name a file with it in NODE_EXTRA_CA_CERTS',
+      ],
+    ],
+    [
+      'several settings',
+      new SimbatchError('invalid-configuration', 'a:1:1: x\na:2:1: y'),
+      78,
+      ['a:1:1: x', 'a:2:1: y'],
+    ],
     ['locked', new SimbatchError('store-locked', 'in use'), 73, ['in use']],
     ['configuration', new SimbatchError('invalid-configuration', 'bad'), 78, ['bad']],
     [
