@@ -40,4 +40,3 @@ export const STATUS_CODE = Object.fromEntries(JOB_STATUSES.map((it, index) => [i
   JobStatus,
   number
 >;
-export const isTerminalCode = (code: number): boolean => code >= STATUS_CODE.Completed;
