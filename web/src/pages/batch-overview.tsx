@@ -163,10 +163,7 @@ function Failures({ table, version }: { table: RunTable; version: number }) {
   const groups = useMemo(() => groupFailures(failuresOf(table)), [table, version]);
   const total = groups.reduce((sum, it) => sum + it.runs.length, 0);
   return (
-    <Panel
-      title={groups.length === 0 ? 'Failures' : `Failures: ${count(total)} runs, ${count(groups.length)} kinds`}
-      flush
-    >
+    <Panel title={groups.length === 0 ? 'Failures' : `Failures: ${count(total)} runs, $X`} flush>
       {groups.length === 0 ? (
         <Empty title="No run has failed." />
       ) : (
