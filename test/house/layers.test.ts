@@ -33,7 +33,12 @@ describe('the layers', () => {
   });
 
   it('have no dead file: each is imported by another one, or is a program', () => {
-    const dead = cruise.modules.filter((it) => /^(machines|src)\//.test(it.source) && it.dependents.length === 0);
+    // The dashboard is compiled by itself and not cruised; what it imports of src/ is alive all the same.
+    const dashboard = [...filesIn(['web']), ...filesIn(['web'], '.tsx')].map((it) => it.text);
+    const isShown = (path: string): boolean => dashboard.some((text) => text.includes(`/${path}'`));
+    const dead = cruise.modules.filter(
+      (it) => /^(machines|src)\//.test(it.source) && it.dependents.length === 0 && !isShown(it.source),
+    );
     expect(dead.map((it) => it.source)).to.deep.equal([]);
   });
 });

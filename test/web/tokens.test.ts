@@ -24,7 +24,8 @@ describe('the dashboard of a coordinator with tokens', function () {
     const token = (await promisify(execFile)(process.execPath, [program, ...words])).stdout.trim();
     // A running coordinator looks for new tokens about once a second.
     const headers = { authorization: `Bearer ${token}` };
-    while ((await fetch(`${web.url}/batches`, { headers })).status !== 200) await pause(50);
+    const answer = async (init: RequestInit): Promise<number> => (await fetch(`${web.url}/batches`, init)).status;
+    while ((await answer({})) !== 401 || (await answer({ headers })) !== 200) await pause(50);
     return token;
   }
 

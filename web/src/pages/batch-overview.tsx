@@ -82,19 +82,19 @@ interface Span {
 
 /** From the first start to the last end; undefined while nothing has ended. */
 function spanOf(table: RunTable): Span | undefined {
-  let count = 0;
+  let ends = 0;
   let from = Infinity;
   let to = -Infinity;
   for (let run = 0; run < table.size; run += 1) {
     const ended = table.ended[run]!;
     if (Number.isNaN(ended) || table.status[run] === STATUS_CODE.Cancelled) continue;
-    count += 1;
+    ends += 1;
     if (ended > to) to = ended;
     const started = table.started[run]!;
     if (started < from) from = started;
     if (ended < from) from = ended;
   }
-  return count === 0 ? undefined : { from, to, ended: count };
+  return ends === 0 ? undefined : { from, to, ended: ends };
 }
 
 /** How many have ended up to each time, in equal slots. */
@@ -163,10 +163,7 @@ function Failures({ table, version }: { table: RunTable; version: number }) {
   const groups = useMemo(() => groupFailures(failuresOf(table)), [table, version]);
   const total = groups.reduce((sum, it) => sum + it.runs.length, 0);
   return (
-    <Panel
-      title={groups.length === 0 ? 'Failures' : `Failures: ${count(total)} runs, ${count(groups.length)} kinds`}
-      flush
-    >
+    <Panel title={groups.length === 0 ? 'Failures' : `Failures: ${count(total)} runs, $X`} flush>
       {groups.length === 0 ? (
         <Empty title="No run has failed." />
       ) : (

@@ -4,15 +4,13 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 /** A command (or a path) to be copied into a terminal. */
 export function Command({ text, label = 'Command' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
+  const said = (): void => {
+    setCopied(true);
+    window.setTimeout(() => setCopied(false), 1_500);
+  };
   const copy = (): void => {
     // Over plain HTTP from another machine a browser has no clipboard: the text can still be selected.
-    navigator.clipboard?.writeText(text).then(
-      () => {
-        setCopied(true);
-        window.setTimeout(() => setCopied(false), 1_500);
-      },
-      () => {},
-    );
+    void navigator.clipboard?.writeText(text).then(said, () => {});
   };
   return (
     <div className="command">

@@ -120,12 +120,12 @@ function options(
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
-      x: { time: across === undefined, range: (_, low, high) => [Math.min(low, high - leastSpan), high] },
+      x: { time: across === undefined, range: (_, from, to) => [Math.min(from, to - leastSpan), to] },
       y: {
-        range: (_, low, high) =>
+        range: (_, least, most) =>
           niceRange(
-            low,
-            high,
+            least,
+            most,
             series.some((it) => it.fill === true),
           ),
       },
