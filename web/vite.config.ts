@@ -21,7 +21,7 @@ export default defineConfig({
   root: here('.'),
   plugins: [react(), diagrams()],
   // The sampler asks Node for SHA-256; in a browser it gets the same digest from here.
-  resolve: { alias: { 'node:crypto': here('src/node-crypto.ts') } },
+  resolve: { alias: { 'node:crypto': here('src/node-crypto.ts'), hysnappy: here('src/hysnappy.ts') } },
   worker: { format: 'es' },
   build: {
     outDir: here('../dist/web'),

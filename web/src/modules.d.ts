@@ -4,3 +4,6 @@ declare module 'virtual:diagrams' {
   export default diagrams;
 }
 declare module '*.css';
+declare module 'hyparquet/src/snappy.js' {
+  export function snappyUncompress(input: Uint8Array, output: Uint8Array): void;
+}
