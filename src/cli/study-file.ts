@@ -84,7 +84,7 @@ function syntaxFault(error: YAMLError, at: (offset: number) => { line: number; c
   const unquoted = /^Plain value cannot start with (?:block scalar indicator|reserved character) (.)/.exec(
     error.message,
   );
-  if (/^Not a YAML token/.test(error.message))
+  if (error.message.startsWith('Not a YAML token'))
     return { ...place, detail: 'does not belong here; text that begins with > or | needs quotes' };
   return { ...place, detail: unquoted === null ? error.message : `begins with ${unquoted[1]}; put the text in quotes` };
 }
