@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { BATCH_STATUSES, type Batch, type BatchStatus } from '../domain/types.ts';
 import { formatTimestamp } from './format.ts';
-import { anyOf, clientCommand, connect, texts, type ClientFlags } from './options.ts';
+import { statusOption, clientCommand, connect, texts, type ClientFlags } from './options.ts';
 import { note, writeJsonArray } from './output.ts';
 import { writeTable, type Column } from './table.ts';
 
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 
 export function batchesCommand(): Command {
   return clientCommand('batches', 'list batches, oldest first')
-    .option('--status <statuses>', `only these: ${BATCH_STATUSES.join(', ')}`, anyOf(BATCH_STATUSES))
+    .addOption(statusOption(BATCH_STATUSES))
     .option('--name <names>', 'only studies of these names', texts)
     .action(async (flags: BatchesFlags) => {
       const client = await connect(flags);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { JOB_STATUSES, type Job, type JobStatus } from '../domain/types.ts';
 import { formatTimestamp } from './format.ts';
-import { anyOf, clientCommand, connect, integerBetween, MAX_INT32, texts, type ClientFlags } from './options.ts';
+import { statusOption, clientCommand, connect, integerBetween, MAX_INT32, texts, type ClientFlags } from './options.ts';
 import { note, writeJsonArray } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { writeTable, type Column } from './table.ts';
@@ -30,7 +30,7 @@ const runId = integerBetween(0, MAX_INT32);
 export function jobsCommand(): Command {
   return clientCommand('jobs', 'list jobs')
     .option('-b, --batch <batch>', `of this batch: ${BATCH_ARGUMENT}`)
-    .option('--status <statuses>', `only these: ${JOB_STATUSES.join(', ')}`, anyOf(JOB_STATUSES))
+    .addOption(statusOption(JOB_STATUSES))
     .option('--runner <ids>', 'only those of these runners', texts)
     .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [
       ...(before ?? []),

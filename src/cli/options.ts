@@ -56,6 +56,10 @@ export function anyOf<T extends string>(allowed: readonly T[]): (text: string, b
   };
 }
 
+/** `--status` of a list: one or several of `allowed`, which a shell can complete. */
+export const statusOption = (allowed: readonly string[]): Option =>
+  new Option('--status <statuses>', 'only these, by comma or repetition').choices(allowed).argParser(anyOf(allowed));
+
 /** A reader of texts, by repetition or comma. */
 export function texts(text: string, before: string[] = []): string[] {
   return [...before, ...text.split(',').map((part) => part.trim())].filter((part) => part !== '');

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { RUNNER_STATUSES, type Runner, type RunnerStatus } from '../domain/types.ts';
 import { formatDuration, plural, printable } from './format.ts';
-import { anyOf, clientCommand, connect, texts, type ClientFlags } from './options.ts';
+import { statusOption, clientCommand, connect, texts, type ClientFlags } from './options.ts';
 import { note, writeJson, writeLine } from './output.ts';
 import { renderTable, type Column } from './table.ts';
 import { nowMs } from './world.ts';
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
 
 export function runnersCommand(): Command {
   return clientCommand('runners', 'list the runners of the pool')
-    .option('--status <statuses>', `only these: ${RUNNER_STATUSES.join(', ')}`, anyOf(RUNNER_STATUSES))
+    .addOption(statusOption(RUNNER_STATUSES))
     .option('--tag <tags>', 'only those with one of these tags', texts)
     .action(async (flags: RunnersFlags) => {
       const client = await connect(flags);

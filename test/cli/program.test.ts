@@ -176,6 +176,11 @@ describe('the program', function () {
       expect(code).to.equal(0);
     });
 
+    it('completes the values of options', async () => {
+      const { out } = await simbatch(['complete', '--', 'batches', '--status', '']);
+      expect(out).to.contain('Completed').and.to.contain('Cancelled');
+    });
+
     it('completes commands', async () => {
       const { out } = await simbatch(['complete', '--', 'su']);
       expect(out).to.match(/^submit\t/m);

@@ -104,7 +104,7 @@ describe('the faults of a study', () => {
       `/config/${FREE}`,
       distribution({ type: 'gamma', shape: 1, scale: 1e308 }),
       `/config/${FREE}/d/distribution`,
-      /overflows/,
+      /overflow/,
     ],
     ['/config/compute/container/cpu_request', '1core', '/config/compute/container/cpu_request', /unknown suffix/],
     ['/config/compute/container/memory_limit', '1MiB', '/config/compute/container/memory_limit', /suffix/],
