@@ -3,6 +3,7 @@
  * that are degenerate or overflow. Looks at whatever is there, so that these faults are told together with those of shape.
  */
 import { parseCondition } from './condition.ts';
+import { pointerStep } from './pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { dispersionFaults } from './sampling/dispersions.ts';
 import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from './types.ts';
@@ -23,6 +24,7 @@ export function submissionFaults(submission: unknown): Fault[] {
   return [
     ...samplingFaults(config),
     ...containerFaults(member(config, 'compute')),
+    ...environmentFaults(member(config, 'compute')),
     ...conditionFaults(member(config, 'early_termination')),
   ];
 }
@@ -61,6 +63,18 @@ function containerFaults(compute: unknown): Fault[] {
     }
   }
   return faults;
+}
+
+/** Variables that the runner itself sets for a run may not be set by the study. */
+function environmentFaults(compute: unknown): Fault[] {
+  const environment = member(member(compute, 'container'), 'environment');
+  if (typeof environment !== 'object' || environment === null) return [];
+  return Object.keys(environment)
+    .filter((name) => name.toUpperCase().startsWith('SVC_'))
+    .map((name) => ({
+      pointer: `/config/compute/container/environment${pointerStep(name)}`,
+      detail: 'begins with SVC_, which is for what the runner sets; choose another name',
+    }));
 }
 
 function conditionFaults(earlyTermination: unknown): Fault[] {

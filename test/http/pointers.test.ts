@@ -115,6 +115,12 @@ describe('the faults of a study', () => {
       /less than `memory_request`/,
     ],
     ['/config/compute/container/environment', { A: 1 }, '/config/compute/container/environment/A', /must be a string/],
+    [
+      '/config/compute/container/environment',
+      { PATH_TO_IT: 'x', SVC_OUTPUT_DIR: '/tmp' },
+      '/config/compute/container/environment/SVC_OUTPUT_DIR',
+      /for what the runner sets/,
+    ],
     ['/config/compute/kubernetes', 'x', '/config/compute/kubernetes', /must be an object/],
     ['/config/compute/max_retries', -1, '/config/compute/max_retries', /at least 0/],
     [
