@@ -2,7 +2,8 @@
  * A small coordinator over real HTTP for tests of the runner: it keeps the runner's side of the contract (claims, attempts,
  * reports, cancel, lost) in memory and misbehaves on demand. Not the product's coordinator, and knows nothing of batches.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { stringifyExact } from '../../src/domain/json.ts';
@@ -93,6 +94,8 @@ export class FakeCoordinator {
   add(...specs: JobSpec[]): FakeJob[] {
     const added = specs.map((spec): FakeJob => {
       const runId = this.jobs.length;
+      // A batch of its own, because each has an environment of its own.
+      const batchId = newBatchId(0, randomBytes(6));
       const job: FakeJob = {
         attempt: 0,
         accepted: [],
@@ -101,9 +104,8 @@ export class FakeCoordinator {
         telemetry: spec.telemetry ?? {},
         earlyTermination: spec.earlyTermination ?? { enabled: false, check_frequency_hz: 10, conditions: [] },
         job: {
-          id: randomUUID(),
-          // A batch of its own, because each has an environment of its own.
-          batch_id: randomUUID(),
+          id: jobId(batchId, runId),
+          batch_id: batchId,
           status: 'Pending',
           run_config: {
             run_id: runId,
