@@ -1,5 +1,6 @@
 /** Places of faults in study files, and what of YAML is refused: one row a text. */
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { checkStudyText } from '../../src/cli/check-study.ts';
 import { readStudyText } from '../../src/cli/study-file.ts';
 
@@ -141,5 +142,17 @@ describe('checking a study file', () => {
   it('applies --runs-override to what is checked', () => {
     expect(checkStudyText(STUDY, 3).text.value).to.have.property('runs_override', 3);
     expect(checkStudyText('7', 3).faults).to.have.length(1);
+  });
+
+  it('says of any text what is wrong with it, and never fails itself', () => {
+    const pieces = fc.constantFrom(...'abc 0123456789.:-?,[]{}#&*!|>%@`\'"\\\n\t\u0000\ud800é'.split(''));
+    const texts = fc.oneof(fc.string({ unit: pieces, maxLength: 60 }), fc.string({ unit: 'binary' }), fc.json());
+    fc.assert(
+      fc.property(texts, (text) => {
+        const { faults } = checkStudyText(text);
+        expect(faults).not.to.deep.equal([]);
+      }),
+      { numRuns: 400 },
+    );
   });
 });
