@@ -43,6 +43,23 @@ export interface BatchContext extends BatchInput {
   endedAtMs: number | undefined;
 }
 
+/** The counters of a batch that nothing has happened to. */
+export const UNBEGUN = {
+  next: 0,
+  cancelledAhead: 0,
+  requeued: 0,
+  claimed: 0,
+  running: 0,
+  completed: 0,
+  failed: 0,
+  timedOut: 0,
+  cancelled: 0,
+  cancelRequested: false,
+  cancelReason: undefined,
+  startedAtMs: undefined,
+  endedAtMs: undefined,
+} as const satisfies Omit<BatchContext, keyof BatchInput>;
+
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
 const COUNTER = {
   Claimed: 'claimed',
@@ -174,18 +191,7 @@ export const batchMachine = setup({
   initial: 'Pending',
   context: ({ input }) => ({
     ...input,
-    next: 0,
-    cancelledAhead: 0,
-    requeued: 0,
-    claimed: 0,
-    running: 0,
-    completed: 0,
-    failed: 0,
-    timedOut: 0,
-    cancelled: 0,
-    cancelRequested: false,
-    cancelReason: undefined,
-    startedAtMs: undefined,
+    ...UNBEGUN,
     endedAtMs: input.totalJobs === 0 ? input.createdAtMs : undefined,
   }),
   states: {

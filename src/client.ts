@@ -5,10 +5,10 @@
  */
 import { Transport } from './client/transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './client/transport.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from './domain/filters.ts';
 import type {
   Batch,
   BatchResultsResponse,
-  BatchStatus,
   BatchStatusResponse,
   BatchSubmission,
   ClaimRequest,
@@ -21,7 +21,6 @@ import type {
   Job,
   JobHistory,
   JobResult,
-  JobStatus,
   LimitsResponse,
   RegisterRequest,
   RegisterResponse,
@@ -29,7 +28,6 @@ import type {
   ReportsResponse,
   Runner,
   RunnerListResponse,
-  RunnerStatus,
   SignOffRequest,
   StartRequest,
   SubmissionResponse,
@@ -45,24 +43,6 @@ export type * from './domain/types.ts';
  * `timeoutMs` (30,000) limits each exchange, a claim's waiting time not counted; `fetch` replaces Node's own.
  */
 export type ClientOptions = TransportOptions;
-
-/** Which jobs: every member given must match, any of its values will do. An empty list is no restriction. */
-export interface JobQuery {
-  batchIds?: readonly Uuid[];
-  statuses?: readonly JobStatus[];
-  runnerIds?: readonly string[];
-  runIds?: readonly number[];
-}
-
-export interface BatchQuery {
-  statuses?: readonly BatchStatus[];
-  names?: readonly string[];
-}
-
-export interface RunnerQuery {
-  statuses?: readonly RunnerStatus[];
-  tags?: readonly string[];
-}
 
 /** `limit`: 1 to 10,000 (1,000 when left out); `cursor`: the `next` of the page before. */
 export interface PageQuery {
@@ -120,11 +100,11 @@ export class Client {
     return this.#get(['batches', batchId, 'submission']);
   }
 
-  batches(query: BatchQuery = {}, options: ListOptions = {}): AsyncIterable<Batch> {
+  batches(query: BatchFilter = {}, options: ListOptions = {}): AsyncIterable<Batch> {
     return everyItem((page) => this.batchesPage(query, page), options);
   }
 
-  batchesPage(query: BatchQuery = {}, page: PageQuery = {}): Promise<Page<Batch>> {
+  batchesPage(query: BatchFilter = {}, page: PageQuery = {}): Promise<Page<Batch>> {
     return this.#page(['batches'], { status: query.statuses, name: query.names }, page);
   }
 
@@ -159,11 +139,11 @@ export class Client {
     return this.#get(['jobs', jobId, 'history']);
   }
 
-  jobs(query: JobQuery = {}, options: ListOptions = {}): AsyncIterable<Job> {
+  jobs(query: JobFilter = {}, options: ListOptions = {}): AsyncIterable<Job> {
     return everyItem((page) => this.jobsPage(query, page), options);
   }
 
-  jobsPage(query: JobQuery = {}, page: PageQuery = {}): Promise<Page<Job>> {
+  jobsPage(query: JobFilter = {}, page: PageQuery = {}): Promise<Page<Job>> {
     const { batchIds, statuses, runnerIds, runIds } = query;
     return this.#page(['jobs'], { batch_id: batchIds, status: statuses, runner_id: runnerIds, run_id: runIds }, page);
   }
@@ -172,7 +152,7 @@ export class Client {
     return this.#post(['jobs', jobId, 'cancel'], reason === undefined ? {} : { reason });
   }
 
-  runners(query: RunnerQuery = {}): Promise<RunnerListResponse> {
+  runners(query: RunnerFilter = {}): Promise<RunnerListResponse> {
     return this.#call({ method: 'GET', path: ['runners'], query: { status: query.statuses, tag: query.tags } });
   }
 

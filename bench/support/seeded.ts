@@ -3,7 +3,7 @@
  * some seconds this way. The coordinator that then opens them is the judge of whether they are right.
  */
 import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
-import type { BatchContext } from '../../machines/batch.ts';
+import { UNBEGUN, type BatchContext } from '../../machines/batch.ts';
 import type { Held, RunnerContext } from '../../machines/runner.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
@@ -87,19 +87,7 @@ async function seedBatch(store: Store, value: BatchStatus, counts: Partial<Batch
     cpuMilli: 0,
     memoryBytes: 0,
     samplingScheme: SAMPLING_SCHEME,
-    next: 0,
-    cancelledAhead: 0,
-    requeued: 0,
-    claimed: 0,
-    running: 0,
-    completed: 0,
-    failed: 0,
-    timedOut: 0,
-    cancelled: 0,
-    cancelRequested: false,
-    cancelReason: undefined,
-    startedAtMs: undefined,
-    endedAtMs: undefined,
+    ...UNBEGUN,
     ...counts,
   };
   await store.write(

@@ -4,9 +4,9 @@
  */
 import type { SimbatchError } from '../domain/errors.ts';
 import type { Sampler } from '../domain/sampling/sampler.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../domain/filters.ts';
 import type {
   Batch,
-  BatchStatus,
   BatchStatusResponse,
   BatchSubmission,
   ClaimRequest,
@@ -24,31 +24,12 @@ import type {
   ReportsRequest,
   Runner,
   RunnerListResponse,
-  RunnerStatus,
   SignOffRequest,
   StartRequest,
   SubmissionResponse,
   Uuid,
 } from '../domain/types.ts';
 import type { Export } from './snapshots/format.ts';
-
-/** Which jobs: every member given must match; an empty list means no restriction. */
-export interface JobFilter {
-  batchIds?: readonly Uuid[];
-  statuses?: readonly JobStatus[];
-  runnerIds?: readonly string[];
-  runIds?: readonly number[];
-}
-
-export interface BatchFilter {
-  statuses?: readonly BatchStatus[];
-  names?: readonly string[];
-}
-
-export interface RunnerFilter {
-  statuses?: readonly RunnerStatus[];
-  tags?: readonly string[];
-}
 
 /** `after`: the position (as an earlier listing told it) behind which to go on. Without `limit` the listing is whole. */
 export interface PageRequest {

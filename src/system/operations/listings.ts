@@ -4,7 +4,8 @@
  */
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES, type Batch, type Job, type JobResult, type JobStatus, type Uuid } from '../../domain/types.ts';
-import type { BatchFilter, JobFilter, Listing, PageRequest } from '../api.ts';
+import type { BatchFilter, JobFilter } from '../../domain/filters.ts';
+import type { Listing, PageRequest } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../keys.ts';
 import { jobsByStatus, presentBatch, presentJob } from '../present.ts';

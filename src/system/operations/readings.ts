@@ -17,7 +17,7 @@ import type {
   RunnerListResponse,
   Uuid,
 } from '../../domain/types.ts';
-import type { RunnerFilter } from '../api.ts';
+import type { RunnerFilter } from '../../domain/filters.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../keys.ts';
 import { jobsByStatus, presentBatch, presentHistory, presentJob, presentRunner } from '../present.ts';
