@@ -4,7 +4,7 @@
  */
 import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
 import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
-import type { Deadline, JobEnded, JobEvent, JobRequeued, ReleaseCause } from './protocol.ts';
+import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
 
 /** One attempt in the job's history; times in ms since the epoch. */
 export interface AttemptRecord {
@@ -73,6 +73,9 @@ export const RETRIED: Readonly<Record<FailReason, boolean>> = {
   timeout: false,
 };
 
+// Every job makes three facts and two records of its attempt: they are written out member by member, since a spread with
+// more behind it grows the object step by step, at four times the memory.
+
 type Change = Partial<JobHistoryState>;
 type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
 
@@ -90,6 +93,15 @@ export function opened(c: JobContext, event: Of<'CLAIM'>): Change {
   };
 }
 
+export function begun(c: JobContext, { now }: Of<'START'>): Change {
+  const { n, runner, claimed } = c.attempts.at(-1) as AttemptRecord;
+  return {
+    startedAtMs: now,
+    dueAtMs: c.timeLimitMs > 0 ? now + c.timeLimitMs : undefined,
+    attempts: [...c.attempts.slice(0, -1), { n, runner, claimed, started: now }],
+  };
+}
+
 /** The history with its open (last) attempt ended. */
 export function ended(
   c: JobContext,
@@ -100,7 +112,11 @@ export function ended(
 ): readonly AttemptRecord[] {
   const last = c.attempts.at(-1);
   if (last === undefined || last.outcome !== undefined) return c.attempts;
-  const record: AttemptRecord = { ...last, ended: now, outcome };
+  const { n, runner, claimed, started } = last;
+  const record: AttemptRecord =
+    started === undefined
+      ? { n, runner, claimed, ended: now, outcome }
+      : { n, runner, claimed, started, ended: now, outcome };
   if (reason !== undefined) record.reason = reason;
   if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
   return [...c.attempts.slice(0, -1), record];
@@ -128,7 +144,21 @@ export function closed(c: JobContext, now: number, outcome: AttemptOutcome, reas
   return { completedAtMs: now, dueAtMs: undefined, error, attempts: ended(c, now, outcome, reason, error) };
 }
 
-export const about = (c: JobContext, now: number) => ({
+export const tellClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobClaimed => ({
+  type: 'job.claimed',
+  jobId: c.jobId,
+  batchId: c.batchId,
+  runId: c.runId,
+  runnerId,
+  attempt: c.attempt + 1,
+  now,
+  requeued: c.attempt > 0,
+  cpuMilli: c.cpuMilli,
+  memoryBytes: c.memoryBytes,
+});
+
+export const tellStarted = (c: JobContext, { now }: Of<'START'>): JobStarted => ({
+  type: 'job.started',
   jobId: c.jobId,
   batchId: c.batchId,
   runId: c.runId,
@@ -143,7 +173,18 @@ export const tellRequeued = (
   from: JobRequeued['from'],
   outcome: AttemptOutcome,
   why: ReleaseCause | FailReason,
-): JobRequeued => ({ type: 'job.requeued', ...about(c, now), runnerId: c.runnerId ?? '', from, outcome, why });
+): JobRequeued => ({
+  type: 'job.requeued',
+  jobId: c.jobId,
+  batchId: c.batchId,
+  runId: c.runId,
+  runnerId: c.runnerId ?? '',
+  attempt: c.attempt,
+  now,
+  from,
+  outcome,
+  why,
+});
 
 export const tellEnded = (
   c: JobContext,
@@ -153,7 +194,12 @@ export const tellEnded = (
   error?: string,
 ): JobEnded => ({
   type: 'job.ended',
-  ...about(c, now),
+  jobId: c.jobId,
+  batchId: c.batchId,
+  runId: c.runId,
+  runnerId: c.runnerId,
+  attempt: c.attempt,
+  now,
   from,
   to,
   touched: c.attempt > 0,

@@ -5,7 +5,6 @@
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { MAX_LOSSES } from '../src/domain/rules.ts';
 import {
-  about,
   cancelMessage,
   closed,
   isCurrent,
@@ -13,15 +12,17 @@ import {
   opened,
   requeued,
   RETRIED,
+  begun,
+  tellClaimed,
   tellEnded,
   tellRequeued,
+  tellStarted,
   timeoutMessage,
   UNTOUCHED,
-  type AttemptRecord,
   type JobContext,
   type JobInput,
 } from './job-context.ts';
-import type { JobClaimed, JobEvent, JobFact, JobStarted } from './protocol.ts';
+import type { JobEvent, JobFact } from './protocol.ts';
 
 // Facts are emitted before the context changes, so that they can tell what was: actions run in order, and an emitted fact
 // is made of the context at its place.
@@ -54,15 +55,7 @@ export const jobMachine = setup({
         CLAIM: {
           target: 'Claimed',
           actions: [
-            emit(({ context: c, event }): JobClaimed => ({
-              type: 'job.claimed',
-              ...about(c, event.now),
-              runnerId: event.runnerId,
-              attempt: c.attempt + 1,
-              requeued: c.attempt > 0,
-              cpuMilli: c.cpuMilli,
-              memoryBytes: c.memoryBytes,
-            })),
+            emit(({ context, event }) => tellClaimed(context, event)),
             assign(({ context, event }) => opened(context, event)),
           ],
         },
@@ -83,12 +76,8 @@ export const jobMachine = setup({
           target: 'Running',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }): JobStarted => ({ type: 'job.started', ...about(c, event.now) })),
-            assign(({ context: c, event }) => ({
-              startedAtMs: event.now,
-              dueAtMs: c.timeLimitMs > 0 ? event.now + c.timeLimitMs : undefined,
-              attempts: [...c.attempts.slice(0, -1), { ...(c.attempts.at(-1) as AttemptRecord), started: event.now }],
-            })),
+            emit(({ context, event }) => tellStarted(context, event)),
+            assign(({ context, event }) => begun(context, event)),
           ],
         },
         HAND_BACK: {

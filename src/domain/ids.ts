@@ -29,9 +29,15 @@ export function isJobId(id: string): boolean {
   return UUID_V8.test(id) && !id.endsWith('00000000');
 }
 
-/** The batch of a job, by its id alone. */
+let latest = { prefix: '', batchId: '' };
+
+/** The batch of a job, by its id alone. Jobs are asked about batch by batch: the latest text is kept. */
 export function batchIdOf(job: Uuid): Uuid {
-  return `${job.slice(0, 28)}00000000`;
+  if (!job.startsWith(latest.prefix) || latest.prefix === '') {
+    const prefix = job.slice(0, 28);
+    latest = { prefix, batchId: `${prefix}00000000` };
+  }
+  return latest.batchId;
 }
 
 /** The run of a job, by its id alone. */

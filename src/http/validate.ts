@@ -23,13 +23,19 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Two validators: one that stops at the first fault, for the many requests that have none, and one that finds all. */
 const validators = { first: makeValidator(false), all: makeValidator(true) };
 
-function makeValidator(allErrors: boolean): { ajv: Ajv2020; ready: boolean } {
+interface Validator {
+  ajv: Ajv2020;
+  ready: boolean;
+  compiled: Map<NamedSchema, ValidateFunction>;
+}
+
+function makeValidator(allErrors: boolean): Validator {
   const ajv = new Ajv2020({ allErrors, strict: true, discriminator: true, verbose: true });
   addFormats.default(ajv, ['date-time', 'uri-reference', 'int32', 'double']);
   ajv.addFormat('uuid', UUID);
   ajv.addKeyword(int64Keyword);
   ajv.addKeyword(freeFormKeyword);
-  return { ajv, ready: false };
+  return { ajv, ready: false, compiled: new Map() };
 }
 
 /** A 64-bit integer does not fit the validator's idea of one; ours takes its place. */
@@ -43,12 +49,15 @@ function forValidator(schema: unknown): unknown {
 
 function compiled(which: 'first' | 'all', schema: NamedSchema): ValidateFunction {
   const validator = validators[which];
+  const known = validator.compiled.get(schema);
+  if (known !== undefined) return known;
   if (!validator.ready) {
     for (const each of registry.values()) validator.ajv.addSchema(forValidator(each) as AnySchemaObject);
     validator.ready = true;
   }
   const validate = validator.ajv.getSchema(schema.$id);
   if (validate === undefined) throw new Error(`the schema ${schema.$id} is not in the registry`);
+  validator.compiled.set(schema, validate);
   return validate;
 }
 

@@ -20,7 +20,7 @@ interface Group {
 }
 
 export interface CommitListener {
-  /** The facts of a group, once they are on disk, with the actors it wrote. */
+  /** The facts of a group, once they are on disk, with the actors it wrote that have not changed again since. */
   committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void;
   /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
   failed(error: SimbatchError): void;
@@ -118,10 +118,9 @@ export class Commits {
     }
     this.#writing = undefined;
     // Actors that changed again meanwhile are in the open group, and rest after that one.
-    const settled = new Set<Activation>();
-    for (const actor of group.actors) if (!this.#open.actors.has(actor)) settled.add(actor);
+    for (const actor of this.#open.actors) group.actors.delete(actor);
     try {
-      this.#listener.committed(group.facts, settled, this.#world.now() - startedMs, group.steps);
+      this.#listener.committed(group.facts, group.actors, this.#world.now() - startedMs, group.steps);
     } finally {
       group.settle.resolve();
     }

@@ -38,7 +38,7 @@ export function indexAll(indexes: Indexes, changed: ReadonlySet<Activation>, fac
 /** Brings the indexes up to an actor's state. */
 export function index<K extends Kind>({ dispatch, deadlines }: Indexes, activation: Activation<K>): void {
   const state = stateOf(activation);
-  deadlines.set(`${activation.kind}/${activation.id}`, RECORDS[activation.kind].deadline(state));
+  deadlines.set(activation.address, RECORDS[activation.kind].deadline(state));
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
   if (isTerminal(value)) dispatch.remove(context.batchId);

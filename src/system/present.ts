@@ -15,12 +15,19 @@ import type {
 import type { BatchState, JobState, RunnerState } from './records.ts';
 import type { Study } from './studies.ts';
 
-let latest = { ms: NaN, text: '' };
+/** The latest texts, each at a place that its last digits give. */
+const TEXTS = 256;
+const texts = Array.from({ length: TEXTS }, () => ({ ms: NaN, text: '' }));
 
-/** The jobs of one claim have their times in common: the latest text is kept. */
+/** What is shown together has most of its times in common, and a text takes longer to write than to find. */
 export function timestamp(ms: number): Timestamp {
-  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
-  return latest.text;
+  const kept = texts[ms % TEXTS];
+  if (kept === undefined) return new Date(ms).toISOString();
+  if (kept.ms !== ms) {
+    kept.text = new Date(ms).toISOString();
+    kept.ms = ms;
+  }
+  return kept.text;
 }
 
 export function presentJob({ value, context: c }: JobState, study: Study): Job {

@@ -25,7 +25,7 @@ export class Ranking<T extends object> {
   put(item: T, group: string, rank: number): void {
     const known = this.#places.get(item);
     if (known !== undefined) {
-      if (known.rank === rank) return;
+      if (known.rank === rank || this.#staysAt(known, rank)) return;
       this.remove(item);
     }
     const sequence = this.#sequences.get(item) ?? (this.#lastSequence += 1);
@@ -36,6 +36,15 @@ export class Ranking<T extends object> {
     const members = this.#groups.get(group) ?? [];
     if (members.length === 0) this.#groups.set(group, members);
     insert(members, place);
+  }
+
+  /** Gives the place its new rank if that leaves the order as it is, as it does while there is little to choose from. */
+  #staysAt(place: Place<T>, rank: number): boolean {
+    const moved = { ...place, rank };
+    const members = this.#groups.get(place.group) ?? [];
+    if (!fitsThere(this.#all, place, moved) || !fitsThere(members, place, moved)) return false;
+    place.rank = rank;
+    return true;
   }
 
   remove(item: T): void {
@@ -89,6 +98,14 @@ function indexOf<T>(places: readonly Place<T>[], place: Place<T>): number {
     else high = middle;
   }
   return low;
+}
+
+/** Would `moved` be in order where `place` is? */
+function fitsThere<T>(places: readonly Place<T>[], place: Place<T>, moved: Place<T>): boolean {
+  const at = indexOf(places, place);
+  const before = places[at - 1];
+  const behind = places[at + 1];
+  return (before === undefined || isBefore(before, moved)) && (behind === undefined || isBefore(moved, behind));
 }
 
 function insert<T>(places: Place<T>[], place: Place<T>): void {

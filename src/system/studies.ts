@@ -39,6 +39,8 @@ export function decodeSubmission(record: string): { submission: BatchSubmission;
 export class Studies {
   readonly #source: RecordSource;
   readonly #kept = new Map<Uuid, Study>();
+  /** The last one asked for: the jobs of one claim ask for the same, one after another. */
+  #latest: Study | undefined;
 
   constructor(source: RecordSource) {
     this.#source = source;
@@ -49,7 +51,9 @@ export class Studies {
     const { batchId } = batch;
     let study = this.#kept.get(batchId);
     if (study === undefined) study = this.#read(batch, source);
+    else if (study === this.#latest) return study;
     else this.#kept.delete(batchId);
+    this.#latest = study;
     // The order of a Map is the order of insertion: the first one is the one least recently used.
     this.#kept.set(batchId, study);
     if (this.#kept.size > KEPT) this.#kept.delete(this.#kept.keys().next().value as Uuid);

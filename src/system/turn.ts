@@ -138,13 +138,14 @@ export class Turns {
 
   /** The actors that the turn changed; those it only woke to ask may rest again. */
   #changedBy(turn: RunningTurn): Set<Activation> {
-    const changed = new Set<Activation>();
-    for (const activation of turn.touched) {
+    const changed = turn.touched;
+    for (const activation of changed) {
       const isChanged = activation.isNew || activation.actor.getSnapshot() !== activation.before;
       activation.before = undefined;
       activation.isNew = false;
-      if (isChanged) changed.add(activation);
-      else this.#letRest(activation);
+      if (isChanged) continue;
+      changed.delete(activation);
+      this.#letRest(activation);
     }
     return changed;
   }
@@ -242,13 +243,13 @@ class RunningTurn implements Turn {
     for (let round = 0; this.#heard.length > 0; round += 1) {
       if (round === MAX_ROUNDS) throw new Error(`the actors do not come to an end; last fact: ${this.#heard[0]?.type}`);
       const gathered = new Map<Address, JobChange[]>();
-      // Direct messages first, with all that follows from them; then what was gathered, once per addressee.
-      while (this.#heard.length > 0) {
-        for (const fact of this.#heard.splice(0)) {
-          this.told.push(fact);
-          this.#route(fact, gathered);
-        }
+      // Direct messages first, with all that follows from them; then what was gathered, once per addressee. What is told while
+      // a fact is routed joins the end.
+      for (const fact of this.#heard) {
+        this.told.push(fact);
+        this.#route(fact, gathered);
       }
+      this.#heard.length = 0;
       for (const [to, changes] of gathered) {
         this.#deliver({ to, event: { type: 'JOBS_CHANGED', changes, now: this.now } });
       }

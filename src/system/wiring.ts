@@ -28,9 +28,20 @@ export type Route<F extends Fact> =
 
 export type Wiring = { readonly [T in FactType]: readonly Route<Extract<Fact, { type: T }>>[] };
 
-const toBatch = (change: JobChange): Address => `batch/${change.batchId}`;
-const toRunner = (change: JobChange): Address | undefined =>
-  change.runnerId === undefined ? undefined : `runner/${change.runnerId}`;
+/** Addresses of a kind; the latest is kept, since the changes of a turn are mostly of one batch and one runner. */
+function addresses(kind: 'batch' | 'runner'): (id: string) => Address {
+  let latest: { id: string; address: Address } = { id: '', address: `${kind}/` };
+  return (id) => {
+    if (id !== latest.id) latest = { id, address: `${kind}/${id}` };
+    return latest.address;
+  };
+}
+const batchAddress = addresses('batch');
+const runnerAddress = addresses('runner');
+
+const toBatch = (change: JobChange): Address => batchAddress(change.batchId);
+const toRunner = ({ runnerId }: JobChange): Address | undefined =>
+  runnerId === undefined ? undefined : runnerAddress(runnerId);
 
 const DEADLINE_EVENTS = {
   claim: 'CLAIM_EXPIRED',

@@ -1,5 +1,4 @@
 /** Claims: a runner asks for work and gets it at once, or as soon as there is some, or nothing when its patience ends. */
-import { batchIdOf } from '../../domain/ids.ts';
 import { roomOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../domain/types.ts';
 import type { Core } from '../core.ts';
@@ -101,10 +100,10 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
   const batches: ClaimResponse['batches'] = {};
   for (const jobId of jobIds) {
     const job = jobOrThrow(turn, jobId);
-    const batch = batchOrThrow(turn, batchIdOf(jobId));
-    const study = core.studies.of(batch.context);
-    assignments.push({ job: presentJob(job, study), attempt: job.context.attempt });
-    batches[job.context.batchId] ??= { config: study.submission.config };
+    const { batchId, attempt } = job.context;
+    const study = core.studies.of(batchOrThrow(turn, batchId).context);
+    assignments.push({ job: presentJob(job, study), attempt });
+    batches[batchId] ??= { config: study.submission.config };
   }
   return { assignments, batches };
 }
