@@ -8,10 +8,30 @@ const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 /** A new batch id. `nowMs` in ms since the epoch, `random` at least 6 bytes. */
 export function newBatchId(nowMs: number, random: Uint8Array): Uuid {
-  const time = nowMs.toString(16).padStart(12, '0').slice(-12);
   const hex = Buffer.from(random.subarray(0, 6)).toString('hex');
-  const variant = (8 + (parseInt(hex.charAt(3), 16) & 3)).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-8${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 11)}00000000`;
+  return written(nowMs, parseInt(hex.slice(0, 11), 16) % 2 ** RANDOM_BITS);
+}
+
+/** The least batch id above another one. */
+export function nextBatchId(id: Uuid): Uuid {
+  const hex = id.replaceAll('-', '');
+  const timeMs = parseInt(hex.slice(0, 12), 16);
+  const variant = parseInt(hex.charAt(16), 16) & 3;
+  const low = parseInt(hex.slice(17, 24), 16);
+  const random = (parseInt(hex.slice(13, 16), 16) * 4 + variant) * 2 ** 28 + low + 1;
+  return random < 2 ** RANDOM_BITS ? written(timeMs, random) : written(timeMs + 1, 0);
+}
+
+const RANDOM_BITS = 42;
+
+/** The id of 48 bits of time and 42 others: 12 of these stand behind the version, 2 in the variant, 28 behind it. */
+function written(timeMs: number, random: number): Uuid {
+  const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0').slice(-digits);
+  const time = hex(timeMs, 12);
+  const low = hex(random % 2 ** 28, 7);
+  const variant = hex(8 + (Math.floor(random / 2 ** 28) % 4), 1);
+  const high = hex(Math.floor(random / 2 ** 30), 3);
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${high}-${variant}${low.slice(0, 3)}-${low.slice(3)}00000000`;
 }
 
 /** The id of run `runId` (0 to 2^32 - 2) of the batch. */

@@ -28,6 +28,7 @@ import { MeasuredTurns, type TurnObserver } from './measured-turns.ts';
 import { restore } from './restore.ts';
 import { Retention } from './retention.ts';
 import type { Store } from './store.ts';
+import { BatchIds } from './batch-ids.ts';
 import { Studies } from './studies.ts';
 import type { Step } from './step.ts';
 import { Turns } from './turn.ts';
@@ -140,6 +141,7 @@ class RunningCoordinator implements Coordinator {
       dispatch,
       waiting,
       studies: new Studies(commits),
+      batchIds: new BatchIds(),
       views: createViews(),
       options,
     };

@@ -1,6 +1,7 @@
 /** The parts of a running coordinator, as the operations use them. Put together in `coordinator.ts`. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse } from '../domain/types.ts';
+import type { BatchIds } from './batch-ids.ts';
 import type { Commits } from './commits.ts';
 import type { Directory } from './directory.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -35,6 +36,7 @@ export interface Core {
   readonly dispatch: Dispatch;
   readonly waiting: Waiting<ClaimResponse>;
   readonly studies: Studies;
+  readonly batchIds: BatchIds;
   readonly views: Views;
   readonly options: CoordinatorOptions;
 }

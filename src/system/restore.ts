@@ -16,6 +16,7 @@ import type { StoreSnapshot } from './store.ts';
 export async function restore(core: Core, deadlines: Deadlines): Promise<void> {
   const snapshot = core.store.snapshot();
   try {
+    await core.batchIds.restore(snapshot);
     await restoreBatches(core, deadlines, snapshot);
     await restoreRequeued(core, snapshot);
     await restoreRunners(core, deadlines, snapshot);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { batchIdOf, isBatchId, isJobId, jobId, newBatchId, runIdOf } from '../../src/domain/ids.ts';
+import { batchIdOf, isBatchId, isJobId, jobId, newBatchId, nextBatchId, runIdOf } from '../../src/domain/ids.ts';
 
 const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const anyBytes = fc.uint8Array({ minLength: 6, maxLength: 6 });
@@ -38,6 +38,25 @@ describe('domain/ids', () => {
         if (a !== b) expect(newBatchId(a, random) < newBatchId(b, random)).to.equal(a < b);
         const batch = newBatchId(a, random);
         if (r !== s) expect(jobId(batch, r) < jobId(batch, s)).to.equal(r < s);
+      }),
+    );
+  });
+
+  it('the next one is above, with none between', () => {
+    const cases = [
+      ['019b76da-a800-8000-8000-000000000000', '019b76da-a800-8000-8000-000100000000'],
+      ['019b76da-a800-8000-8000-ffff00000000', '019b76da-a800-8000-8001-000000000000'],
+      ['019b76da-a800-8000-8fff-ffff00000000', '019b76da-a800-8000-9000-000000000000'],
+      ['019b76da-a800-8abc-bfff-ffff00000000', '019b76da-a800-8abd-8000-000000000000'],
+      ['019b76da-a800-8fff-bfff-ffff00000000', '019b76da-a801-8000-8000-000000000000'],
+    ] as const;
+    for (const [id, next] of cases) expect(nextBatchId(id)).to.equal(next);
+    fc.assert(
+      fc.property(anyTime, anyBytes, (now, random) => {
+        const id = newBatchId(now, random);
+        const next = nextBatchId(id);
+        expect(isBatchId(next)).to.equal(true);
+        expect(next > id || now === 2 ** 48 - 1).to.equal(true);
       }),
     );
   });

@@ -2,7 +2,6 @@
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { newBatchId } from '../../domain/ids.ts';
 import { minutesLeft } from '../../domain/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
@@ -36,7 +35,7 @@ export function submit(
 }
 
 function openBatch(core: Core, turn: Turn, submission: BatchSubmission): SubmissionResponse {
-  const batchId = newBatchId(turn.now, core.world.random(6));
+  const batchId = core.batchIds.next(turn.now, core.world.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
   const input = batchInput(core, turn.now, batchId, submission, seed);
   const { totalJobs } = input;
