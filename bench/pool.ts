@@ -40,7 +40,8 @@ class Pool {
           await wire.post('/runners', registration(`p${runner}`, 1));
         }
         // From now on, so that nobody goes silent while the others arrive.
-        this.#beat(wire, at * perWire, perWire).catch(() => {});
+        const phase = at / HEARTBEAT_CONNECTIONS;
+        this.#beat(wire, at * perWire, perWire, phase).catch(() => {});
       }),
     );
     this.#wires.push(...beating);
@@ -73,7 +74,9 @@ class Pool {
     }
   }
 
-  async #beat(wire: Wire, first: number, count: number): Promise<void> {
+  /** Beats for `count` runners in turn. `phase`: by what part of the time between two beats it is behind the first of all. */
+  async #beat(wire: Wire, first: number, count: number, phase: number): Promise<void> {
+    await pause((phase * HEARTBEAT_MS) / count);
     for (let at = 0; !this.#stopped; at = (at + 1) % count) {
       const began = performance.now();
       const id = `p${first + at}`;
