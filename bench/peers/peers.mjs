@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-const JOBS = 20_000;
+const JOBS = 50_000;
 const ROUNDS = 3;
 const CONCURRENCY = 64;
 const REDIS_PORT = 16_379;
@@ -48,7 +48,9 @@ async function bullmq(folder) {
   const args = ['--port', String(REDIS_PORT), '--bind', '127.0.0.1', '--dir', folder, ...durable];
   const redis = spawn(find('redis-server'), args, { stdio: 'ignore' });
   const connection = new Redis({ host: '127.0.0.1', port: REDIS_PORT, maxRetriesPerRequest: null });
+  // It is tried until the server listens.
   connection.on('error', () => {});
+  await new Promise((resolve) => connection.once('ready', resolve));
   const queue = new Queue('runs', { connection });
   await queue.waitUntilReady();
   const submit = async () => {
@@ -136,16 +138,17 @@ async function graphileWorker(folder) {
   }
 }
 
-async function simbatch() {
-  const { bulk } = await import('../../dist/bench/lifecycle.js');
-  const [line] = await bulk();
+/** As `npm run bench -- lifecycle` measures it: `load` is `bulk` or `single`. */
+async function simbatch(load) {
+  const [line] = await (await import('../../dist/bench/lifecycle.js'))[load]();
   return { submitted: Infinity, worked: line.value, all: line.samples.map(Math.round).join(' ') };
 }
 
 const PEERS = [
   { name: 'BullMQ 6.7.0 on Redis, fsync always', needs: 'redis-server', measure: bullmq },
   { name: 'graphile-worker 0.18.0 on PostgreSQL', needs: 'initdb', measure: graphileWorker },
-  { name: 'simbatch over HTTP, bulk of 64', needs: undefined, measure: simbatch },
+  { name: 'simbatch over HTTP, bulk of 64', needs: undefined, measure: () => simbatch('bulk') },
+  { name: 'simbatch over HTTP, one by one', needs: undefined, measure: () => simbatch('single') },
 ];
 
 const rows = [];
