@@ -15,6 +15,7 @@ import type { CoordinatorOptions } from '../system/core.ts';
 import { openStore } from '../system/store.ts';
 import { readTokens, Tokens } from '../system/tokens.ts';
 import { realWorld } from '../system/world.ts';
+import { keepObjectsYoung } from './collector.ts';
 import { EXIT } from './exit-codes.ts';
 import { describeFailure, Failure } from './failure.ts';
 import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
@@ -84,6 +85,7 @@ export function serveCommand(): Command {
 
 async function serve(flags: ServeFlags): Promise<void> {
   refuseOpenDoor(flags);
+  keepObjectsYoung();
   // Signals are taken from here on, so that one during the start ends in order as well.
   const running = new Running();
   const log = openLog(flags.logLevel, process.stderr.isTTY);
