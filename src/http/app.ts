@@ -4,13 +4,12 @@
  */
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import { isBatchId, isJobId } from '../domain/ids.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../domain/types.ts';
 import type { CoordinatorApi } from '../system/api.ts';
 import { confine, type Access } from './auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
-import { makeCursor, readCursor } from './cursor.ts';
+import { makeCursor } from './cursor.ts';
 import { etagOf, matchesTag } from './etag.ts';
 import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
@@ -18,15 +17,15 @@ import { stopwatch } from '../system/world.ts';
 import { refuseForeign, type OriginRules } from './origin.ts';
 import { answerProblem, problemFor, TooManyRequests } from './problem.ts';
 import { readQuery, type Query } from './query.ts';
-import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from './route.ts';
+import { actingRunner, listingName, preferredType, readBody, readId, readIdempotencyKey, readPage } from './request.ts';
+import { pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
-import { RUNNER_ID_PATTERN } from './schemas/scalars.ts';
 import { Job } from './schemas/jobs.ts';
 import { ClaimResponse } from './schemas/runners.ts';
 import { claimToJson, jobToJson, toJson } from './serialize.ts';
 import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
-import { prepare, schemaFaults, studyFaults } from './validate.ts';
+import { prepare } from './validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
 export interface HttpLog {
@@ -178,77 +177,6 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, jsonOf(route, answer), route.answer === 'single');
-}
-
-/** The runner a request of the runner protocol speaks for: in its path, or in its body. */
-function actingRunner(route: Route, id: string, body: unknown): string | undefined {
-  if (pathParameter(route) === 'runner_id') return id;
-  const { id: own, runner_id: named } = body as { id?: string; runner_id?: string };
-  return route.path === '/runners' ? own : named;
-}
-
-/** An identifier that cannot be one is answered like one that nothing has. */
-function readId(ctx: Context, parameter: PathParameter | undefined): string {
-  if (parameter === undefined) return '';
-  const id = (ctx as unknown as { params: Record<string, string> }).params[parameter] ?? '';
-  const normal = parameter === 'runner_id' ? id : id.toLowerCase();
-  if (IDENTIFIES[parameter](normal)) return normal;
-  const { unknown, noun } = PATH_PARAMETERS[parameter];
-  throw new SimbatchError(unknown, `${JSON.stringify(id.slice(0, 100))} is not the id of a ${noun}.`);
-}
-
-const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
-const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
-  job_id: isJobId,
-  batch_id: isBatchId,
-  runner_id: (id) => RUNNER_ID.test(id),
-};
-
-async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
-  if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
-  const { optional = false, study = false, schema } = route.body;
-  const body = await reader(ctx, { optional, seeds: study });
-  if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
-  if (faults.length > 0) {
-    const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
-    const first = faults[0]!;
-    const message = `The request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}.`;
-    throw new SimbatchError('invalid-request', message, { faults });
-  }
-  return body;
-}
-
-function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {
-  const names = Object.keys(types) as T[];
-  const bare = names.map((it) => types[it].split(';')[0]!);
-  const chosen = ctx.accepts(bare);
-  ctx.vary('Accept');
-  return names[bare.indexOf(chosen === false ? '' : chosen)] ?? names[0]!;
-}
-
-function readIdempotencyKey(ctx: Context): string | undefined {
-  const key = ctx.get('Idempotency-Key');
-  if (key === '') return undefined;
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new SimbatchError(
-    'invalid-request',
-    `The Idempotency-Key is ${key.length} characters long or holds other than visible ASCII; up to 255 such are allowed.`,
-  );
-}
-
-/** The list a cursor belongs to: its path and its filters, in one order. */
-function listingName(path: string, query: Query): string {
-  const filters = Object.entries(query).filter(([name]) => name !== 'limit' && name !== 'cursor');
-  return JSON.stringify([path, ...filters.sort(([a], [b]) => (a < b ? -1 : 1))]);
-}
-
-function readPage(listing: string, query: Query): Call['page'] {
-  const page: Call['page'] = {};
-  const { limit, cursor } = query;
-  if (typeof limit === 'number') page.limit = limit;
-  if (typeof cursor === 'string') page.after = readCursor(listing, cursor);
-  return page;
 }
 
 async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing: string): Promise<void> {
