@@ -1,5 +1,5 @@
 /** The real program as a subprocess: against a real coordinator where it needs one, and what a user sees when things are wrong. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -147,6 +147,40 @@ describe('the program', function () {
         /^simbatch: <stdin> has 2 faults\n\s*<stdin>:4:24: \/config\/monte_carlo\/runs .*\n\s*<stdin>:8:\d+: \/config\/compute\/container\/memory_request /,
       );
       expect(ended.code).to.equal(65);
+    });
+
+    const part = 'the 2 runs are a random part of the 4-run Latin hypercube';
+    const few = 'quasi_monte_carlo with 2 runs leaves parameters strongly correlated';
+    const capped: [method: string, inFile: string, args: string[], warning: string][] = [
+      ['latin_hypercube', '', ['sample', '--runs', '2'], `warning: --runs: ${part}`],
+      ['latin_hypercube', 'runs_override: 3\n', ['sample', '--runs', '2'], `warning: --runs: ${part}`],
+      ['latin_hypercube', 'runs_override: 2\n', ['sample'], `warning: <stdin>:1:16: /runs_override: ${part}`],
+      ['latin_hypercube', '', ['submit', '--check', '--runs-override', '2'], `warning: --runs-override: ${part}`],
+      ['quasi_monte_carlo', '', ['sample', '--runs', '2'], `warning: --runs: ${few}`],
+      [
+        'quasi_monte_carlo',
+        '',
+        ['sample'],
+        'warning: <stdin>:4:24: /config/monte_carlo/runs: quasi_monte_carlo with 4 runs leaves',
+      ],
+    ];
+    for (const [method, inFile, args, warning] of capped) {
+      it(`${args.join(' ')} of ${method} with ${JSON.stringify(inFile)} warns where the runs were capped`, async () => {
+        const text = inFile + SMALL.replace('sampling_method: monte_carlo', `sampling_method: ${method}`);
+        const ended = await simbatch([...args, '-'], {}, text);
+        expect(ended.err).to.satisfy((err: string) => err.startsWith(warning), ended.err);
+        if (args.length > 1) expect(ended.err).to.not.include('/runs_override');
+        expect(ended.code).to.equal(0);
+      });
+    }
+
+    it('writes no binary into a terminal', async function () {
+      const inTerminal = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+      const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
+      const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
+      if (ended.error !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
+      expect(ended.stdout).to.match(/^simbatch: Parquet is binary .*--output FILE, or redirect it with > FILE\r\n$/);
+      expect(ended.status).to.equal(64);
     });
 
     it('samples the same in every format', async () => {

@@ -99,7 +99,7 @@ export function samplingWarnings(
   if (method === 'latin_hypercube' && totalJobs < runs) return [subsetWarning(totalJobs, runs)];
   if (method !== 'quasi_monte_carlo') return [];
   // Fixed dispersions keep their Sobol' dimension, so they count for the dimensions that are used.
-  return quasiMonteCarloWarnings(totalJobs, Object.keys(config.dispersions).length);
+  return quasiMonteCarloWarnings(totalJobs, runs, Object.keys(config.dispersions).length);
 }
 
 function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
@@ -112,8 +112,8 @@ function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
   };
 }
 
-function quasiMonteCarloWarnings(totalJobs: number, dimensions: number): SubmissionWarning[] {
-  const pointer = '/config/monte_carlo/runs';
+function quasiMonteCarloWarnings(totalJobs: number, runs: number, dimensions: number): SubmissionWarning[] {
+  const pointer = totalJobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
   const warnings: SubmissionWarning[] = [];
   if (totalJobs < 64) {
     const detail = `quasi_monte_carlo with ${totalJobs} runs leaves parameters strongly correlated: use at least 64, or latin_hypercube`;
