@@ -76,7 +76,10 @@ async function showResults(client: Client, batchId: Uuid, format: string, withPa
         COLUMNS,
         mapped(outcomes(), ({ result }) => tableRow(result)),
       );
-      if (count === 0) note('the batch has no results yet');
+      if (count > 0) return undefined;
+      const { batch } = await client.batch(batchId);
+      const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+      note(isOpen ? 'the batch has no results yet' : `the batch is ${batch.status} and has no results`);
     }
   }
   return undefined;

@@ -232,6 +232,22 @@ describe('the program', function () {
       env['SVC_ENDPOINT'] = /http:\S+/.exec(line)![0];
     });
 
+    const submitOne = 'submit a study with `simbatch submit STUDY`';
+    const empty: [args: string, said: string][] = [
+      ['batches', `there are no batches yet; ${submitOne}`],
+      ['batches --status Failed,Running --name a', 'no batches match --status Failed,Running --name a'],
+      ['jobs', `there are no jobs yet; ${submitOne}`],
+      ['jobs --limit 3', `there are no jobs yet; ${submitOne}`],
+      ['jobs --status Failed --runner r --run 0', 'no jobs match --status Failed --runner r --run 0'],
+      ['runners', 'there are no runners yet; start one with `simbatch runner`'],
+      ['runners --tag lab', 'no runners match --tag lab'],
+    ];
+    for (const [args, said] of empty) {
+      it(`${args} of an empty coordinator: ${said}`, async () => {
+        expect(await simbatch(args.split(' '), env)).to.deep.equal({ code: 0, out: '', err: `${said}\n` });
+      });
+    }
+
     it('a second one is refused its port and its data directory', async () => {
       const port = new URL(env['SVC_ENDPOINT']!).port;
       const samePort = await simbatch(['serve', '--port', port, '--data-dir', 'data-2']);
@@ -289,7 +305,9 @@ describe('the program', function () {
       expect((await simbatch(['status', 'latest'], env)).out).to.match(
         /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,
       );
+      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch has no results yet\n');
       expect((await simbatch(['cancel', 'latest'], env)).out).to.match(/^batch \S+ is Cancelled\n$/);
+      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch is Cancelled and has no results\n');
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(2);
       expect((await simbatch(['cancel', batch], env)).code).to.equal(75);
       expect((await simbatch(['resume', 'r'], env)).out).to.equal('r is Idle\n');
