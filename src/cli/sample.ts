@@ -9,7 +9,8 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { formatNumber, printable } from './format.ts';
 import { integerBetween, MAX_INT32 } from './options.ts';
-import { note, write, writeFileFrom } from './output.ts';
+import { writeFileFrom } from './output-file.ts';
+import { note, write } from './output.ts';
 import { writeTable, type Column } from './table.ts';
 import { drawSeed } from './world.ts';
 

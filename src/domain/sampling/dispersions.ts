@@ -107,7 +107,7 @@ function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
     code: 'latin-hypercube-subset',
     pointer: '/runs_override',
     detail:
-      `the ${totalJobs} runs are a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
+      `${totalJobs === 1 ? 'the one run is' : `the ${totalJobs} runs are`} a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
       `set config.monte_carlo.runs to ${totalJobs} for a Latin hypercube of that size`,
   };
 }
