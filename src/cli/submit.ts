@@ -72,7 +72,7 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
 function withPlaces(error: unknown, study: CheckedStudy): unknown {
   if (!(error instanceof ApiError) || error.faults.length === 0) return error;
   const lines = error.faults.map((fault) => `  ${study.named(fault.pointer)} ${fault.detail}`);
-  return new Failure(EXIT.invalid, error.message, lines);
+  return new Failure(EXIT.invalid, `the coordinator does not take the study: ${plural(lines.length, 'fault')}`, lines);
 }
 
 function warn(warnings: readonly SubmissionWarning[], study: CheckedStudy): void {

@@ -316,6 +316,21 @@ describe('the program', function () {
       await once(runner, 'exit');
     });
 
+    it('names the option by which the runs were capped when the coordinator takes fewer', async () => {
+      const small = start(['serve', '--port', '0', '--data-dir', 'data-3', '--max-runs', '1']);
+      const endpoint = /http:\S+/.exec(await firstLine(small))![0];
+      const refused = await simbatch(['submit', 'small.yaml', '--runs-override', '2', '--endpoint', endpoint]);
+      expect(refused).to.deep.equal({
+        code: 65,
+        out: '',
+        err:
+          'simbatch: the coordinator does not take the study: 1 fault\n' +
+          '--runs-override is 2; this coordinator takes studies of up to 1 runs\n',
+      });
+      small.kill('SIGTERM');
+      await once(small, 'exit');
+    });
+
     it('stops in order on SIGTERM, and leaves its data', async () => {
       coordinator.kill('SIGTERM');
       const [code] = (await once(coordinator, 'exit')) as [number | null];
