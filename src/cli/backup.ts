@@ -1,5 +1,5 @@
 /** `simbatch backup` and `simbatch restore`: all data of a coordinator as one file, and back. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,6 +11,7 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { clientCommand, connect, dataDirOption, type ClientFlags } from './options.ts';
+import { asUnwritable, writeFileFrom, type Put } from './output-file.ts';
 import { writeJson, writeLine } from './output.ts';
 import { nowMs } from './world.ts';
 
@@ -21,14 +22,19 @@ export function backupCommand(): Command {
 }
 
 async function backup(given: string, flags: ClientFlags): Promise<void> {
-  const path = await newFile(resolve(given));
+  const named = await newFile(given);
+  const path = resolve(named);
   const coming = `${path}.partial`;
   const client = await connect(flags);
   try {
     const source = Readable.from(client.backup());
-    const target = createWriteStream(coming, { mode: 0o600 });
-    if (path.endsWith('.gz')) await pipeline(source, createGzip(), target);
-    else await pipeline(source, target);
+    const fill = async (put: Put): Promise<void> => {
+      const copy = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+        for await (const piece of pieces) await put(piece);
+      };
+      await (path.endsWith('.gz') ? pipeline(source, createGzip(), copy) : pipeline(source, copy));
+    };
+    await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
     // Read back from the disk: a backup that was never read is a hope.
     const summary = await readBackup(bytesOf(coming));
     await syncFile(coming);
@@ -36,12 +42,13 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
     if (flags.output === 'json') return await writeJson({ file: path, ...summary });
     return await writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
   } catch (error) {
-    await rm(coming, { force: true });
-    throw error;
+    // Where it could not be made it cannot be removed either.
+    await rm(coming, { force: true }).catch(() => {});
+    throw asUnwritable(named, error);
   }
 }
 
-/** The file to be made: never one that is there. */
+/** The file to be made, as it was given: never one that is there. */
 async function newFile(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return path;

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { BATCH_STATUSES, type Batch, type BatchStatus } from '../domain/types.ts';
 import { formatTimestamp } from './format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from './options.ts';
+import { emptyList, SUBMIT } from './empty-list.ts';
 import { note, writeJsonArray } from './output.ts';
 import { writeTable, type Column } from './table.ts';
 
@@ -30,7 +31,9 @@ export function batchesCommand(): Command {
       const batches = client.batches({ statuses: flags.status ?? [], names: flags.name ?? [] });
       if (flags.output === 'json') return writeJsonArray(batches);
       const count = await writeTable(COLUMNS, rows(batches));
-      if (count === 0) note('no batch matches');
+      if (count > 0) return undefined;
+      const filters = { '--status': flags.status, '--name': flags.name };
+      return note(emptyList({ plural: 'batches', remedy: SUBMIT, filters }));
     });
 }
 

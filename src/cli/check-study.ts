@@ -15,25 +15,31 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface CheckedStudy {
   submission: BatchSubmission;
-  /** Where a member stands, as `file:line:column`. */
-  where: (pointer: string) => string;
+  /** A member as the user wrote it: `file:line:column: pointer`, or the option that took its place. */
+  named: (pointer: string) => string;
+}
+
+/** An option by which the user caps the runs, in place of the file's `runs_override`. */
+export interface RunsOption {
+  /** As typed, e.g. `--runs`. */
+  option: string;
+  runs: number | undefined;
 }
 
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault. */
-export async function loadStudy(file: string, runsOverride?: number): Promise<CheckedStudy> {
+export async function loadStudy(file: string, override?: RunsOption): Promise<CheckedStudy> {
   const source = file === '-' ? '<stdin>' : file;
-  const study = checkStudyText(await readText(file), runsOverride);
+  const study = checkStudyText(await readText(file), override?.runs);
   if (study.faults.length > 0) {
     const lines = study.faults.map((fault) => `  ${source}:${fault.line}:${fault.column}: ${faultText(fault)}`);
     throw new Failure(EXIT.invalid, `${source} has ${plural(lines.length, 'fault')}`, lines);
   }
-  const where = (pointer: string): string => {
-    // What an option added is nowhere in the file.
-    if (pointer === '/runs_override' && runsOverride !== undefined) return source;
+  const named = (pointer: string): string => {
+    if (pointer === '/runs_override' && override?.runs !== undefined) return override.option;
     const { line, column } = study.text.place(pointer);
-    return `${source}:${line}:${column}`;
+    return `${source}:${line}:${column}: ${pointer || '/'}`;
   };
-  return { submission: study.text.value as BatchSubmission, where };
+  return { submission: study.text.value as BatchSubmission, named };
 }
 
 /** All faults of the text, in the order of the text; `runsOverride` takes the place of the text's own. */

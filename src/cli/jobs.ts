@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { JOB_STATUSES, type Job, type JobStatus } from '../domain/types.ts';
 import { formatTimestamp } from './format.ts';
 import { statusOption, clientCommand, connect, integerBetween, MAX_INT32, texts, type ClientFlags } from './options.ts';
+import { emptyList, SUBMIT } from './empty-list.ts';
 import { note, writeJsonArray } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { writeTable, type Column } from './table.ts';
@@ -45,7 +46,14 @@ export function jobsCommand(): Command {
       const jobs = atMost(client.jobs(query, { pageSize }), flags.limit ?? Number.POSITIVE_INFINITY);
       if (flags.output === 'json') return writeJsonArray(jobs);
       const count = await writeTable(COLUMNS, rows(jobs));
-      if (count === 0) note('no job matches');
+      if (count > 0) return undefined;
+      const filters = {
+        '--batch': flags.batch === undefined ? [] : [flags.batch],
+        '--status': flags.status,
+        '--runner': flags.runner,
+        '--run': flags.run,
+      };
+      return note(emptyList({ plural: 'jobs', remedy: SUBMIT, filters }));
     });
 }
 

@@ -1,27 +1,10 @@
 /** Writing to stdout: waits for a slow reader, and ends quietly when the reader has gone (`simbatch jobs | head`). */
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { EXIT } from './exit-codes.ts';
 
 /** Resolves when more may be written, so that a list of any size is printed in constant memory. */
 export async function write(text: string | Uint8Array): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-}
-
-/** Writes a file piece by piece with `put`, waiting for a slow disk. */
-export async function writeFileFrom(
-  path: string,
-  fill: (put: (data: string | Uint8Array) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const stream = createWriteStream(path);
-  const ended = finished(stream);
-  const put = async (data: string | Uint8Array): Promise<void> => {
-    if (!stream.write(data)) await Promise.race([once(stream, 'drain'), ended]);
-  };
-  await Promise.race([fill(put), ended]);
-  stream.end();
-  await ended;
 }
 
 export const writeLine = (line = ''): Promise<void> => write(`${line}\n`);

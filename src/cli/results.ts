@@ -9,7 +9,8 @@ import { Failure } from './failure.ts';
 import { formatDuration, formatNumber, plural } from './format.ts';
 import { clientCommand, connect, type ClientFlags } from './options.ts';
 import { csvField, outputsOf } from './output-columns.ts';
-import { note, write, writeFileFrom, writeJson, writeJsonArray, writeLine } from './output.ts';
+import { writeFileFrom } from './output-file.ts';
+import { note, write, writeJson, writeJsonArray, writeLine } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { failureLines, statisticsTable, summarizeResults, summaryJson } from './result-summary.ts';
 import { writeTable, type Column } from './table.ts';
@@ -76,7 +77,10 @@ async function showResults(client: Client, batchId: Uuid, format: string, withPa
         COLUMNS,
         mapped(outcomes(), ({ result }) => tableRow(result)),
       );
-      if (count === 0) note('the batch has no results yet');
+      if (count > 0) return undefined;
+      const { batch } = await client.batch(batchId);
+      const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+      note(isOpen ? 'the batch has no results yet' : `the batch is ${batch.status} and has no results`);
     }
   }
   return undefined;

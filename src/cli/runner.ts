@@ -80,13 +80,18 @@ export function runnerCommand(): Command {
     .addHelpText('after', '\nThe credential is taken from SVC_TOKEN and from nowhere else. See docs/runner.md.')
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
       // Loaded here, because the other commands must not wait for them.
-      const { resolveConfig } = await import('../runner/config.ts');
+      const { resolveHere } = await import('../runner/machine.ts');
       const { createLog } = await import('../runner/log.ts');
       const { startRunner } = await import('../runner/start.ts');
-      const config = resolveConfig(configSources(options));
+      const resolved = await resolveHere(configSources(options));
       const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
       const log = createLog(process.stderr, { format, level: options.logLevel });
-      const { agent, spool } = await startRunner(config, { world: realWorld, log, env: process.env, pid: process.pid });
+      const { agent, spool } = await startRunner(resolved, {
+        world: realWorld,
+        log,
+        env: process.env,
+        pid: process.pid,
+      });
 
       let signals = 0;
       const onSignal = (signal: NodeJS.Signals): void => {

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { RUNNER_STATUSES, type Runner, type RunnerStatus } from '../domain/types.ts';
 import { formatDuration, plural, printable } from './format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from './options.ts';
+import { emptyList } from './empty-list.ts';
 import { note, writeJson, writeLine } from './output.ts';
 import { renderTable, type Column } from './table.ts';
 import { nowMs } from './world.ts';
@@ -34,7 +35,10 @@ export function runnersCommand(): Command {
       const client = await connect(flags);
       const pool = await client.runners({ statuses: flags.status ?? [], tags: flags.tag ?? [] });
       if (flags.output === 'json') return writeJson(pool);
-      if (pool.runners.length === 0) return note('no runner matches; start one with `simbatch runner`');
+      if (pool.runners.length === 0) {
+        const filters = { '--status': flags.status, '--tag': flags.tag };
+        return note(emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }));
+      }
       const now = nowMs();
       await writeLine(
         renderTable(

@@ -9,7 +9,8 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { formatNumber, printable } from './format.ts';
 import { integerBetween, MAX_INT32 } from './options.ts';
-import { note, write, writeFileFrom } from './output.ts';
+import { writeFileFrom } from './output-file.ts';
+import { note, write } from './output.ts';
 import { writeTable, type Column } from './table.ts';
 import { drawSeed } from './world.ts';
 
@@ -32,14 +33,14 @@ export function sampleCommand(): Command {
     .option('-o, --output <file>', 'write to this file instead of standard output')
     .action(async (file: string, flags: SampleFlags) => {
       const { loadStudy } = await import('./check-study.ts');
-      const { submission, where } = await loadStudy(file, flags.runs);
+      const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
       const sampler = createSampler(submission.config.dispersions, {
         ...submission.config.monte_carlo,
         seed: seedOf(submission, flags),
       });
       const runs = Math.min(sampler.runs, submission.runs_override ?? MAX_INT32);
       for (const { pointer, detail } of samplingWarnings(submission.config, runs))
-        note(`warning: ${where(pointer)}: ${printable(pointer)} ${detail}`);
+        note(`warning: ${printable(named(pointer))}: ${printable(detail)}`);
       await print(sampler, runs, submission, flags);
     });
 }
@@ -93,7 +94,10 @@ async function printParquet(sampler: Sampler, runs: number, flags: SampleFlags):
   const { writeDesignParquet } = await import('./design-parquet.ts');
   if (flags.output !== undefined) return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, runs, put));
   if (process.stdout.isTTY)
-    throw new Failure(EXIT.usage, 'Parquet is binary: give --output FILE, or send it to a pipe');
+    throw new Failure(
+      EXIT.usage,
+      'Parquet is binary and not for a terminal: give --output FILE, or redirect it with > FILE',
+    );
   return writeDesignParquet(sampler, runs, write);
 }
 

@@ -12,7 +12,8 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { clientCommand, connect, type ClientFlags } from './options.ts';
-import { note, writeFileFrom, writeJson, writeLine } from './output.ts';
+import { asUnwritable, writeFileFrom, type Put } from './output-file.ts';
+import { note, writeJson, writeLine } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { inspect } from './snapshot-inspect.ts';
 
@@ -43,16 +44,18 @@ function exportCommand(): Command {
       const begun = `${path}.part`;
       let bytes = 0;
       try {
-        await writeFileFrom(begun, async (put) => {
+        const copy = async (put: Put): Promise<void> => {
           for await (const piece of client.exportSnapshot(batchId)) {
             bytes += piece.length;
             await put(piece);
           }
-        });
+        };
+        await writeFileFrom(path, copy, { begun });
         await rename(begun, path);
       } catch (error) {
-        await rm(begun, { force: true });
-        throw error;
+        // Where it could not be made it cannot be removed either.
+        await rm(begun, { force: true }).catch(() => {});
+        throw asUnwritable(path, error);
       }
       if (flags.output === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
       await writeLine(`${path}: ${batchId === undefined ? 'everything' : `batch ${batchId}`}, ${bytes} bytes`);

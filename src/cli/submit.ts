@@ -32,7 +32,7 @@ export function submitCommand(): Command {
       if (flags.strict === true && flags.watch !== true)
         throw new Failure(EXIT.usage, '--strict says what --watch exits with: give both');
       const { loadStudy } = await import('./check-study.ts');
-      const study = await loadStudy(file, flags.runsOverride);
+      const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
       if (flags.check === true) return reportChecked(file, study, flags);
       return submit(study, flags);
     });
@@ -71,11 +71,10 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
 /** A fault only the coordinator knew of, with its place in the file. */
 function withPlaces(error: unknown, study: CheckedStudy): unknown {
   if (!(error instanceof ApiError) || error.faults.length === 0) return error;
-  const lines = error.faults.map((fault) => `  ${study.where(fault.pointer)}: ${fault.pointer || '/'} ${fault.detail}`);
-  return new Failure(EXIT.invalid, error.message, lines);
+  const lines = error.faults.map((fault) => `  ${study.named(fault.pointer)} ${fault.detail}`);
+  return new Failure(EXIT.invalid, `the coordinator does not take the study: ${plural(lines.length, 'fault')}`, lines);
 }
 
 function warn(warnings: readonly SubmissionWarning[], study: CheckedStudy): void {
-  for (const { pointer, detail } of warnings)
-    note(`warning: ${study.where(pointer)}: ${printable(pointer)} ${printable(detail)}`);
+  for (const { pointer, detail } of warnings) note(`warning: ${printable(study.named(pointer))}: ${printable(detail)}`);
 }

@@ -206,23 +206,31 @@ export class Transport {
   }
 }
 
-function checkedEndpoint(endpoint: string): string {
-  const invalid = (why: string) =>
-    new SimbatchError(
-      'invalid-configuration',
-      `endpoint ${JSON.stringify(endpoint)} ${why}, e.g. http://127.0.0.1:7070`,
-    );
-  if (!URL.canParse(endpoint)) throw invalid('is not an address; give one');
+/**
+ * Why no coordinator can have this address, as the end of a sentence with its remedy; undefined when one can. With
+ * `isSecret` the address holds a credential and must not be repeated.
+ */
+export function endpointFault(endpoint: string): { why: string; isSecret: boolean } | undefined {
+  // What is no address may hold a credential all the same.
+  const fault = (why: string) => ({ why: `${why}, e.g. http://127.0.0.1:7070`, isSecret: endpoint.includes('@') });
+  if (!URL.canParse(endpoint)) return fault('is not an address; give one');
   const url = new URL(endpoint);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must begin with http:// or https://');
   if (url.username !== '' || url.password !== '') {
-    throw new SimbatchError(
-      'invalid-configuration',
-      'the endpoint must not carry a user name or password; the credential is given by SVC_TOKEN',
-    );
+    const why = 'must not carry a user name or password; the credential is given by SVC_TOKEN';
+    return { why, isSecret: true };
   }
-  if (url.search !== '' || url.hash !== '') throw invalid('must not have a query or a fragment; give the base address');
-  return url.href.replace(/\/+$/, '');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return fault('must begin with http:// or https://');
+  if (url.search !== '' || url.hash !== '') return fault('must not have a query or a fragment; give the base address');
+  return undefined;
+}
+
+function checkedEndpoint(endpoint: string): string {
+  const fault = endpointFault(endpoint);
+  if (fault !== undefined) {
+    const named = fault.isSecret ? 'the endpoint' : `endpoint ${JSON.stringify(endpoint)}`;
+    throw new SimbatchError('invalid-configuration', `${named} ${fault.why}`);
+  }
+  return new URL(endpoint).href.replace(/\/+$/, '');
 }
 
 function explain(error: unknown): string {

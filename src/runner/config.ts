@@ -5,7 +5,20 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
-import { boolean, ENGINE_NAME, FIELDS, id, integer, list, path, program, size, text, Unfit } from './config/fields.ts';
+import {
+  address,
+  boolean,
+  ENGINE_NAME,
+  FIELDS,
+  id,
+  integer,
+  list,
+  path,
+  program,
+  size,
+  text,
+  Unfit,
+} from './config/fields.ts';
 import type { FieldName, Given } from './config/fields.ts';
 import { readConfigFile } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
@@ -76,9 +89,17 @@ class Settings {
       return judge(given);
     } catch (error) {
       if (!(error instanceof Unfit)) throw error;
-      this.faults.push(`${given.where}: ${name} is ${JSON.stringify(given.value)} and ${error.message}`);
+      const value = error.isSecret ? '' : `is ${JSON.stringify(given.value)} and `;
+      this.faults.push(`${given.where}: ${name} ${value}${error.message}`);
       return undefined;
     }
+  }
+
+  /** The engine's own entrypoint, else the one for all that have none, and the name of the setting. */
+  entrypointOf(engine: string): { name: string; given: Given | undefined } {
+    const own = [...this.entrypoints.keys()].find((known) => spelling(known) === spelling(engine));
+    if (own !== undefined) return { name: `${engine}_entrypoint`, given: this.entrypoints.get(own) };
+    return { name: 'entrypoint', given: this.given.get('entrypoint') };
   }
 }
 
@@ -87,8 +108,28 @@ const LONGEST_INTERVAL_SECS = 3600;
 
 const atLeast = (least: number, most?: number) => (given: Given) => integer(given, least, most);
 
+/** A fault in the words of the others: the setting with its place and value, and `why` it does not do. */
+export type FaultOf = (setting: FieldName | { engine: string }, why: string) => string;
+
+/** The configuration as far as it can be read; `faults` must be empty before it is used. */
+export interface ReadConfig {
+  config: RunnerConfig;
+  faults: readonly string[];
+  faultOf: FaultOf;
+}
+
 /** @throws SimbatchError `invalid-configuration`, naming every fault with its place, value and remedy. */
 export function resolveConfig(sources: ConfigSources): RunnerConfig {
+  const { config, faults } = readConfig(sources);
+  if (faults.length > 0) throw new SimbatchError('invalid-configuration', faults.join('\n'));
+  return config;
+}
+
+/**
+ * The same for those who have more to judge, and tell all faults together.
+ * @throws SimbatchError `invalid-configuration` when the file cannot be read.
+ */
+export function readConfig(sources: ConfigSources): ReadConfig {
   const settings = new Settings();
   if (sources.file !== undefined) takeFile(settings, resolve(sources.cwd, sources.file));
   takeEnvironment(settings, sources);
@@ -100,7 +141,7 @@ export function resolveConfig(sources: ConfigSources): RunnerConfig {
   const config: RunnerConfig = {
     id: runnerId,
     name: settings.read('name', text, runnerId),
-    endpoint: settings.read('endpoint', text, DEFAULT_ENDPOINT),
+    endpoint: settings.read('endpoint', address, DEFAULT_ENDPOINT),
     token: sources.env['SVC_TOKEN'] === '' ? undefined : sources.env['SVC_TOKEN'],
     maxConcurrentJobs: settings.read('max_concurrent_jobs', atLeast(1), host.cpuCores),
     heartbeatIntervalSecs: settings.read('heartbeat_interval_secs', atLeast(1, LONGEST_INTERVAL_SECS), 5),
@@ -116,8 +157,16 @@ export function resolveConfig(sources: ConfigSources): RunnerConfig {
     gpuAvailable: settings.read('gpu_available', boolean, false),
     notes: settings.notes,
   };
-  if (settings.faults.length > 0) throw new SimbatchError('invalid-configuration', settings.faults.join('\n'));
-  return Object.freeze(config);
+  const faultOf: FaultOf = (setting, why) => {
+    const { name, given } =
+      typeof setting === 'string'
+        ? { name: setting, given: settings.given.get(setting) }
+        : settings.entrypointOf(setting.engine);
+    return given === undefined
+      ? `${name} is not given, and ${why}`
+      : `${given.where}: ${name} is ${JSON.stringify(given.value)}, but ${why}`;
+  };
+  return { config: Object.freeze(config), faults: settings.faults, faultOf };
 }
 
 /** What the runner advertises: its engines and its capabilities, in this order, each once. */
@@ -187,10 +236,10 @@ function spelling(engine: string): string {
 }
 
 function engines(settings: Settings): readonly Engine[] {
-  const shared = settings.given.get('entrypoint');
+  const hasShared = settings.given.has('entrypoint');
   const own = settings.entrypoints;
   const listed = settings.given.get('engines');
-  const fallback = own.size > 0 ? [...own.keys()] : shared === undefined ? [] : ['*'];
+  const fallback = own.size > 0 ? [...own.keys()] : hasShared ? ['*'] : [];
   const names = listed === undefined ? fallback : (settings.judged('engines', listed, list) ?? []);
   if (names.length === 0 && settings.faults.length === 0) {
     settings.faults.push(
@@ -208,9 +257,8 @@ function engines(settings: Settings): readonly Engine[] {
     }
     if (twin !== undefined) settings.faults.push(`${where}: engines ${twin} and ${name} differ in no variable's name`);
     used.set(spelling(name), name);
-    const key = [...own.keys()].find((known) => spelling(known) === spelling(name));
-    const given = key === undefined ? shared : own.get(key);
-    const entrypoint = given === undefined ? undefined : settings.judged(`${name}_entrypoint`, given, path);
+    const { name: field, given } = settings.entrypointOf(name);
+    const entrypoint = given === undefined ? undefined : settings.judged(field, given, path);
     if (given === undefined) settings.faults.push(missingEntrypoint(name, where, own.keys()));
     if (entrypoint !== undefined) found.push({ name, entrypoint });
   }

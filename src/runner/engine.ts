@@ -51,18 +51,23 @@ export async function findPython(configured: string | undefined): Promise<Python
 
 /** Why the entrypoint cannot be executed here and now, as a sentence; undefined when it can. */
 export async function entrypointFault(entrypoint: string, python: string | undefined): Promise<string | undefined> {
+  const problem = await entrypointProblem(entrypoint, python);
+  return problem === undefined ? undefined : `the entrypoint ${entrypoint} ${problem}`;
+}
+
+/** The same as the end of a sentence that begins with the entrypoint. */
+export async function entrypointProblem(entrypoint: string, python: string | undefined): Promise<string | undefined> {
   const launch = commandOf(entrypoint, python);
-  if (launch === undefined) return `${entrypoint} needs Python and none was found; set python_executable`;
+  if (launch === undefined) return 'needs Python and none was found; set python_executable';
   const direct = launch.command === entrypoint;
   try {
-    if (!(await stat(entrypoint)).isFile()) return `the entrypoint ${entrypoint} is not a file`;
+    if (!(await stat(entrypoint)).isFile()) return 'is not a file';
     await access(entrypoint, direct ? constants.X_OK : constants.R_OK);
   } catch (error) {
     const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return `the entrypoint ${entrypoint} does not exist`;
-    if (code === 'EACCES' && direct)
-      return `the entrypoint ${entrypoint} is not executable; try: chmod +x ${entrypoint}`;
-    return `the entrypoint ${entrypoint} cannot be read: ${code ?? String(error)}`;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+    if (code === 'EACCES' && direct) return `is not executable; try: chmod +x ${entrypoint}`;
+    return `cannot be read: ${code ?? String(error)}`;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 /** The real program as a subprocess: against a real coordinator where it needs one, and what a user sees when things are wrong. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -149,6 +149,40 @@ describe('the program', function () {
       expect(ended.code).to.equal(65);
     });
 
+    const part = 'the 2 runs are a random part of the 4-run Latin hypercube';
+    const few = 'quasi_monte_carlo with 2 runs leaves parameters strongly correlated';
+    const capped: [method: string, inFile: string, args: string[], warning: string][] = [
+      ['latin_hypercube', '', ['sample', '--runs', '2'], `warning: --runs: ${part}`],
+      ['latin_hypercube', 'runs_override: 3\n', ['sample', '--runs', '2'], `warning: --runs: ${part}`],
+      ['latin_hypercube', 'runs_override: 2\n', ['sample'], `warning: <stdin>:1:16: /runs_override: ${part}`],
+      ['latin_hypercube', '', ['submit', '--check', '--runs-override', '2'], `warning: --runs-override: ${part}`],
+      ['quasi_monte_carlo', '', ['sample', '--runs', '2'], `warning: --runs: ${few}`],
+      [
+        'quasi_monte_carlo',
+        '',
+        ['sample'],
+        'warning: <stdin>:4:24: /config/monte_carlo/runs: quasi_monte_carlo with 4 runs leaves',
+      ],
+    ];
+    for (const [method, inFile, args, warning] of capped) {
+      it(`${args.join(' ')} of ${method} with ${JSON.stringify(inFile)} warns where the runs were capped`, async () => {
+        const text = inFile + SMALL.replace('sampling_method: monte_carlo', `sampling_method: ${method}`);
+        const ended = await simbatch([...args, '-'], {}, text);
+        expect(ended.err).to.satisfy((err: string) => err.startsWith(warning), ended.err);
+        if (args.length > 1) expect(ended.err).to.not.include('/runs_override');
+        expect(ended.code).to.equal(0);
+      });
+    }
+
+    it('writes no binary into a terminal', async function () {
+      const inTerminal = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+      const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
+      const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
+      if (ended.error !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
+      expect(ended.stdout).to.match(/^simbatch: Parquet is binary .*--output FILE, or redirect it with > FILE\r\n$/);
+      expect(ended.status).to.equal(64);
+    });
+
     it('samples the same in every format', async () => {
       const csv = await simbatch(['sample', 'small.yaml', '--format', 'csv']);
       const lines = await simbatch(['sample', 'small.yaml', '--format', 'ndjson', '--runs', '2']);
@@ -197,6 +231,22 @@ describe('the program', function () {
       expect(line).to.match(/^simbatch is listening on http:\/\/127\.0\.0\.1:\d+ \(data in \.\/data\)$/);
       env['SVC_ENDPOINT'] = /http:\S+/.exec(line)![0];
     });
+
+    const submitOne = 'submit a study with `simbatch submit STUDY`';
+    const empty: [args: string, said: string][] = [
+      ['batches', `there are no batches yet; ${submitOne}`],
+      ['batches --status Failed,Running --name a', 'no batches match --status Failed,Running --name a'],
+      ['jobs', `there are no jobs yet; ${submitOne}`],
+      ['jobs --limit 3', `there are no jobs yet; ${submitOne}`],
+      ['jobs --status Failed --runner r --run 0', 'no jobs match --status Failed --runner r --run 0'],
+      ['runners', 'there are no runners yet; start one with `simbatch runner`'],
+      ['runners --tag lab', 'no runners match --tag lab'],
+    ];
+    for (const [args, said] of empty) {
+      it(`${args} of an empty coordinator: ${said}`, async () => {
+        expect(await simbatch(args.split(' '), env)).to.deep.equal({ code: 0, out: '', err: `${said}\n` });
+      });
+    }
 
     it('a second one is refused its port and its data directory', async () => {
       const port = new URL(env['SVC_ENDPOINT']!).port;
@@ -255,13 +305,30 @@ describe('the program', function () {
       expect((await simbatch(['status', 'latest'], env)).out).to.match(
         /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,
       );
+      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch has no results yet\n');
       expect((await simbatch(['cancel', 'latest'], env)).out).to.match(/^batch \S+ is Cancelled\n$/);
+      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch is Cancelled and has no results\n');
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(2);
       expect((await simbatch(['cancel', batch], env)).code).to.equal(75);
       expect((await simbatch(['resume', 'r'], env)).out).to.equal('r is Idle\n');
       expect((await simbatch(['job', 'latest/99'], env)).code).to.equal(66);
       runner.kill('SIGTERM');
       await once(runner, 'exit');
+    });
+
+    it('names the option by which the runs were capped when the coordinator takes fewer', async () => {
+      const small = start(['serve', '--port', '0', '--data-dir', 'data-3', '--max-runs', '1']);
+      const endpoint = /http:\S+/.exec(await firstLine(small))![0];
+      const refused = await simbatch(['submit', 'small.yaml', '--runs-override', '2', '--endpoint', endpoint]);
+      expect(refused).to.deep.equal({
+        code: 65,
+        out: '',
+        err:
+          'simbatch: the coordinator does not take the study: 1 fault\n' +
+          '--runs-override is 2; this coordinator takes studies of up to 1 runs\n',
+      });
+      small.kill('SIGTERM');
+      await once(small, 'exit');
     });
 
     it('stops in order on SIGTERM, and leaves its data', async () => {

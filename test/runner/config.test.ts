@@ -221,6 +221,17 @@ describe('runner: configuration', () => {
       'engines: [rocket]\nrocekt_entrypoint: x',
       /:1:10: engine rocket has no entrypoint; set rocket_entrypoint .*did you mean that/,
     ],
+    [
+      'entrypoint: x\nendpoint: nope',
+      /:2:11: endpoint is "nope" and is not an address; give one, e\.g\. http:\/\/127\.0\.0\.1:7070$/,
+    ],
+    ['entrypoint: x\nendpoint: ftp://x', /:2:11: endpoint is "ftp:\/\/x" and must begin with http:\/\/ or https:\/\//],
+    ['entrypoint: x\nendpoint: lab-7:7070', /:2:11: endpoint is "lab-7:7070" and must begin with http:\/\/ or https/],
+    ['entrypoint: x\nendpoint: http://x/?a=1', /endpoint is .* and must not have a query or a fragment/],
+    ['entrypoint: x\nendpoint: 7070', /:2:11: endpoint is 7070 and must be a text/],
+    ['entrypoint: [x, --fast]', /:1:13: entrypoint is \["x","--fast"\] and must be a path/],
+    ['engines: [a]\nentrypoint: 5', /:2:13: entrypoint is 5 and must be a path/],
+    ['engines: [a]\na_entrypoint: 5', /:2:15: a_entrypoint is 5 and must be a path/],
     ['engines: [a b]\nentrypoint: x', /engine "a b" must be letters/],
     ['engines: [a-b, a.b]\nentrypoint: x', /engines a-b and a\.b/],
     ['&a b: *a', /runner\.yaml:1:/],
@@ -239,6 +250,15 @@ describe('runner: configuration', () => {
       .with.property('message')
       .that.not.includes('hunter2');
   });
+
+  for (const endpoint of ['http://me:hunter2@x', 'ftp://me:hunter2@x', 'me:hunter2@x', 'me hunter2@x']) {
+    it(`never repeats a credential: ${endpoint}`, () => {
+      expect(() => resolved({ flags: { ...withEntrypoint, endpoint } }))
+        .to.throw(/^--endpoint: endpoint (must|is) /)
+        .with.property('message')
+        .that.not.includes('hunter2');
+    });
+  }
 
   it('tells all faults at once', () => {
     expect(() => resolved({ yaml: 'grace_secs: a\ncpu_cores: b\nzzz: 1\nentrypoint: x' }))

@@ -224,7 +224,9 @@ describe('runner: restarts and faults', () => {
   it('is told at the start that an entrypoint is missing', async () => {
     const runner = site.start(fake.url, ['--entrypoint', 'nowhere.py']);
     expect(await runner.exit()).to.equal(1);
-    expect(runner.log).to.match(/engine \*: the entrypoint .*nowhere\.py does not exist/);
+    expect(runner.log).to.match(
+      /--entrypoint: entrypoint is "nowhere\.py", but \/\S+\/nowhere\.py does not exist; name the file/,
+    );
   });
 
   it("an entrypoint that vanishes is the machine's fault, and the runner pauses", async () => {

@@ -99,7 +99,7 @@ export function samplingWarnings(
   if (method === 'latin_hypercube' && totalJobs < runs) return [subsetWarning(totalJobs, runs)];
   if (method !== 'quasi_monte_carlo') return [];
   // Fixed dispersions keep their Sobol' dimension, so they count for the dimensions that are used.
-  return quasiMonteCarloWarnings(totalJobs, Object.keys(config.dispersions).length);
+  return quasiMonteCarloWarnings(totalJobs, runs, Object.keys(config.dispersions).length);
 }
 
 function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
@@ -107,13 +107,13 @@ function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
     code: 'latin-hypercube-subset',
     pointer: '/runs_override',
     detail:
-      `the ${totalJobs} runs are a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
+      `${totalJobs === 1 ? 'the one run is' : `the ${totalJobs} runs are`} a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
       `set config.monte_carlo.runs to ${totalJobs} for a Latin hypercube of that size`,
   };
 }
 
-function quasiMonteCarloWarnings(totalJobs: number, dimensions: number): SubmissionWarning[] {
-  const pointer = '/config/monte_carlo/runs';
+function quasiMonteCarloWarnings(totalJobs: number, runs: number, dimensions: number): SubmissionWarning[] {
+  const pointer = totalJobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
   const warnings: SubmissionWarning[] = [];
   if (totalJobs < 64) {
     const detail = `quasi_monte_carlo with ${totalJobs} runs leaves parameters strongly correlated: use at least 64, or latin_hypercube`;

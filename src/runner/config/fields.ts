@@ -3,6 +3,7 @@
  * be. A new setting is a row here, a member of `RunnerConfig` and a line in docs/runner.md.
  */
 import { isAbsolute, resolve } from 'node:path';
+import { endpointFault } from '../../client/transport.ts';
 
 export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean';
 
@@ -116,7 +117,15 @@ export interface Given {
 }
 
 /** A value that cannot be used; the message says what it must be. */
-export class Unfit extends Error {}
+export class Unfit extends Error {
+  /** The value holds what must not be repeated in a log. */
+  readonly isSecret: boolean;
+
+  constructor(message: string, isSecret = false) {
+    super(message);
+    this.isSecret = isSecret;
+  }
+}
 
 const LARGEST_INT32 = 2 ** 31 - 1;
 const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
@@ -135,6 +144,14 @@ export function id(given: Given): string {
   const value = typeof given.value === 'number' ? String(given.value) : given.value;
   if (typeof value === 'string' && RUNNER_ID.test(value)) return value;
   throw new Unfit('must be 1 to 128 letters, digits, ".", "_", ":", "@" or "-", the first a letter or a digit');
+}
+
+/** An address the client can speak to. */
+export function address(given: Given): string {
+  const value = text(given);
+  const fault = endpointFault(value);
+  if (fault !== undefined) throw new Unfit(fault.why, fault.isSecret);
+  return value;
 }
 
 /** An absolute path. */

@@ -100,7 +100,11 @@ describe('dispersions', () => {
         method,
         runs,
       );
-      expect(samplingWarnings(study, jobs).map(({ code }) => code)).to.deep.equal(codes);
+      const warnings = samplingWarnings(study, jobs);
+      expect(warnings.map(({ code }) => code)).to.deep.equal(codes);
+      // What is to be changed: the cap where there is one, else the runs of the study.
+      const pointer = jobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
+      for (const warning of warnings) expect(warning.pointer).to.equal(pointer);
     });
   }
 });
