@@ -6,6 +6,7 @@ import { STATUS_CODE } from '../data/run-columns.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Command, Empty, Panel } from '../parts/common.tsx';
+import { Table } from '../parts/table.tsx';
 import { count, duration } from '../parts/time.tsx';
 import { TimeSeries } from '../plots/time-series.tsx';
 import { isFailure } from '../plots/variables.ts';
@@ -167,45 +168,37 @@ function Failures({ table, version }: { table: RunTable; version: number }) {
       {groups.length === 0 ? (
         <Empty title="No run has failed." />
       ) : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Failures by message">
-          <table>
-            <thead>
-              <tr>
-                <th className="right">Runs</th>
-                <th>Message, without what varies</th>
-                <th>Such as</th>
-              </tr>
-            </thead>
-            <tbody>
-              {groups.slice(0, GROUPS).map((group) => (
-                <tr key={group.pattern}>
-                  <td className="right">
-                    <strong>{count(group.runs.length)}</strong>
-                  </td>
-                  <td className="message">
-                    <a
-                      href={hrefOf(['batches', table.batchId, 'runs'], {
-                        status: 'Failed,Timeout',
-                        message: group.pattern,
-                      })}
-                      title={group.example}
-                    >
-                      {group.pattern}
-                    </a>
-                  </td>
-                  <td className="mono nowrap inline">
-                    {group.runs.slice(0, RUNS).map((run) => (
-                      <a key={run} href={hrefOf(['jobs', jobId(table.batchId, run)])}>
-                        #{run}{' '}
-                      </a>
-                    ))}
-                    {group.runs.length > RUNS && <span className="soft">…</span>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Failures by message"
+          columns={[{ name: 'Runs', right: true }, 'Message, without what varies', 'Such as']}
+        >
+          {groups.slice(0, GROUPS).map((group) => (
+            <tr key={group.pattern}>
+              <td className="right">
+                <strong>{count(group.runs.length)}</strong>
+              </td>
+              <td className="message">
+                <a
+                  href={hrefOf(['batches', table.batchId, 'runs'], {
+                    status: 'Failed,Timeout',
+                    message: group.pattern,
+                  })}
+                  title={group.example}
+                >
+                  {group.pattern}
+                </a>
+              </td>
+              <td className="mono nowrap inline">
+                {group.runs.slice(0, RUNS).map((run) => (
+                  <a key={run} href={hrefOf(['jobs', jobId(table.batchId, run)])}>
+                    #{run}{' '}
+                  </a>
+                ))}
+                {group.runs.length > RUNS && <span className="soft">…</span>}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );
