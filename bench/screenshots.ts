@@ -17,9 +17,12 @@ const runners = [
   await scriptedRunner(web.coordinator, { id: 'lab-08', places: 16, runMs: 90, outcome: descent, tags: ['lab'] }),
   await scriptedRunner(web.coordinator, { id: 'ws-anna', name: 'Anna, desk', places: 4, runMs: 90, outcome: descent }),
 ];
+const gone = await scriptedRunner(web.coordinator, { id: 'ws-ben', places: 4, runMs: 90, outcome: descent });
 const done = (await web.coordinator.submit(descentStudy('descent, baseline', 2_000))).batch_id;
 while ((await web.coordinator.batch(done)).batch.status !== 'Completed') await pause(200);
 await web.coordinator.drain('ws-anna', 'memory being replaced');
+await gone.stop();
+await web.coordinator.signOff('ws-ben', { instance: 'script-ws-ben' });
 await web.coordinator.submit(descentStudy('descent, stronger gusts', 20_000));
 const waiting = { container: { image: 'none', cpu_request: '64', memory_request: '1Gi' } };
 await web.coordinator.submit(descentStudy('chute variant C', 60, waiting));
@@ -47,7 +50,7 @@ const PICTURES: Picture[] = [
   },
   { name: 'runs', address: `#/batches/${done}/runs?status=Failed&sort=-p.gust_speed`, theme: 'light', height: 760 },
   { name: 'run', address: `#/jobs/${failed}`, theme: 'light', height: 800 },
-  { name: 'runners', address: '#/runners', theme: 'dark', height: 700 },
+  { name: 'runners', address: '#/runners', theme: 'dark', height: 790 },
   { name: 'machine', address: `#/machines/job/${failed}`, theme: 'light', height: 900 },
   { name: 'machine-runner', address: '#/machines/runner', theme: 'dark', height: 1_180 },
   { name: 'submit', address: '#/submit', theme: 'light', height: 860 },

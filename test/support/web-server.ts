@@ -79,6 +79,8 @@ export interface ScriptOptions {
   outcome: (assignment: Assignment) => Outcome;
   name?: string;
   tags?: string[];
+  /** Where it says that the telemetry of each run lies. */
+  telemetry?: string;
 }
 
 export interface ScriptedRunner {
@@ -119,6 +121,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
       const ran = {
         execution_time_secs: Math.round(runMs / 1000),
         output_files: [`/data/${id}/${job.id}/trajectory.csv`],
+        ...(options.telemetry === undefined ? {} : { telemetry_data: options.telemetry }),
       };
       await reported([
         'metadata' in outcome

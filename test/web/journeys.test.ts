@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { Browser, Page } from 'playwright-core';
+import type { Runner } from '../../src/domain/types.ts';
 import { packageRoot } from '../../src/package.ts';
 import type { Coordinator } from '../../src/system/coordinator.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
@@ -97,6 +98,10 @@ describe('journeys through the dashboard', function () {
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('of 200 (100 %)').waitFor();
     const { jobs_by_status: counts } = await web.coordinator.batch(batch_id);
+    const heading = page.getByRole('heading', { name: new RegExp(`^Failures: ${counts.Failed} runs, \\d+ kinds?$`) });
+    const groups = page.getByRole('region', { name: 'Failures by message' }).locator('tbody tr');
+    const title = await heading.textContent();
+    expect(title).to.match(new RegExp(`, ${await groups.count()} kinds?$`));
     await page
       .getByRole('link', { name: /chute torn/ })
       .first()
@@ -122,6 +127,64 @@ describe('journeys through the dashboard', function () {
     await page.getByRole('button', { name: 'Resume lab-1' }).click();
     await page.getByText('new disk').waitFor({ state: 'detached' });
     expect((await web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
+    await page.context().close();
+  });
+
+  it('a runner that is gone is forgotten, but only after it was asked and once it holds no runs', async () => {
+    const { coordinator } = web;
+    const leaving = await scriptedRunner(coordinator, { id: 'old-1', places: 2, runMs: 600_000, outcome: descent });
+    const { page, errors } = await open('#/runners');
+    const row = page.getByRole('row').filter({ hasText: 'old-1' });
+    const forget = page.getByRole('button', { name: 'Forget old-1' });
+    await row.getByText('Idle').waitFor();
+    await page.getByText('A runner can be forgotten once it is Offline and holds no runs.').waitFor();
+    expect(await forget.count()).to.equal(0);
+    await leaving.stop();
+    await coordinator.signOff('old-1', { instance: 'script-old-1' });
+    await forget.click();
+    await page.keyboard.press('Escape');
+    expect((await coordinator.runner('old-1')).status).to.equal('Offline');
+    await forget.click();
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.getByText('of 1', { exact: true }).waitFor();
+    expect((await coordinator.runners({})).runners.map((it) => it.id)).to.deep.equal(['lab-1']);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  /** The page hears of `lab-1` what a coordinator would say that has lost it. */
+  async function openWithoutLab(heldIds: string[]): Promise<{ page: Page }> {
+    const watched = await watchedPage(browser!, web.url);
+    await watched.page.routeWebSocket(/\/live$/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((text) => {
+        const message = JSON.parse(text.toString()) as { data: { runners?: Runner[] } | null };
+        const runners = message.data?.runners?.map((it) => ({ ...it, status: 'Offline', current_jobs: heldIds }));
+        socket.send(JSON.stringify({ ...message, data: { ...message.data, runners } }));
+      });
+    });
+    await watched.page.goto(`${web.url}/#/runners`);
+    return watched;
+  }
+
+  it('a runner that is gone but holds runs cannot be forgotten yet, and the page says why', async () => {
+    const { page } = await openWithoutLab(['01a1fd98-3194-88c4-bee9-7d1200000001']);
+    const forget = page.getByRole('button', { name: 'Forget lab-1', disabled: true });
+    await forget.waitFor();
+    const note = await forget.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${note}"]`).textContent()).to.equal('Its runs are given to others first.');
+    await page.context().close();
+  });
+
+  it('a runner that has come back meanwhile is not forgotten, and the page says why', async () => {
+    const { page } = await openWithoutLab([]);
+    await page.getByRole('button', { name: 'Forget lab-1' }).click();
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('lab-1 was not forgotten.').waitFor();
+    await alert.getByText('only one that is gone can be forgotten').waitFor();
+    expect((await web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
     await page.context().close();
   });
 

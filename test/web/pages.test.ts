@@ -29,6 +29,9 @@ describe('pages of the dashboard', function () {
     if (browser === undefined) return this.skip();
     web = await startWeb();
     runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 40, runMs: 10, outcome: descent });
+    const gone = await scriptedRunner(web.coordinator, { id: 'gone-1', places: 1, runMs: 10, outcome: descent });
+    await gone.stop();
+    await web.coordinator.signOff('gone-1', { instance: 'script-gone-1' });
     batchId = (await web.coordinator.submit(descentStudy('axe study', 120))).batch_id;
     for (;;) {
       const { batch } = await web.coordinator.batch(batchId);
@@ -56,7 +59,7 @@ describe('pages of the dashboard', function () {
     ['distributions', () => `#/batches/${batchId}/plots?select=p.gust_speed:5..30`, 'runs selected'],
     ['study', () => `#/batches/${batchId}/study`, '20260301'],
     ['run', () => `#/jobs/${failedId}`, 'Why it failed'],
-    ['runners', () => '#/runners', 'lab-1'],
+    ['runners', () => '#/runners', 'Forget'],
     ['job machine', () => `#/machines/job/${failedId}`, 'Step 3 of 3: Failed'],
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],

@@ -57,6 +57,10 @@ export function post<T>(path: string, body?: string, headers: Record<string, str
   });
 }
 
+export function remove<T>(path: string): Promise<Answer<T>> {
+  return request<T>(path, { method: 'DELETE' });
+}
+
 export interface Loaded<T> {
   data: T | undefined;
   error: Error | undefined;

@@ -5,6 +5,7 @@ import { post, useRequest } from '../data/api.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Waiting } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
+import { ACTIONS, StatusFilter, Table } from '../parts/table.tsx';
 import { count, minutes, rate, Time } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 
@@ -78,19 +79,7 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
               onChange={(event) => changeQuery({ search: event.target.value })}
             />
           </label>
-          <div className="row" role="group" aria-label="Only batches that are">
-            {BATCH_STATUSES.map((it) => (
-              <button
-                key={it}
-                type="button"
-                className="chip"
-                aria-pressed={status === it}
-                onClick={() => changeQuery({ status: status === it ? undefined : it })}
-              >
-                {it}
-              </button>
-            ))}
-          </div>
+          <StatusFilter label="Only batches that are" statuses={BATCH_STATUSES} current={status} />
         </header>
         {listed.data === undefined && listed.error === undefined && <Waiting what="Reading the batches" />}
         {listed.data !== undefined && all.length === 0 && <NoBatches />}
@@ -123,6 +112,16 @@ function NoBatches() {
   );
 }
 
+const COLUMNS = [
+  'Name',
+  'State',
+  'Runs',
+  { name: 'Rate', right: true },
+  { name: 'Time left', right: true },
+  'Submitted',
+  ACTIONS,
+];
+
 function BatchTable({ batches }: { batches: BatchStatusResponse[] }) {
   const [asked, setAsked] = useState<Batch>();
   const [failure, setFailure] = useState<string>();
@@ -133,32 +132,17 @@ function BatchTable({ batches }: { batches: BatchStatusResponse[] }) {
     );
   };
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table of batches">
+    <>
       <Failure what="The batch was not cancelled." detail={failure} />
-      <table className="batches">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>State</th>
-            <th>Runs</th>
-            <th className="right">Rate</th>
-            <th className="right">Time left</th>
-            <th>Submitted</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {batches.map((it) => (
-            <BatchRow key={it.batch.id} progress={it} onCancel={setAsked} />
-          ))}
-        </tbody>
-      </table>
+      <Table label="Table of batches" className="batches" columns={COLUMNS}>
+        {batches.map((it) => (
+          <BatchRow key={it.batch.id} progress={it} onCancel={setAsked} />
+        ))}
+      </Table>
       {asked !== undefined && (
         <CancelBatch batch={asked} onAnswer={(reason) => cancel(asked, reason)} onClose={() => setAsked(undefined)} />
       )}
-    </div>
+    </>
   );
 }
 

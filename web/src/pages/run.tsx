@@ -15,6 +15,7 @@ import { post, useRequest } from '../data/api.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
 import { duration, figure, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
@@ -229,32 +230,23 @@ function Parameters({ job, submission }: { job: Job; submission: BatchSubmission
   const names = Object.keys(parameters).sort();
   if (names.length === 0) return <Empty title="This study has no dispersions." />;
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Parameters">
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th className="right">Value</th>
-            <th>Units</th>
-            <th>Percentile of its distribution</th>
-          </tr>
-        </thead>
-        <tbody>
-          {names.map((name) => (
-            <tr key={name}>
-              <td className="mono">{name}</td>
-              <td className="right" title={String(parameters[name])}>
-                {figure(parameters[name])}
-              </td>
-              <td>{submission?.config.dispersions[name]?.units}</td>
-              <td>
-                <Percentile share={shares?.get(name)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Parameters"
+      columns={['Name', { name: 'Value', right: true }, 'Units', 'Percentile of its distribution']}
+    >
+      {names.map((name) => (
+        <tr key={name}>
+          <td className="mono">{name}</td>
+          <td className="right" title={String(parameters[name])}>
+            {figure(parameters[name])}
+          </td>
+          <td>{submission?.config.dispersions[name]?.units}</td>
+          <td>
+            <Percentile share={shares?.get(name)} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -1,13 +1,12 @@
-/** The pool: who is there, what each holds, and taking a runner out of service and back. */
+/** The pool: who is there, and how much of its capacity is used. */
 import { useEffect, useRef, useState } from 'react';
 import type { Runner, RunnerListResponse } from '../../../src/domain/types.ts';
-import { post } from '../data/api.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
-import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
-import { State } from '../parts/status.tsx';
-import { count, duration, Time } from '../parts/time.tsx';
+import { Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { StatusFilter } from '../parts/table.tsx';
+import { count } from '../parts/time.tsx';
 import { TimeSeries } from '../plots/time-series.tsx';
-import { changeQuery, hrefOf } from '../router.ts';
+import { RunnerTable } from './runner-table.tsx';
 
 interface Pool {
   runners: Map<string, Runner>;
@@ -57,20 +56,11 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
           <section className="panel" aria-label="Pool">
             <header>
               <h2 className="grow">Pool</h2>
-              <div className="row" role="group" aria-label="Only runners that are">
-                {['Idle', 'Busy', 'Maintenance', 'Offline'].map((it) => (
-                  <button
-                    key={it}
-                    type="button"
-                    className="chip"
-                    aria-pressed={status === it}
-                    onClick={() => changeQuery({ status: status === it ? undefined : it })}
-                  >
-                    <i className={`dot s-${it}`} aria-hidden="true" />
-                    {it}
-                  </button>
-                ))}
-              </div>
+              <StatusFilter
+                label="Only runners that are"
+                statuses={['Idle', 'Busy', 'Maintenance', 'Offline']}
+                current={status}
+              />
             </header>
             {shown.length === 0 ? (
               <Empty title={`No runner is ${status}.`} />
@@ -148,126 +138,4 @@ function useSeries(values: number[] | undefined): { times: number[]; values: num
     return () => window.clearInterval(timer);
   }, []);
   return series;
-}
-
-function RunnerTable({ runners, now }: { runners: Runner[]; now: number }) {
-  const [asked, setAsked] = useState<Runner>();
-  const [failure, setFailure] = useState<{ what: string; detail: string }>();
-  const say = (runner: Runner, what: 'drain' | 'resume', reason?: string): void => {
-    setFailure(undefined);
-    const query = reason === undefined ? '' : `?reason=${encodeURIComponent(reason)}`;
-    post(`/runners/${encodeURIComponent(runner.id)}/${what}${query}`).catch((error: Error) =>
-      setFailure({ what: `${runner.id} was not ${what === 'drain' ? 'drained' : 'resumed'}.`, detail: error.message }),
-    );
-  };
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table of runners">
-      {failure !== undefined && <Failure {...failure} />}
-      <table>
-        <thead>
-          <tr>
-            <th>Runner</th>
-            <th>State</th>
-            <th>Holds</th>
-            <th className="right">Heartbeat</th>
-            <th className="right">Completed</th>
-            <th className="right">Failed</th>
-            <th>Resources</th>
-            <th>Registered</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runners.map((it) => (
-            <RunnerRow
-              key={it.id}
-              runner={it}
-              now={now}
-              onDrain={setAsked}
-              onResume={(runner) => say(runner, 'resume')}
-            />
-          ))}
-        </tbody>
-      </table>
-      {asked !== undefined && (
-        <Ask
-          title={`Drain ${asked.id}?`}
-          reason="Why (shown to others)"
-          action="Drain"
-          onAnswer={(reason) => say(asked, 'drain', reason)}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>
-            It takes no new runs; the {asked.current_jobs.length} it holds go on to their end. It stays drained over
-            restarts until it is resumed.
-          </p>
-        </Ask>
-      )}
-    </div>
-  );
-}
-
-interface RowProps {
-  runner: Runner;
-  now: number;
-  onDrain: (runner: Runner) => void;
-  onResume: (runner: Runner) => void;
-}
-
-function RunnerRow({ runner, now, onDrain, onResume }: RowProps) {
-  const { capabilities: able, current_jobs: held } = runner;
-  const isDrained = runner.status === 'Maintenance' || runner.drain_reason !== undefined;
-  return (
-    <tr>
-      <td>
-        <a href={hrefOf(['machines', 'runner', runner.id])}>
-          <strong>{runner.name}</strong>
-        </a>
-        {runner.name !== runner.id && <div className="small soft mono">{runner.id}</div>}
-        {runner.tags.length > 0 && <div className="small soft">{runner.tags.join(' · ')}</div>}
-      </td>
-      <td>
-        <State status={runner.status} />
-        {runner.drain_reason !== undefined && <div className="small soft">{runner.drain_reason}</div>}
-      </td>
-      <td>
-        <div className="nowrap">
-          {held.length} of {able.max_concurrent_jobs}
-        </div>
-        <div className="small mono inline">
-          {held.slice(0, 4).map((id) => (
-            <a key={id} href={hrefOf(['jobs', id])} title={id}>
-              #{Number.parseInt(id.slice(-8), 16) - 1}{' '}
-            </a>
-          ))}
-          {held.length > 4 && <span className="soft">+{held.length - 4}</span>}
-        </div>
-      </td>
-      <td className="right nowrap">{duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago</td>
-      <td className="right">{count(runner.total_jobs_completed)}</td>
-      <td className="right">{count(runner.total_jobs_failed)}</td>
-      <td className="small">
-        {able.cpu_cores > 0 ? `${able.cpu_cores} cores` : 'any cores'},{' '}
-        {able.memory_gb > 0 ? `${able.memory_gb} GB` : 'any memory'}
-        {able.gpu_available && ', GPU'}
-        <div className="soft">{able.supported_simulation_types.join(', ') || 'any simulation'}</div>
-      </td>
-      <td>
-        <Time at={runner.registered_at} />
-      </td>
-      <td className="right">
-        {isDrained ? (
-          <button type="button" onClick={() => onResume(runner)}>
-            Resume<span className="visually-hidden"> {runner.id}</span>
-          </button>
-        ) : (
-          <button type="button" onClick={() => onDrain(runner)}>
-            Drain<span className="visually-hidden"> {runner.id}</span>
-          </button>
-        )}
-      </td>
-    </tr>
-  );
 }

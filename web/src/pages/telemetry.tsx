@@ -37,7 +37,11 @@ async function read(file: File): Promise<Telemetry> {
   const names = Object.keys(first).filter((it) => it !== 'timestamp_ns');
   return {
     secs: kept.map((it) => Number((it['timestamp_ns'] as bigint) - from) / 1e9),
-    columns: names.map((name) => ({ name, values: kept.map((it) => (it[name] as number | null | undefined) ?? null) })),
+    // What is no number is a gap, as what is absent: an axis cannot reach it.
+    columns: names.map((name) => ({
+      name,
+      values: kept.map((it) => (Number.isFinite(it[name]) ? (it[name] as number) : null)),
+    })),
   };
 }
 

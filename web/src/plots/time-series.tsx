@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { colour, useShownTheme } from '../theme.ts';
 import { figure } from '../parts/time.tsx';
+import { verticalRange } from './range.ts';
 
 export interface Series {
   name: string;
@@ -77,6 +78,8 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
     hour: 'numeric',
     minute: '2-digit',
     ...(stepSecs < 60 ? { second: '2-digit' } : {}),
+    // Without them, marks within a second would all bear the same time.
+    ...(stepSecs < 1 ? { fractionalSecondDigits: Number.isInteger(stepSecs * 10) ? 1 : 2 } : {}),
   });
   const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
   let before = day.format(new Date());
@@ -88,14 +91,6 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
     if (stepSecs >= 86_400) return today;
     return isNew ? `${time.format(at)}\n${today}` : time.format(at);
   });
-}
-
-/** With room above; from 0 where nothing is below and 0 is not far, or where what lies below a line is filled. */
-function niceRange(low: number | null, high: number | null, isFilled: boolean): [number, number] {
-  if (low === null || high === null) return [0, 1];
-  const room = (high - low || Math.abs(high) || 1) * 0.08;
-  const fromZero = low >= 0 && (isFilled || low <= high / 2);
-  return [fromZero ? 0 : low - room, high + room];
 }
 
 function options(
@@ -122,12 +117,7 @@ function options(
     scales: {
       x: { time: across === undefined, range: (_, from, to) => [Math.min(from, to - leastSpan), to] },
       y: {
-        range: (_, least, most) =>
-          niceRange(
-            least,
-            most,
-            series.some((it) => it.fill === true),
-          ),
+        range: (_, least, most) => verticalRange({ least, most, isFilled: series.some((it) => it.fill === true) }),
       },
     },
     axes: [
@@ -138,7 +128,8 @@ function options(
         values: (_, ticks, _axis, _space, step) =>
           across === undefined ? timeTicks(ticks, step) : ticks.map((it) => figure(it)),
       },
-      { ...axis, size: 58, values: (_, ticks) => ticks.map((it) => figure(it)) },
+      // So close that even a low plot has two marks.
+      { ...axis, size: 58, space: 20, values: (_, ticks) => ticks.map((it) => figure(it)) },
     ],
     series: [
       {},

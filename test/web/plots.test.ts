@@ -1,0 +1,142 @@
+/** What plots show: the telemetry of a run, from a file of the runner's own writer, and the throughput of a batch. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { encodeRows, TelemetryFile } from '../../src/runner/telemetry/parquet.ts';
+import { Rows } from '../../src/runner/telemetry/rows.ts';
+import { openBrowser, watchedPage } from '../support/browser.ts';
+import { drawnPlot, readLine, rememberTexts, textsOf, valueAt } from '../support/drawn.ts';
+import {
+  descent,
+  descentStudy,
+  scriptedRunner,
+  startWeb,
+  type ScriptedRunner,
+  type WebServer,
+} from '../support/web-server.ts';
+
+const SECS = 40;
+const START_NS = 1_770_000_000_123_456_789n;
+
+interface Variable {
+  /** Undefined: no sample at that time. */
+  at: (secs: number) => number | undefined;
+  /** The marks of its axis, from the bottom up. */
+  marks: string[];
+}
+
+const VARIABLES: Record<string, Variable> = {
+  altitude: { at: (t) => 120_000 - 75 * t * t, marks: ['0', '50000', '100000', '150000'] },
+  bank: { at: (t) => 50 * Math.sin(t / 8), marks: ['-50', '-25', '0', '25', '50'] },
+  // Far from 0: its axis shows the change, not the distance from 0.
+  mass: { at: (t) => 2_140 - 2 * t, marks: ['2060', '2080', '2100', '2120', '2140'] },
+  valve: { at: () => 0, marks: ['0', '0.25', '0.5', '0.75', '1'] },
+  // Sent later than the others, and not a number for a while.
+  chute: { at: (t) => (t < 10 ? undefined : t < 20 ? NaN : t / 10), marks: ['0', '1', '2', '3', '4'] },
+};
+
+/** A file as a runner leaves it: row groups, one of them without a variable that comes later. */
+async function writeTelemetry(path: string): Promise<void> {
+  const file = await TelemetryFile.create(path);
+  for (let from = 0; from < SECS; from += 8) {
+    const rows = new Rows();
+    // The last one also takes the end.
+    for (let tick = from * 10; tick < from * 10 + (from + 8 === SECS ? 81 : 80); tick += 1) {
+      const row = rows.pushTime(START_NS + BigInt(tick) * 100_000_000n);
+      for (const [name, { at }] of Object.entries(VARIABLES)) {
+        const value = at(tick / 10);
+        if (value !== undefined) rows.column(name).set(row, value);
+      }
+    }
+    await file.append(rows.count, [...encodeRows(rows, 'snappy')]);
+    await file.writeFooter();
+  }
+  await file.close();
+}
+
+describe('plots of the dashboard', function () {
+  this.timeout(60_000);
+  let browser: Browser | undefined;
+  let web: WebServer;
+  let runner: ScriptedRunner | undefined;
+  let path: string;
+  let batchId: string;
+  let page: Page;
+  let errors: string[];
+
+  before(async function () {
+    browser = await openBrowser();
+    if (browser === undefined) return this.skip();
+    web = await startWeb();
+    path = join(web.folder, 'telemetry.parquet');
+    await writeTelemetry(path);
+    runner = await scriptedRunner(web.coordinator, {
+      id: 'lab-1',
+      places: 1,
+      runMs: 10,
+      outcome: descent,
+      telemetry: path,
+    });
+    batchId = (await web.coordinator.submit(descentStudy('telemetry', 1))).batch_id;
+    const watched = await watchedPage(browser, web.url);
+    ({ page, errors } = watched);
+    await rememberTexts(page);
+    await page.goto(`${web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
+    // Where the file lies is what the runner has reported.
+    await page.getByText(path, { exact: true }).waitFor();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await runner?.stop();
+    await web?.close();
+  });
+
+  it('are one for each variable of telemetry, in the order of the file', async () => {
+    await page.locator('input[type=file]').setInputFiles(path);
+    await page.locator('.plot').first().waitFor();
+    const plots = await page.locator('.plot [role=img]').all();
+    const labels = await Promise.all(plots.map((it) => it.getAttribute('aria-label')));
+    const keys = await page.locator('.plot figcaption').allTextContents();
+    expect(labels).to.deep.equal(Object.keys(VARIABLES).map((it) => `${it} over the time of the run, in seconds`));
+    expect(keys).to.deep.equal(Object.keys(VARIABLES).map((it) => `${it}, over seconds`));
+  });
+
+  for (const [name, { at, marks }] of Object.entries(VARIABLES)) {
+    it(`show ${name} as it was`, async () => {
+      const drawn = await drawnPlot(page, `${name} over the time of the run, in seconds`, 'running');
+      expect(textsOf(drawn.vertical), 'marks of the vertical axis').to.deep.equal(marks);
+      const across = textsOf(drawn.horizontal);
+      expect([across[0], across.at(-1)], 'ends of the horizontal axis').to.deep.equal(['0', String(SECS)]);
+      const height = Number(marks.at(-1)) - Number(marks[0]);
+      for (const secs of [1, 5, 9, 15, 21, 27, 33, 39]) {
+        const expected = at(secs);
+        const value = readLine(drawn, secs);
+        if (expected === undefined || Number.isNaN(expected)) expect(value, `at ${secs} s`).to.equal(null);
+        else expect(value, `at ${secs} s`).to.be.closeTo(expected, height * 0.03);
+      }
+    });
+  }
+
+  it('are not made of a file that is no telemetry', async () => {
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'other.parquet',
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from('a,b\n1,2\n'),
+    });
+    await page.getByText('The telemetry could not be read.').waitFor();
+    expect(await page.locator('.plot').count()).to.equal(0);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('show the throughput from 0 on', async () => {
+    await page.goto(`${web.url}/#/batches/${batchId}`);
+    const { vertical, line } = await drawnPlot(page, 'Runs ended per minute, over time', 'running');
+    // One run in the least step, which is a second.
+    expect([vertical[0]?.text, vertical.at(-1)?.text]).to.deep.equal(['0', '60']);
+    const heights = line.filter((it) => it !== null).map((it) => valueAt(vertical, it));
+    expect(Math.min(...heights)).to.be.closeTo(60, 1);
+    expect(Math.max(...heights)).to.be.closeTo(60, 1);
+    await page.context().close();
+  });
+});

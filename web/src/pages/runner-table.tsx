@@ -1,0 +1,185 @@
+/** The runners one by one: what each holds, taking it out of service and back, and forgetting one that is gone. */
+import { useId, useState } from 'react';
+import type { Runner } from '../../../src/domain/types.ts';
+import { post, remove } from '../data/api.ts';
+import { Ask, Failure } from '../parts/common.tsx';
+import { State } from '../parts/status.tsx';
+import { ACTIONS, Table } from '../parts/table.tsx';
+import { count, duration, Time } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+
+const COLUMNS = [
+  'Runner',
+  'State',
+  'Holds',
+  { name: 'Heartbeat', right: true },
+  { name: 'Completed', right: true },
+  { name: 'Failed', right: true },
+  'Resources',
+  'Registered',
+  ACTIONS,
+];
+
+type Change = 'drain' | 'resume' | 'forget';
+
+const DONE: Record<Change, string> = { drain: 'drained', resume: 'resumed', forget: 'forgotten' };
+
+function say(runner: Runner, change: Change, reason: string | undefined): Promise<unknown> {
+  const path = `/runners/${encodeURIComponent(runner.id)}`;
+  if (change === 'forget') return remove(path);
+  return post(`${path}/${change}${reason === undefined ? '' : `?reason=${encodeURIComponent(reason)}`}`);
+}
+
+export function RunnerTable({ runners, now }: { runners: Runner[]; now: number }) {
+  const [asked, setAsked] = useState<{ runner: Runner; change: Change }>();
+  const [failure, setFailure] = useState<{ what: string; detail: string }>();
+  const make = (runner: Runner, change: Change, reason?: string): void => {
+    setFailure(undefined);
+    say(runner, change, reason).catch((error: Error) =>
+      setFailure({ what: `${runner.id} was not ${DONE[change]}.`, detail: error.message }),
+    );
+  };
+  return (
+    <>
+      {failure !== undefined && <Failure {...failure} />}
+      <Table label="Table of runners" columns={COLUMNS}>
+        {runners.map((it) => (
+          <RunnerRow
+            key={it.id}
+            runner={it}
+            now={now}
+            onChange={(change) => (change === 'resume' ? make(it, change) : setAsked({ runner: it, change }))}
+          />
+        ))}
+      </Table>
+      <p className="table-note small soft">A runner can be forgotten once it is Offline and holds no runs.</p>
+      {asked !== undefined && (
+        <Question
+          {...asked}
+          onAnswer={(reason) => make(asked.runner, asked.change, reason)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface QuestionProps {
+  runner: Runner;
+  change: Change;
+  onAnswer: (reason: string | undefined) => void;
+  onClose: () => void;
+}
+
+function Question({ runner, change, onAnswer, onClose }: QuestionProps) {
+  if (change === 'forget') {
+    return (
+      <Ask title={`Forget ${runner.id}?`} action="Forget" danger onAnswer={() => onAnswer(undefined)} onClose={onClose}>
+        <p>
+          It leaves the pool, and its counts{runner.drain_reason !== undefined && ' and its drain'} are lost. Its runs
+          and their results stay. Should it come back, it registers as if for the first time.
+        </p>
+      </Ask>
+    );
+  }
+  return (
+    <Ask
+      title={`Drain ${runner.id}?`}
+      reason="Why (shown to others)"
+      action="Drain"
+      onAnswer={onAnswer}
+      onClose={onClose}
+    >
+      <p>
+        It takes no new runs; the {runner.current_jobs.length} it holds go on to their end. It stays drained over
+        restarts until it is resumed.
+      </p>
+    </Ask>
+  );
+}
+
+interface RowProps {
+  runner: Runner;
+  now: number;
+  onChange: (change: Change) => void;
+}
+
+function RunnerRow({ runner, now, onChange }: RowProps) {
+  const { capabilities: able, current_jobs: held } = runner;
+  return (
+    <tr>
+      <td>
+        <a href={hrefOf(['machines', 'runner', runner.id])}>
+          <strong>{runner.name}</strong>
+        </a>
+        {runner.name !== runner.id && <div className="small soft mono">{runner.id}</div>}
+        {runner.tags.length > 0 && <div className="small soft">{runner.tags.join(' · ')}</div>}
+      </td>
+      <td>
+        <State status={runner.status} />
+        {runner.drain_reason !== undefined && <div className="small soft">{runner.drain_reason}</div>}
+      </td>
+      <td>
+        <div className="nowrap">
+          {held.length} of {able.max_concurrent_jobs}
+        </div>
+        <div className="small mono inline">
+          {held.slice(0, 4).map((id) => (
+            <a key={id} href={hrefOf(['jobs', id])} title={id}>
+              #{Number.parseInt(id.slice(-8), 16) - 1}{' '}
+            </a>
+          ))}
+          {held.length > 4 && <span className="soft">+{held.length - 4}</span>}
+        </div>
+      </td>
+      <td className="right nowrap">{duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago</td>
+      <td className="right">{count(runner.total_jobs_completed)}</td>
+      <td className="right">{count(runner.total_jobs_failed)}</td>
+      <td className="small">
+        {able.cpu_cores > 0 ? `${able.cpu_cores} cores` : 'any cores'},{' '}
+        {able.memory_gb > 0 ? `${able.memory_gb} GB` : 'any memory'}
+        {able.gpu_available && ', GPU'}
+        <div className="soft">{able.supported_simulation_types.join(', ') || 'any simulation'}</div>
+      </td>
+      <td>
+        <Time at={runner.registered_at} />
+      </td>
+      <td>
+        <Changes runner={runner} onChange={onChange} />
+      </td>
+    </tr>
+  );
+}
+
+/** What can be done with it now. One that is gone but holds runs says why it cannot be forgotten yet. */
+function Changes({ runner, onChange }: { runner: Runner; onChange: (change: Change) => void }) {
+  const note = useId();
+  const isDrained = runner.status === 'Maintenance' || runner.drain_reason !== undefined;
+  const isGone = runner.status === 'Offline';
+  const holds = runner.current_jobs.length > 0;
+  const button = (change: Change, name: string) => (
+    <button
+      type="button"
+      className={change === 'forget' ? 'danger' : undefined}
+      disabled={change === 'forget' && holds}
+      aria-describedby={change === 'forget' && holds ? note : undefined}
+      onClick={() => onChange(change)}
+    >
+      {name}
+      <span className="visually-hidden"> {runner.id}</span>
+    </button>
+  );
+  return (
+    <>
+      <div className="row changes">
+        {isGone && button('forget', 'Forget')}
+        {isDrained ? button('resume', 'Resume') : button('drain', 'Drain')}
+      </div>
+      {isGone && holds && (
+        <div id={note} className="small soft right">
+          Its runs are given to others first.
+        </div>
+      )}
+    </>
+  );
+}
