@@ -1,7 +1,7 @@
 /** `simbatch snapshot`: taking a snapshot of a coordinator, and what can be done with the file without one. */
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { importSnapshot, type ImportReport } from '../system/snapshots/import.ts';
 import { readSnapshot } from '../system/snapshots/read.ts';
@@ -108,7 +108,6 @@ function importCommand(): Command {
       const snapshot = await openFile(path);
       // Beside its place until it is whole, so that no coordinator ever opens half of it.
       const begun = `${directory}.importing-${process.pid}`;
-      await mkdir(dirname(directory), { recursive: true });
       try {
         const store = await openStore(begun);
         let report: ImportReport;
