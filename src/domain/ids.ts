@@ -8,21 +8,22 @@ const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 /** A new batch id. `nowMs` in ms since the epoch, `random` at least 6 bytes. */
 export function newBatchId(nowMs: number, random: Uint8Array): Uuid {
-  const hex = Buffer.from(random.subarray(0, 6)).toString('hex');
-  return written(nowMs, parseInt(hex.slice(0, 11), 16) % 2 ** RANDOM_BITS);
+  return written(nowMs, randomOf(Buffer.from(random.subarray(0, 6)).toString('hex')));
 }
 
 /** The least batch id above another one. */
 export function nextBatchId(id: Uuid): Uuid {
   const hex = id.replaceAll('-', '');
   const timeMs = parseInt(hex.slice(0, 12), 16);
-  const variant = parseInt(hex.charAt(16), 16) & 3;
-  const low = parseInt(hex.slice(17, 24), 16);
-  const random = (parseInt(hex.slice(13, 16), 16) * 4 + variant) * 2 ** 28 + low + 1;
-  return random < 2 ** RANDOM_BITS ? written(timeMs, random) : written(timeMs + 1, 0);
+  const random = randomOf(hex.slice(13)) + 1;
+  return random < 2 ** 42 ? written(timeMs, random) : written(timeMs + 1, 0);
 }
 
-const RANDOM_BITS = 42;
+/** 42 bits of 11 hexadecimal digits: all but the two of the fourth digit where an id has its variant. */
+function randomOf(hex: string): number {
+  const high = parseInt(hex.slice(0, 3), 16) * 4 + (parseInt(hex.charAt(3), 16) & 3);
+  return high * 2 ** 28 + parseInt(hex.slice(4, 11), 16);
+}
 
 /** The id of 48 bits of time and 42 others: 12 of these stand behind the version, 2 in the variant, 28 behind it. */
 function written(timeMs: number, random: number): Uuid {
