@@ -164,8 +164,8 @@ class Running {
       world: realWorld,
       allowedHosts: flags.allowedHost ?? [],
     });
-    const { renewCertificate: take } = this.#http;
-    this.#endRenewal = certificate?.keepFresh({ take, world: realWorld, log });
+    const http = this.#http;
+    this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: realWorld, log });
   }
 
   async close(): Promise<void> {

@@ -67,7 +67,7 @@ describe('renewal of a certificate', () => {
       const hear = (level: string) => (facts: object, message: string) =>
         void lines.push({ level, facts: facts as Record<string, unknown>, message });
       const log = { info: hear('info'), error: hear('error') };
-      end = looking.keepFresh({ take: server.renewCertificate, world, log });
+      end = looking.keepFresh({ take: (pair) => server.renewCertificate(pair), world, log });
     });
     afterEach(async () => {
       end();
