@@ -1,5 +1,4 @@
 /** `simbatch serve`: one coordinator on a data directory, from opening the store to closing it in order. */
-import { readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
@@ -15,6 +14,7 @@ import type { CoordinatorOptions } from '../system/core.ts';
 import { openStore } from '../system/store.ts';
 import { readTokens, Tokens } from '../system/tokens.ts';
 import { realWorld } from '../system/world.ts';
+import { CertificateFiles } from './certificate-files.ts';
 import { keepObjectsYoung } from './collector.ts';
 import { EXIT } from './exit-codes.ts';
 import { describeFailure, Failure } from './failure.ts';
@@ -115,12 +115,16 @@ async function serve(flags: ServeFlags): Promise<void> {
 class Running {
   #coordinator: Coordinator | undefined;
   #http: HttpServer | undefined;
+  #endRenewal: (() => void) | undefined;
 
   get url(): string {
     return this.#http?.url ?? '';
   }
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
+    const certificate = certificateOf(flags);
+    // From here on, as a signal that nobody takes ends the process. At a terminal it means that this was closed, and does.
+    if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
     const metrics = new Metrics();
     metrics.watchProcess();
     const store = metrics.timed(await openStore(resolve(flags.dataDir)));
@@ -157,14 +161,17 @@ class Running {
       host: flags.host,
       port: flags.port,
       access: accessFor(flags, log, metrics),
-      ...tlsOf(flags),
+      ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
       world: realWorld,
       allowedHosts: flags.allowedHost ?? [],
     });
+    const http = this.#http;
+    this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: realWorld, log });
   }
 
   async close(): Promise<void> {
+    this.#endRenewal?.();
     this.#coordinator?.releaseWaiting();
     await this.#http?.close(GRACE_MS);
     await this.#coordinator?.close();
@@ -218,12 +225,14 @@ function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
   });
 }
 
-function tlsOf({ tlsCert, tlsKey }: ServeFlags): { tls?: { cert: string; key: string } } {
-  if (tlsCert === undefined && tlsKey === undefined) return {};
+const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;
+
+function certificateOf({ tlsCert, tlsKey }: ServeFlags): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     throw new Failure(EXIT.usage, '--tls-cert and --tls-key belong together; one of them is missing');
   }
-  return { tls: { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') } };
+  return new CertificateFiles({ cert: tlsCert, key: tlsKey });
 }
 
 /** Relative where that is shorter: `./data`, not the whole path. */

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { SimbatchError } from '../domain/errors.ts';
-import type { Tokens } from '../system/tokens.ts';
+import type { TokenRecord, Tokens, TokenScope } from '../system/tokens.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { TooManyRequests } from './problem.ts';
 import type { Scope } from './route.ts';
@@ -25,9 +25,13 @@ export interface AccessOptions {
   refused?: (address: string, why: string) => void;
 }
 
-const NOBODY: Principal = { tokenId: undefined, runnerId: undefined };
+/** Whose requests are, where none need credentials. */
+export const NOBODY: Principal = { tokenId: undefined, runnerId: undefined };
 /** How a page passes its token to a WebSocket, for which browsers set no other header: the second protocol it asks for. */
 const PROTOCOL = 'simbatch.bearer.';
+
+/** A credential was brought and is none, or none any more: the kind of refusal that is counted. */
+class WrongCredential extends SimbatchError {}
 
 export class Access {
   readonly #options: AccessOptions;
@@ -44,19 +48,38 @@ export class Access {
    */
   authorize(request: IncomingMessage, scope: Scope): Principal {
     if (scope === 'open') return NOBODY;
+    const token = credentialOf(request);
+    try {
+      return this.#decide(scope, token === undefined ? undefined : () => this.#options.tokens.find(token));
+    } catch (error) {
+      throw error instanceof WrongCredential ? this.#refusal(request, error.message) : error;
+    }
+  }
+
+  /**
+   * Asks again for a principal that was let in earlier and has stayed, such as the viewer behind a WebSocket. Refusals are not
+   * counted as attempts: nobody tried anything.
+   * @throws SimbatchError `unauthenticated` or `forbidden`, as `authorize` would by now
+   */
+  confirm({ tokenId }: Principal, scope: Scope): void {
+    if (scope === 'open') return;
+    this.#decide(scope, tokenId === undefined ? undefined : () => this.#options.tokens.withId(tokenId));
+  }
+
+  /** `find`: looks up the record of the credential; undefined when none was brought. */
+  #decide(scope: TokenScope, find: (() => TokenRecord | undefined) | undefined): Principal {
     const { tokens, isOpenWithoutTokens, now } = this.#options;
     if (!tokens.areRequired) {
       if (isOpenWithoutTokens) return NOBODY;
       throw new SimbatchError('unauthenticated', 'This coordinator takes nothing without a token, and has none yet.');
     }
-    const token = credentialOf(request);
-    if (token === undefined) {
+    if (find === undefined) {
       throw new SimbatchError('unauthenticated', 'This needs a token: send it as `Authorization: Bearer <token>`.');
     }
-    const record = tokens.find(token);
-    if (record === undefined) throw this.#refusal(request, 'The token is unknown or was revoked.');
+    const record = find();
+    if (record === undefined) throw new WrongCredential('unauthenticated', 'The token is unknown or was revoked.');
     if (record.expires_at !== null && now() >= Date.parse(record.expires_at)) {
-      throw this.#refusal(request, `The token ${record.id} expired at ${record.expires_at}.`);
+      throw new WrongCredential('unauthenticated', `The token ${record.id} expired at ${record.expires_at}.`);
     }
     if (!record.scopes.includes(scope)) {
       throw new SimbatchError(

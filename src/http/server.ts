@@ -1,15 +1,16 @@
 /** Listening: the Node server around the application, its time limits, and its orderly end. */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Server as TlsServer } from 'node:tls';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../system/api.ts';
 import type { Coordinator } from '../system/coordinator.ts';
 import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
 import type { World } from '../system/world.ts';
 import { createApp, type HttpLog } from './app.ts';
+import { withUsable, type CertificatePair } from './certificate.ts';
 import { attachLive } from './live/sockets.ts';
 import type { Access } from './auth.ts';
 import { Metrics } from './metrics.ts';
@@ -38,8 +39,8 @@ export interface HttpOptions {
   access?: Access;
   /** What is counted, for `/metrics`; absent: its own. */
   metrics?: Metrics;
-  /** Certificate (chain) and key in PEM: speaks HTTPS, and nothing else. */
-  tls?: { cert: string; key: string };
+  /** Speaks HTTPS, and nothing else. */
+  tls?: CertificatePair;
 }
 
 export interface HttpServer {
@@ -47,6 +48,11 @@ export interface HttpServer {
   port: number;
   /** For what shares the port (WebSocket upgrades). */
   server: Server;
+  /**
+   * Shows another certificate to those who connect from now on; open connections stay as they are. Throws
+   * `invalid-configuration` when it cannot be used, or where HTTPS is not spoken, and goes on as before.
+   */
+  renewCertificate(pair: CertificatePair): void;
   /**
    * Stops taking requests, answers those who wait for work, lets running requests end, and cuts what is left after
    * `graceMs`. Resolves when the last connection is closed.
@@ -88,6 +94,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     server,
+    renewCertificate: (pair) => renew(server, pair),
     close: (graceMs) => {
       endLive?.();
       return closed(server, stopping, world, graceMs);
@@ -104,16 +111,16 @@ function serverFor(answer: RequestListener, limits: HttpLimits, tls: HttpOptions
     connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
   };
   if (tls === undefined) return createServer(settings, answer);
-  try {
-    // An empty or foreign key would be noticed only by the first client.
-    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key))) {
-      throw new Error('the key is not the key of the certificate');
-    }
-    return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersTimeoutMs }, answer);
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw new SimbatchError('invalid-configuration', `The certificate and its key cannot be used: ${why}.`, { cause });
+  return withUsable(tls, (pair) =>
+    createTlsServer({ ...settings, ...pair, handshakeTimeout: limits.headersTimeoutMs }, answer),
+  );
+}
+
+function renew(server: Server, pair: CertificatePair): void {
+  if (!(server instanceof TlsServer)) {
+    throw new SimbatchError('invalid-configuration', 'This server was started without a certificate.');
   }
+  withUsable(pair, () => server.setSecureContext(pair));
 }
 
 /** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: told apart across restarts by their first part. */

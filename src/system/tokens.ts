@@ -194,6 +194,12 @@ export class Tokens {
     return record !== undefined && timingSafeEqual(Buffer.from(record.hash, 'hex'), hashOf(token)) ? record : undefined;
   }
 
+  /** The record with this id, for one whose token was found before; undefined when it was revoked since. */
+  withId(id: string): TokenRecord | undefined {
+    this.#look(this.#onTrouble);
+    return this.#known?.get(id);
+  }
+
   #look(onTrouble: (error: SimbatchError) => void): void {
     const now = this.#now();
     if (Math.abs(now - this.#lookedAtMs) < LOOK_MS) return;

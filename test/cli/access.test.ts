@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { canMakeCertificates, makeCertificate } from '../support/certificate.ts';
 import { serving, simbatch, type Serving } from '../support/program.ts';
 
 describe('the door of the program', () => {
@@ -76,40 +75,12 @@ describe('the door of the program', () => {
   }
 
   describe('with a certificate', () => {
-    before(async function () {
-      const found = await promisify(execFile)('openssl', ['version']).catch(() => undefined);
-      if (found === undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
+    before(function () {
+      if (!canMakeCertificates()) this.skip();
     });
-    const certificate = async () => {
-      const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-      const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-      const args = [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '1',
-      ];
-      await promisify(execFile)('openssl', [
-        ...args,
-        '-subj',
-        '/CN=localhost',
-        '-addext',
-        names,
-        '-keyout',
-        key,
-        '-out',
-        cert,
-      ]);
-      return { cert, key };
-    };
 
     it('speaks HTTPS, to clients that know the certificate', async () => {
-      const { cert, key } = await certificate();
+      const { cert, key } = await makeCertificate(folder, 'own');
       server = await serving(['--tls-cert', cert, '--tls-key', key, '--data-dir', join(folder, 'data')]);
       expect(server.url).to.match(/^https:/);
       const known = await simbatch(['batches', '--endpoint', server.url], { NODE_EXTRA_CA_CERTS: cert });
@@ -124,7 +95,7 @@ describe('the door of the program', () => {
     });
 
     it('is refused when its parts do not fit', async () => {
-      const { cert, key } = await certificate();
+      const { cert, key } = await makeCertificate(folder, 'own');
       await writeFile(join(folder, 'empty.pem'), '');
       const data = ['--data-dir', join(folder, 'data'), '--port', '0'];
       for (const [args, code] of [

@@ -97,6 +97,26 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.context().close();
   });
 
+  it('asks again when the token is revoked while one looks, and does not go on trying', async () => {
+    const mine = await run('simbatch token create --scope read --data-dir ./data');
+    const { page } = await watchedPage(browser!, web.url);
+    let opened = 0;
+    page.on('websocket', () => (opened += 1));
+    await page.goto(web.url);
+    await enter(page, mine);
+    await page.getByText('Live').waitFor();
+    const before = opened;
+    await promisify(execFile)(process.execPath, [program, 'token', 'revoke', mine, '--data-dir', web.folder]);
+    await page.getByText('This coordinator did not take the token').waitFor();
+    await page.getByText('Not connected: a token is needed').waitFor();
+    // Longer than the first pauses between two tries.
+    await pause(1_500);
+    expect(opened).to.equal(before);
+    await enter(page, lookOnly);
+    await page.getByText('Live').waitFor();
+    await page.context().close();
+  });
+
   it('opens no WebSocket without one', async () => {
     for (const path of ['/live', '/inspect']) {
       const socket = new WebSocket(web.url.replace('http', 'ws') + path, ['simbatch']);

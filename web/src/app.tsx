@@ -74,7 +74,12 @@ export function App() {
   );
 }
 
-const FEED_WORDS = { connecting: 'Connecting', open: 'Live', lost: 'Not connected: trying again' } as const;
+const FEED_WORDS = {
+  connecting: 'Connecting',
+  open: 'Live',
+  lost: 'Not connected: trying again',
+  refused: 'Not connected: a token is needed',
+} as const;
 
 function FeedSign() {
   useEffect(() => feed.open(), []);

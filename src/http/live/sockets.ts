@@ -10,8 +10,9 @@ import { SimbatchError } from '../../domain/errors.ts';
 import type { Coordinator } from '../../system/coordinator.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../system/feed/feed.ts';
 import type { World } from '../../system/world.ts';
-import type { Access } from '../auth.ts';
+import { NOBODY, type Access, type Principal } from '../auth.ts';
 import { refuseForeign, type OriginRules } from '../origin.ts';
+import { Standing } from '../standing.ts';
 import { InspectionStream } from './inspection.ts';
 import { readRequest } from './messages.ts';
 
@@ -30,6 +31,13 @@ const PROTOCOL = 'simbatch';
 const MAX_VIEWERS = 200;
 /** Nothing heard, not even an answer to a ping, for twice this: the viewer is gone. */
 const PING_MS = 30_000;
+/** A viewer that does not answer the close in this time is cut off. */
+const CLOSE_MS = 500;
+/** Close codes for what would be answered with 401 and 403 by now; RFC 6455 leaves 4000 and up to applications. */
+const CLOSE_UNAUTHENTICATED = 4401;
+const CLOSE_FORBIDDEN = 4403;
+/** RFC 6455, 5.5: a control frame has 125 bytes, of which the code takes two. Less, as a cut may fall into a character. */
+const MAX_REASON_BYTES = 120;
 
 /** Serves `/live` and `/inspect` on the server. Returns what ends it. */
 export function attachLive(server: Server, options: LiveOptions): () => void {
@@ -41,17 +49,20 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
     // A page asks for this one and, beside it, for one that carries its token (see `auth.ts`), which is never the one chosen.
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
+  const standing = options.access && new Standing(options.access, options.world);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const serve = SERVED[(request.url ?? '').split('?', 1)[0] as keyof typeof SERVED] as Serve | undefined;
-    const refusal = serve === undefined ? '404 Not Found' : refusalOf(request, options, sockets.clients.size);
-    if (serve === undefined || refusal !== undefined) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const admission = serve === undefined ? '404 Not Found' : admissionOf(request, options, sockets.clients.size);
+    if (serve === undefined || typeof admission === 'string') {
+      socket.end(`HTTP/1.1 ${admission as string}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     // The server's limit on silent connections is for requests; silence here is ended by the pings.
     if (socket instanceof Socket) socket.setTimeout(0);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       keepAlive(webSocket, options.world);
+      const release = standing?.hold(admission, 'read', (error) => turnOut(webSocket, error, options.world));
+      webSocket.on('close', () => release?.());
       serve(webSocket, feed, options.coordinator);
     });
   };
@@ -60,7 +71,7 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
     server.off('upgrade', upgrade);
     for (const webSocket of sockets.clients) webSocket.close(1001, 'the coordinator is stopping');
     // A viewer that does not answer the close must not hold up the end.
-    options.world.after(500, () => sockets.clients.forEach((it) => it.terminate()));
+    options.world.after(CLOSE_MS, () => sockets.clients.forEach((it) => it.terminate()));
     feed.close();
   };
 }
@@ -68,17 +79,26 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
 type Serve = (webSocket: WebSocket, feed: Feed, coordinator: Coordinator) => void;
 const SERVED: Record<'/live' | '/inspect', Serve> = { '/live': serveLive, '/inspect': serveInspection };
 
-function refusalOf(request: IncomingMessage, options: LiveOptions, viewers: number): string | undefined {
+/** Whose connection it is to be, or the status line of a refusal. */
+function admissionOf(request: IncomingMessage, options: LiveOptions, viewers: number): Principal | string {
   const { host, origin } = request.headers;
   try {
     // A handshake is a GET, but a page elsewhere could read what follows: it is judged like a change.
     refuseForeign({ method: 'POST', host, origin, fetchSite: undefined }, options.origins);
-    options.access?.authorize(request, 'read');
+    const principal = options.access?.authorize(request, 'read') ?? NOBODY;
+    return viewers >= MAX_VIEWERS ? '503 Service Unavailable' : principal;
   } catch (error) {
     const code = error instanceof SimbatchError ? error.code : 'internal';
     return code === 'foreign-origin' || code === 'forbidden' ? '403 Forbidden' : '401 Unauthorized';
   }
-  return viewers >= MAX_VIEWERS ? '503 Service Unavailable' : undefined;
+}
+
+/** Ends the connection of one who may not look any more. Nothing is sent after the close, whether it is answered or not. */
+function turnOut(webSocket: WebSocket, { code, message }: SimbatchError, world: Pick<World, 'after'>): void {
+  const reason = Buffer.from(message).subarray(0, MAX_REASON_BYTES).toString();
+  webSocket.close(code === 'forbidden' ? CLOSE_FORBIDDEN : CLOSE_UNAUTHENTICATED, reason);
+  const callOff = world.after(CLOSE_MS, () => webSocket.terminate());
+  webSocket.on('close', callOff);
 }
 
 function keepAlive(webSocket: WebSocket, world: Pick<World, 'after'>): void {

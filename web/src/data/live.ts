@@ -1,9 +1,10 @@
 /** The live feed: one socket for the whole page, that comes back by itself and goes on where it was cut off. */
 import { request } from './api.ts';
-import { protocols } from './token.ts';
+import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
-export type FeedState = 'connecting' | 'open' | 'lost';
+/** `refused`: a token is needed, and there is no use in trying again without. */
+export type FeedState = 'connecting' | 'open' | 'lost' | 'refused';
 
 /** `resumed`: the connection is back and nothing was missed. */
 export type FeedMessage =
@@ -18,6 +19,8 @@ interface Watched {
 
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 5_000;
+/** The coordinator ended the connection because its token, or the lack of one, would not open it any more. */
+const CLOSE_UNAUTHENTICATED = 4401;
 
 class LiveFeed {
   state: FeedState = 'connecting';
@@ -62,6 +65,10 @@ class LiveFeed {
   /** Connects, if that has not been done yet. */
   open(): void {
     if (this.#socket !== undefined) return;
+    if (isTokenAsked()) {
+      this.#setState('refused');
+      return;
+    }
     const { protocol, host } = window.location;
     const socket = new WebSocket(`${protocol === 'https:' ? 'wss' : 'ws'}://${host}/live`, protocols());
     this.#socket = socket;
@@ -71,10 +78,11 @@ class LiveFeed {
       for (const [topic, { from }] of this.#topics) this.#say({ type: 'subscribe', topic, from });
     });
     socket.addEventListener('message', (event) => this.#heard(JSON.parse(event.data as string) as FeedMessage));
-    socket.addEventListener('close', () => {
+    socket.addEventListener('close', ({ code }) => {
       this.#socket = undefined;
+      if (code === CLOSE_UNAUTHENTICATED) askForToken();
       // A page is not told why a WebSocket was refused; a request is, and asks for the token that is missing.
-      if (this.state !== 'open') request('/batches?limit=1').catch(() => {});
+      else if (this.state !== 'open') request('/batches?limit=1').catch(() => {});
       this.#setState('lost');
       window.setTimeout(() => this.open(), this.#delayMs);
       this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);

@@ -17,6 +17,9 @@ export function protocols(): string[] {
   return token() === '' ? ['simbatch'] : ['simbatch', `simbatch.bearer.${token()}`];
 }
 
+/** Nothing will be taken from this page before a token is entered, which starts it anew. */
+export const isTokenAsked = (): boolean => isAsked;
+
 /** The coordinator did not take what was brought, if anything. */
 export function askForToken(): void {
   if (isAsked) return;
@@ -42,6 +45,6 @@ export function useIsTokenAsked(): boolean {
       listeners.add(changed);
       return () => listeners.delete(changed);
     },
-    () => isAsked,
+    isTokenAsked,
   );
 }

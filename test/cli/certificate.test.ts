@@ -1,0 +1,189 @@
+/** A renewed certificate is taken up by a running server; files that cannot be used change nothing. */
+import { expect } from 'chai';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { CertificateFiles } from '../../src/cli/certificate-files.ts';
+import type { CertificatePair } from '../../src/http/certificate.ts';
+import { canMakeCertificates, connected, makeCertificate, readPair, shownBy } from '../support/certificate.ts';
+import { listen, type TestServer } from '../support/http.ts';
+import { serving, type Serving } from '../support/program.ts';
+import { SimulatedWorld } from '../support/simulated-world.ts';
+
+const MINUTE_MS = 60_000;
+const fingerprint = ({ cert }: CertificatePair): string => new X509Certificate(cert).fingerprint256;
+
+describe('renewal of a certificate', () => {
+  let folder: string;
+  let files: CertificatePair;
+  /** Two pairs that are good, and a third certificate, to spoil them with. */
+  let first: CertificatePair;
+  let second: CertificatePair;
+  let other: CertificatePair;
+
+  before(async function () {
+    if (!canMakeCertificates()) this.skip();
+    folder = await mkdtemp(join(tmpdir(), 'simbatch-certificate-'));
+    files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+    const made = await Promise.all(['first', 'second', 'other'].map((it) => makeCertificate(folder, it)));
+    [first, second, other] = (await Promise.all(made.map(readPair))) as [
+      CertificatePair,
+      CertificatePair,
+      CertificatePair,
+    ];
+  });
+  beforeEach(() => write(first));
+  after(async () => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function write({ cert, key }: CertificatePair): Promise<void> {
+    await writeFile(files.cert, cert);
+    await writeFile(files.key, key);
+  }
+
+  /** Asks on an open connection, and leaves it open. */
+  async function statusOn(socket: TLSSocket): Promise<string> {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    return answer.toString().slice(0, 12);
+  }
+
+  describe('by looking', () => {
+    let server: TestServer;
+    let world: SimulatedWorld;
+    let lines: { level: string; facts: Record<string, unknown>; message: string }[];
+    let looking: CertificateFiles;
+    let end: () => void;
+
+    beforeEach(async () => {
+      world = new SimulatedWorld();
+      lines = [];
+      looking = new CertificateFiles(files);
+      server = await listen({ tls: looking.inUse });
+      const hear = (level: string) => (facts: object, message: string) =>
+        void lines.push({ level, facts: facts as Record<string, unknown>, message });
+      const log = { info: hear('info'), error: hear('error') };
+      end = looking.keepFresh({ take: (pair) => server.renewCertificate(pair), world, log });
+    });
+    afterEach(async () => {
+      end();
+      await server.close(0);
+    });
+
+    it('takes up new files for new connections, and leaves open ones as they are', async () => {
+      const open = await connected(server.port);
+      expect(await shownBy(server.port)).to.equal(fingerprint(first));
+      await world.advance(3 * MINUTE_MS);
+      expect(lines, 'nothing has changed').to.deep.equal([]);
+      await write(second);
+      expect(await shownBy(server.port)).to.equal(fingerprint(first));
+      await world.advance(MINUTE_MS);
+      expect(await shownBy(server.port)).to.equal(fingerprint(second));
+      expect(open.getPeerCertificate().fingerprint256).to.equal(fingerprint(first));
+      expect(await statusOn(open)).to.equal('HTTP/1.1 200');
+      open.destroy();
+      expect(lines.map((it) => it.message)).to.deep.equal(['a renewed certificate is in use']);
+      expect(JSON.stringify(lines)).not.to.contain('PRIVATE KEY');
+      await write(first);
+      await world.advance(MINUTE_MS);
+      expect(await shownBy(server.port), 'and again').to.equal(fingerprint(first));
+    });
+
+    it('shows the new one to those who come back with a session from before', async () => {
+      const open = await connected(server.port, { maxVersion: 'TLSv1.2' });
+      const session = open.getSession();
+      const again = await connected(server.port, { maxVersion: 'TLSv1.2', session });
+      expect(again.isSessionReused(), 'sessions are resumed otherwise').to.equal(true);
+      await write(second);
+      await world.advance(MINUTE_MS);
+      const anew = await connected(server.port, { maxVersion: 'TLSv1.2', session });
+      expect(anew.isSessionReused()).to.equal(false);
+      expect(anew.getPeerCertificate().fingerprint256).to.equal(fingerprint(second));
+      for (const it of [open, again, anew]) it.destroy();
+    });
+
+    const half = (text: string): string => text.slice(0, text.length / 2);
+    const SPOILT: [what: string, spoil: () => Promise<void>, why: RegExp][] = [
+      ['a key that is not yet the new one', () => write({ ...second, key: first.key }), /not the key of/],
+      ['a certificate that is not yet the new one', () => write({ ...second, cert: first.cert }), /not the key of/],
+      ['half a certificate', () => write({ ...second, cert: half(second.cert) }), /cannot be used/],
+      ['half a chain', () => write({ ...second, cert: second.cert + half(other.cert) }), /cannot be used/],
+      ['half a key', () => write({ ...second, key: half(second.key) }), /cannot be used/],
+      ['an empty certificate', () => write({ ...second, cert: '' }), /cannot be used/],
+      ['an empty key', () => write({ ...second, key: '' }), /cannot be used/],
+      ['no certificate', () => rm(files.cert), /ENOENT/],
+      ['no key', () => rm(files.key), /ENOENT/],
+    ];
+    for (const [what, spoil, why] of SPOILT) {
+      it(`${what}: the old one stays in use, which is said once, until there is a good one`, async () => {
+        await spoil();
+        await world.advance(3 * MINUTE_MS);
+        expect(await shownBy(server.port)).to.equal(fingerprint(first));
+        expect(lines.map((it) => [it.level, it.message])).to.deep.equal([
+          ['error', 'the certificate as it was goes on to be used'],
+        ]);
+        expect(lines[0]?.facts['reason']).to.match(why);
+        looking.lookNow();
+        expect(lines, 'who asks is told').to.have.length(2);
+        await write(second);
+        await world.advance(MINUTE_MS);
+        expect(await shownBy(server.port)).to.equal(fingerprint(second));
+        expect(lines.map((it) => it.level)).to.deep.equal(['error', 'error', 'info']);
+      });
+    }
+
+    it('files that are as before again are no news, and new trouble is told again', async () => {
+      const spoilt = { ...second, key: first.key };
+      for (const pair of [spoilt, first, spoilt]) {
+        await write(pair);
+        await world.advance(MINUTE_MS);
+      }
+      expect(lines.map((it) => it.level)).to.deep.equal(['error', 'error']);
+    });
+
+    it('a server without a certificate takes none', async () => {
+      const plain = await listen();
+      expect(() => plain.renewCertificate(first)).to.throw('started without a certificate');
+      await plain.close(0);
+    });
+  });
+
+  describe('by SIGHUP', () => {
+    let server: Serving;
+    beforeEach(async function () {
+      // There is no such signal: it would end the program.
+      if (process.platform === 'win32') this.skip();
+      const args = ['--tls-cert', files.cert, '--tls-key', files.key, '--data-dir', join(folder, 'data')];
+      server = await serving(args);
+    });
+    afterEach(async () => {
+      await server?.stop();
+    });
+
+    /** Sends the signal and waits for the line that answers it. */
+    async function hangUp(answer: string): Promise<void> {
+      const from = server.printed.stderr.length;
+      server.child.kill('SIGHUP');
+      while (!server.printed.stderr.slice(from).includes(answer)) await once(server.child.stderr!, 'data');
+    }
+
+    it('takes up what can be used, says what came of it, and goes on', async () => {
+      const port = Number(new URL(server.url).port);
+      const open = await connected(port);
+      await hangUp('the certificate has not changed');
+      await write({ ...second, key: first.key });
+      await hangUp('the certificate as it was goes on to be used');
+      expect(await shownBy(port)).to.equal(fingerprint(first));
+      await write(second);
+      await hangUp('a renewed certificate is in use');
+      expect(await shownBy(port)).to.equal(fingerprint(second));
+      expect(await statusOn(open)).to.equal('HTTP/1.1 200');
+      open.destroy();
+      expect(await server.stop()).to.equal(0);
+    });
+  });
+});
