@@ -1,6 +1,6 @@
 /** `simbatch backup` and `simbatch restore`: all data of a coordinator as one file, and back. */
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +11,7 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { clientCommand, connect, dataDirOption, type ClientFlags } from './options.ts';
-import { asUnwritable, writeFileFrom, type Put } from './output-file.ts';
+import { makeWhole, writeFileFrom, type Put } from './output-file.ts';
 import { writeJson, writeLine } from './output.ts';
 import { nowMs } from './world.ts';
 
@@ -26,26 +26,22 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
   const path = resolve(named);
   const coming = `${path}.partial`;
   const client = await connect(flags);
-  try {
+  const fill = async (put: Put): Promise<void> => {
     const source = Readable.from(client.backup());
-    const fill = async (put: Put): Promise<void> => {
-      const copy = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
-        for await (const piece of pieces) await put(piece);
-      };
-      await (path.endsWith('.gz') ? pipeline(source, createGzip(), copy) : pipeline(source, copy));
+    const copy = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+      for await (const piece of pieces) await put(piece);
     };
+    await (path.endsWith('.gz') ? pipeline(source, createGzip(), copy) : pipeline(source, copy));
+  };
+  const summary = await makeWhole(named, coming, async () => {
     await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
     // Read back from the disk: a backup that was never read is a hope.
-    const summary = await readBackup(bytesOf(coming));
+    const found = await readBackup(bytesOf(coming));
     await syncFile(coming);
-    await rename(coming, path);
-    if (flags.output === 'json') return await writeJson({ file: path, ...summary });
-    return await writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
-  } catch (error) {
-    // Where it could not be made it cannot be removed either.
-    await rm(coming, { force: true }).catch(() => {});
-    throw asUnwritable(named, error);
-  }
+    return found;
+  });
+  if (flags.output === 'json') return writeJson({ file: path, ...summary });
+  return writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
 }
 
 /** The file to be made, as it was given: never one that is there. */

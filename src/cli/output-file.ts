@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { accessSync, constants, createWriteStream, existsSync, statSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { EXIT } from './exit-codes.ts';
@@ -12,7 +13,7 @@ import { Failure } from './failure.ts';
 export type Put = (data: string | Uint8Array) => Promise<void>;
 
 interface Place {
-  /** Where the bytes go until they are whole; the caller renames it. Default: the path itself. */
+  /** Where the bytes go until they are whole. Default: the path itself. */
   begun?: string;
   mode?: number;
 }
@@ -44,6 +45,23 @@ export async function writeFileFrom(
   }
   stream.end();
   await ended;
+}
+
+/**
+ * Makes a file that is there whole or not at all: `make` writes, and may look at, the file `begun` beside it, which then
+ * takes its place. Gives what `make` gives.
+ * @throws Failure `cannotOpen` naming `path` when the file cannot be written; what else `make` throws
+ */
+export async function makeWhole<T>(path: string, begun: string, make: () => Promise<T>): Promise<T> {
+  try {
+    const made = await make();
+    await rename(begun, path);
+    return made;
+  } catch (error) {
+    // Where it could not be made it cannot be removed either.
+    await rm(begun, { force: true }).catch(() => {});
+    throw asUnwritable(path, error);
+  }
 }
 
 /** An error met while writing `path`, as the user should read it; one of another kind is left as it is. */

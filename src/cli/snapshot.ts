@@ -12,7 +12,7 @@ import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { clientCommand, connect, type ClientFlags } from './options.ts';
-import { asUnwritable, writeFileFrom, type Put } from './output-file.ts';
+import { makeWhole, writeFileFrom, type Put } from './output-file.ts';
 import { note, writeJson, writeLine } from './output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from './references.ts';
 import { inspect } from './snapshot-inspect.ts';
@@ -43,20 +43,13 @@ function exportCommand(): Command {
       // Under another name until it is whole: a file that has its name can be trusted.
       const begun = `${path}.part`;
       let bytes = 0;
-      try {
-        const copy = async (put: Put): Promise<void> => {
-          for await (const piece of client.exportSnapshot(batchId)) {
-            bytes += piece.length;
-            await put(piece);
-          }
-        };
-        await writeFileFrom(path, copy, { begun });
-        await rename(begun, path);
-      } catch (error) {
-        // Where it could not be made it cannot be removed either.
-        await rm(begun, { force: true }).catch(() => {});
-        throw asUnwritable(path, error);
-      }
+      const copy = async (put: Put): Promise<void> => {
+        for await (const piece of client.exportSnapshot(batchId)) {
+          bytes += piece.length;
+          await put(piece);
+        }
+      };
+      await makeWhole(path, begun, () => writeFileFrom(path, copy, { begun }));
       if (flags.output === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
       await writeLine(`${path}: ${batchId === undefined ? 'everything' : `batch ${batchId}`}, ${bytes} bytes`);
     });

@@ -35,6 +35,12 @@ export interface Activation<K extends Kind = Kind> {
   isNew: boolean;
 }
 
+/** What an actor begins with: the snapshot it goes on from, or the input of a new one. */
+interface Beginning {
+  snapshot?: unknown;
+  input?: unknown;
+}
+
 /** What the directory reads records from: the store with what is about to be written laid over it. */
 export interface RecordSource {
   read(key: string): string | undefined;
@@ -119,16 +125,7 @@ export class Directory {
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     const { machine } = RECORDS[kind];
     const snapshot = (machine as typeof RECORDS.job.machine).resolveState(state as JobState);
-    const activation: Activation<K> = {
-      kind,
-      id,
-      address: `${kind}/${id}`,
-      actor: this.#start(kind, { snapshot }),
-      before: undefined,
-      isNew: false,
-    };
-    this.#live(kind).set(id, activation);
-    return activation;
+    return this.#activation(kind, id, { snapshot }, false);
   }
 
   /** Brings an actor to life that never was. */
@@ -137,19 +134,17 @@ export class Directory {
     id: string,
     input: K extends 'batch' ? BatchInput : { runnerId: string; now: number },
   ): Activation<K> {
-    const activation: Activation<K> = {
-      kind,
-      id,
-      address: `${kind}/${id}`,
-      actor: this.#start(kind, { input }),
-      before: undefined,
-      isNew: true,
-    };
+    return this.#activation(kind, id, { input }, true);
+  }
+
+  #activation<K extends Kind>(kind: K, id: string, options: Beginning, isNew: boolean): Activation<K> {
+    const actor = this.#start(kind, options);
+    const activation: Activation<K> = { kind, id, address: `${kind}/${id}`, actor, before: undefined, isNew };
     this.#live(kind).set(id, activation);
     return activation;
   }
 
-  #start(kind: Kind, options: { snapshot?: unknown; input?: unknown }): Actor<AnyActorLogic> {
+  #start(kind: Kind, options: Beginning): Actor<AnyActorLogic> {
     const actor = createActor(RECORDS[kind].machine as AnyActorLogic, options as Record<string, never>);
     // Registered before the start: what an actor tells when it begins must be heard too.
     actor.on('*', this.#hear as (fact: unknown) => void);

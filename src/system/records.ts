@@ -89,7 +89,7 @@ export type JobRecord = { value: JobStatus } & JobHistoryState;
 
 /**
  * The record of a job, as JSON.stringify would write it (a test compares), put together from parts: every job is written
- * three times, and this takes half as long.
+ * three times, and this takes a third less time.
  */
 export function encodeJob({ value, context: c }: JobState): string {
   let json = `{"value":"${value}","attempt":${c.attempt},"retries":${c.retries},"losses":${c.losses}`;
