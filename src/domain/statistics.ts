@@ -54,8 +54,10 @@ export class NumberSeries {
     }
     this.#values[this.#count++] = value;
     this.#sorted = false;
-    const delta = value - this.#mean;
-    this.#mean += delta / this.#count;
+    const before = this.#mean;
+    const delta = value - before;
+    // As two quotients where the difference of two values near the largest doubles would overflow.
+    this.#mean += Number.isFinite(delta) ? delta / this.#count : value / this.#count - before / this.#count;
     this.#squares += delta * (value - this.#mean);
   }
 
@@ -71,8 +73,12 @@ export class NumberSeries {
     const low = values[below] as number;
     const high = values[Math.min(below + 1, values.length - 1)] as number;
     const share = position - below;
-    // As two products: `high - low` would overflow for values of opposite sign near the largest double.
-    return share === 0 ? low : (1 - share) * low + share * high;
+    if (share === 0) return low;
+    // Each form grows with `share` and stays within [low, high] although it is rounded: the first because adding and
+    // multiplying round monotonically (and the end is held), the second because its terms have opposite signs, which is
+    // the only case where the difference can overflow.
+    const width = high - low;
+    return Number.isFinite(width) ? Math.min(low + share * width, high) : (1 - share) * low + share * high;
   }
 
   /** Undefined when there is no finite value. */

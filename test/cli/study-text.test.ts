@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { checkStudyText } from '../../src/cli/check-study.ts';
 import { readStudyText } from '../../src/cli/study-file.ts';
+import { times } from '../support/properties.ts';
 
 /** text -> `line:column detail` of each fault. */
 const REFUSED: [string, string, string[]][] = [
@@ -152,7 +153,7 @@ describe('checking a study file', () => {
         const { faults } = checkStudyText(text);
         expect(faults).not.to.deep.equal([]);
       }),
-      { numRuns: 400 },
+      { numRuns: times(400) },
     );
   });
 });

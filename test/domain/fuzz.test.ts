@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { CONDITION_OPERATORS, meets, parseCondition } from '../../src/domain/condition.ts';
 import { parseCpu, parseMemory } from '../../src/domain/quantity.ts';
+import { times } from '../support/properties.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 });
 const texts = fc.oneof(
@@ -28,7 +29,7 @@ describe('domain/fuzz', () => {
         expect(meets(parsed, value)).to.be.a('boolean');
         expect(meets(parsed, Number.NaN)).to.equal(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000) },
     );
   });
 
@@ -40,7 +41,7 @@ describe('domain/fuzz', () => {
           else expect(parsed >= 0 && Number.isFinite(parsed)).to.equal(true);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000) },
     );
   });
 });

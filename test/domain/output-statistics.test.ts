@@ -54,6 +54,33 @@ describe('statistics of outputs', () => {
     expect(bins.every((bin) => Number.isFinite(bin.from) && Number.isFinite(bin.to))).to.equal(true);
   });
 
+  for (const [name, values] of [
+    ['two next to each other near the largest', [-1.7976931348623145e308, -1.7976931348623145e308]],
+    ['nine zeros between', [-1.797693134862312e308, -1.7976931348623121e308, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ['equal and not exact in two', [0.1, 0.1, 0.1]],
+    ['the smallest', [5e-324, 5e-324, 1e-323]],
+    ['opposite and largest', [-Number.MAX_VALUE, Number.MAX_VALUE, Number.MAX_VALUE]],
+  ] as const) {
+    it(`never leaves the two values it lies between: ${name}`, () => {
+      const of = series(values);
+      const sorted = values.toSorted((a, b) => a - b);
+      let last = sorted[0]!;
+      for (let step = 0; step <= 1000; step++) {
+        const quantile = of.quantile(step / 1000);
+        expect(quantile).to.be.at.least(last);
+        last = quantile;
+      }
+      expect(last).to.equal(sorted.at(-1));
+    });
+  }
+
+  it('has a mean wherever there are values', () => {
+    const { MAX_VALUE } = Number;
+    expect(series([-MAX_VALUE, MAX_VALUE]).describe()!.mean).to.equal(0);
+    expect(series([MAX_VALUE, MAX_VALUE]).describe()!.mean).to.equal(MAX_VALUE);
+    expect(series([-MAX_VALUE, MAX_VALUE, MAX_VALUE]).describe()!.mean / MAX_VALUE).to.be.closeTo(1 / 3, 1e-15);
+  });
+
   it('keeps order and every value (property)', () => {
     fc.assert(
       fc.property(
@@ -61,9 +88,10 @@ describe('statistics of outputs', () => {
         fc.integer({ min: 1, max: 30 }),
         (values, bins) => {
           const of = series(values);
-          const quantiles = [0, 0.05, 0.5, 0.95, 1].map((p) => of.quantile(p));
+          const quantiles = [0, 0.05, 0.0500001, 0.5, 0.95, 1].map((p) => of.quantile(p));
           for (let at = 1; at < quantiles.length; at++) expect(quantiles[at]).to.be.at.least(quantiles[at - 1]!);
-          expect(quantiles[0]).to.equal(Math.min(...values));
+          expect([quantiles[0], quantiles.at(-1)]).to.deep.equal([Math.min(...values), Math.max(...values)]);
+          expect(of.describe()!.mean).to.satisfy(Number.isFinite);
           expect(of.histogram(bins).reduce((sum, bin) => sum + bin.count, 0)).to.equal(values.length);
         },
       ),

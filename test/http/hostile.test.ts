@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { connect } from 'node:net';
 import { BATCH_ID, JOB_ID, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../support/http.ts';
+import { times } from '../support/properties.ts';
 
 const complete = (metadata: string, files = '[]') =>
   `{"runner_id":"r1","attempt":1,"result":{"execution_time_secs":1,"output_files":${files},"metadata":${metadata}}}`;
@@ -63,7 +64,7 @@ describe('hostile bodies', () => {
         expect(response.status).to.equal(422);
         for (const { pointer } of problem.errors!) expect(pointer).to.match(/^(\/([^~]|~[01])*)*$/s);
       }),
-      { numRuns: 100 },
+      { numRuns: times(100) },
     );
   });
 

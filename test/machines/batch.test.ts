@@ -11,6 +11,7 @@ import { activeRuns, batchMachine, pendingRuns, untouchedRuns, type BatchContext
 import type { BatchEvent, BatchFact, JobChange } from '../../machines/protocol.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { BATCH_STATUSES, type BatchStatus } from '../../src/domain/types.ts';
+import { times } from '../support/properties.ts';
 
 const BATCH = '01900000-0000-8000-8000-000000000000';
 const NOW = 1_000_000;
@@ -264,7 +265,7 @@ describe('machines/batch', () => {
           expect(batch.status === 'done').to.equal(open === 0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: times(500) },
     );
   });
 });

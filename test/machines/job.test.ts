@@ -9,6 +9,7 @@ import type { JobEvent, JobFact } from '../../machines/protocol.ts';
 import { FAIL_REASONS, JOB_STATUSES } from '../../src/domain/types.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CLAIMED_AT, JOB_EVENTS, jobIn, NOW, untouchedJob } from './job.fixture.ts';
+import { times } from '../support/properties.ts';
 
 function fact(it: JobFact): string {
   switch (it.type) {
@@ -211,7 +212,7 @@ describe('machines/job', () => {
           job = next;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: times(300) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { reviveRunner, runnerDeadline, runnerMachine, type RunnerSnapshot } from
 import { RUNNER_STATUSES } from '../../src/domain/types.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CHANGES, HELD, NOW, RUNNER_EVENTS, runnerIn } from './runner.fixture.ts';
+import { times } from '../support/properties.ts';
 
 function fact(it: Fact): string {
   const held = 'held' in it ? ` ${it.held.map((ref) => ref.job_id).join(' ') || 'nothing'}` : '';
@@ -290,7 +291,7 @@ describe('machines/runner', () => {
           runner = next;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: times(300) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobState } from '../../src/system/records.ts';
 import { pastOf } from '../../src/system/snapshots/history.ts';
 import { Player, plain } from '../../src/system/snapshots/player.ts';
+import { times } from '../support/properties.ts';
 
 const ID = '01900000-0000-8000-8000-000000000001';
 const input = { jobId: ID, batchId: `${ID.slice(0, 35)}0`, runId: 0, maxRetries: 150, timeLimitMs: 30_000, cpuMilli: 0, memoryBytes: 0 };
@@ -62,7 +63,7 @@ describe('the past of a job', () => {
         expect(replayed).to.deep.equal(stored);
         if (!active) expect(dueAtMs).to.equal(undefined);
       }),
-      { numRuns: 300 },
+      { numRuns: times(300) },
     );
   });
 

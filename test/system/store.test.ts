@@ -15,6 +15,7 @@ import {
 } from '../../src/system/store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { codeOf } from '../support/scene.ts';
+import { times } from '../support/properties.ts';
 
 const changes = (it: Record<string, string | null>): Changes => new Map(Object.entries(it));
 
@@ -112,7 +113,7 @@ function conformance(name: string, open: () => Promise<Store>): void {
           await store.write(new Map([[`any${key}`, value]]));
           expect(store.get(`any${key}`)).to.equal(value);
         }),
-        { numRuns: 30 },
+        { numRuns: times(30) },
       );
     });
 

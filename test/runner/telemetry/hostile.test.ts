@@ -21,6 +21,7 @@ import {
   telemetryConfig,
   temporaryDirectory,
 } from './support.ts';
+import { times } from '../../support/properties.ts';
 
 const SERVICE = '/svc.telemetry.v1.Telemetry';
 const raw = (bytes: Buffer): Buffer => bytes;
@@ -197,7 +198,7 @@ describe('runner/telemetry and hostile messages', () => {
       fc.property(fc.array(fc.oneof(likely, fc.nat(255)), { maxLength: 60 }), (bytes) => {
         expect(read(Uint8Array.from(bytes)).accepted).to.be.at.least(0);
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000) },
     );
   });
 
