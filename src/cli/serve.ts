@@ -140,9 +140,9 @@ class Running {
           metrics.news.fault(operation, error);
           log.error({ operation, err: error }, 'a request was rolled back after a fault');
         },
-        committed: (facts, writeMs) => {
-          metrics.news.committed(facts, writeMs);
-          logFacts(log, facts);
+        committed: (group) => {
+          metrics.news.committed(group);
+          logFacts(log, group.facts);
         },
         failed: stop,
       },

@@ -19,7 +19,7 @@ const REQUEST_SECS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 export class Metrics {
   readonly #registry = new Registry();
   /** Series by their label values: prom-client's own look-up sorts and joins the labels each time. */
-  readonly #series = new Map<string, { observe(value: number): void } | { inc(): void }>();
+  readonly #series = new Map<string, { observe(value: number): void }>();
   readonly #turns = this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
     'operation',
     'outcome',
@@ -50,8 +50,9 @@ export class Metrics {
   /** What the coordinator tells by itself; to be given to it when it is opened. */
   readonly news: Required<Pick<CoordinatorNews, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
-    committed: (facts) => {
-      for (const fact of facts) this.#count(fact);
+    committed: ({ facts, records }) => {
+      this.#records.observe(records);
+      this.#count(facts);
     },
     turn: (operation, outcome, secs) =>
       this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
@@ -63,7 +64,6 @@ export class Metrics {
       const startedMs = stopwatch();
       await store.write(changes);
       this.#writes.observe((stopwatch() - startedMs) / 1000);
-      this.#records.observe(changes.size);
     };
     return {
       write,
@@ -132,16 +132,23 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  #count(fact: Fact): void {
+  #count(facts: readonly Fact[]): void {
+    const ended = new Map<string, number>();
+    for (const fact of facts) {
+      if (fact.type === 'job.ended') ended.set(fact.to, (ended.get(fact.to) ?? 0) + 1);
+      else this.#countOne(fact);
+    }
+    for (const [status, jobs] of ended) this.#jobsEnded.inc({ status }, jobs);
+  }
+
+  #countOne(fact: Fact): void {
     switch (fact.type) {
       case 'batch.opened':
         return this.#submitted.inc();
       case 'batch.ended':
-        return this.#counting(`batch ${fact.status}`, () => this.#batchesEnded.labels(fact.status)).inc();
-      case 'job.ended':
-        return this.#counting(`job ${fact.to}`, () => this.#jobsEnded.labels(fact.to)).inc();
+        return this.#batchesEnded.inc({ status: fact.status });
       case 'job.requeued':
-        return this.#counting(`requeued ${fact.why}`, () => this.#requeued.labels(fact.why)).inc();
+        return this.#requeued.inc({ reason: fact.why });
       case 'runner.lost':
         return this.#lost.inc(fact.held.length);
       case 'runner.silent':
@@ -151,15 +158,9 @@ export class Metrics {
   }
 
   #observer(key: string, make: () => { observe(value: number): void }): { observe(value: number): void } {
-    const known = this.#series.get(key) ?? make();
-    this.#series.set(key, known);
-    return known as { observe(value: number): void };
-  }
-
-  #counting(key: string, make: () => { inc(): void }): { inc(): void } {
-    const known = this.#series.get(key) ?? make();
-    this.#series.set(key, known);
-    return known as { inc(): void };
+    let known = this.#series.get(key);
+    if (known === undefined) this.#series.set(key, (known = make()));
+    return known;
   }
 
   #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {

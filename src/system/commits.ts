@@ -11,7 +11,8 @@ import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 interface Group {
-  actors: Set<Activation>;
+  /** Each once: it knows the group that it is in. */
+  actors: Activation[];
   puts: Map<string, string | null>;
   facts: Fact[];
   steps: Step[];
@@ -19,9 +20,18 @@ interface Group {
   settle: { resolve(): void; reject(error: Error): void };
 }
 
+/** A group that is on disk. */
+export interface Written {
+  facts: readonly Fact[];
+  steps: readonly Step[];
+  /** How many were written. */
+  records: number;
+  tookMs: number;
+}
+
 export interface CommitListener {
-  /** The facts of a group, once they are on disk, with the actors it wrote that have not changed again since. */
-  committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void;
+  /** What a group was, once it is on disk, with those of its actors that have not changed again since. */
+  committed(group: Written, actors: readonly Activation[]): void;
   /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
   failed(error: SimbatchError): void;
 }
@@ -31,10 +41,11 @@ function newGroup(): Group {
   const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
   // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
   written.catch(() => {});
-  return { actors: new Set(), puts: new Map(), facts: [], steps: [], written, settle };
+  return { actors: [], puts: new Map(), facts: [], steps: [], written, settle };
 }
 
-const isEmpty = (group: Group): boolean => group.actors.size === 0 && group.puts.size === 0 && group.facts.length === 0;
+const isEmpty = (group: Group): boolean =>
+  group.actors.length === 0 && group.puts.size === 0 && group.facts.length === 0;
 
 export class Commits {
   readonly #store: Store;
@@ -72,7 +83,11 @@ export class Commits {
     steps: readonly Step[] = [],
   ): Promise<void> {
     const group = this.#open;
-    for (const actor of actors) group.actors.add(actor);
+    for (const actor of actors) {
+      if (actor.unwritten === group) continue;
+      actor.unwritten = group;
+      group.actors.push(actor);
+    }
     for (const [key, value] of puts) group.puts.set(key, value);
     for (const fact of facts) group.facts.push(fact);
     for (const step of steps) group.steps.push(step);
@@ -83,7 +98,7 @@ export class Commits {
 
   /** Is the actor part of what has yet to reach the disk? */
   holds(actor: Activation): boolean {
-    return this.#open.actors.has(actor) || this.#writing?.actors.has(actor) === true;
+    return actor.unwritten !== undefined;
   }
 
   /** Resolves when everything changed so far is on disk: at once when nothing is under way. */
@@ -108,19 +123,24 @@ export class Commits {
     this.#writing = group;
     this.#open = newGroup();
     const startedMs = this.#world.now();
+    const changes: [string, string | null][] = [...group.puts];
     try {
-      // The group is closed: its own map takes the actors' records too.
-      for (const actor of group.actors) group.puts.set(RECORDS[actor.kind].key(actor.id), encoded(actor));
-      await this.#store.write(group.puts);
+      for (const actor of group.actors) changes.push([RECORDS[actor.kind].key(actor.id), encoded(actor)]);
+      await this.#store.write(changes);
     } catch (cause) {
       this.#fail(cause, group);
       return;
     }
     this.#writing = undefined;
     // Actors that changed again meanwhile are in the open group, and rest after that one.
-    for (const actor of this.#open.actors) group.actors.delete(actor);
+    const settled = group.actors.filter((actor) => actor.unwritten === group);
+    for (const actor of settled) actor.unwritten = undefined;
+    const { facts, steps } = group;
     try {
-      this.#listener.committed(group.facts, group.actors, this.#world.now() - startedMs, group.steps);
+      this.#listener.committed(
+        { facts, steps, records: changes.length, tookMs: this.#world.now() - startedMs },
+        settled,
+      );
     } finally {
       group.settle.resolve();
     }

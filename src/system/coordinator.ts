@@ -10,7 +10,7 @@ import type { ClaimResponse, SubmissionWarning, Uuid } from '../domain/types.ts'
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './backup.ts';
 import { isOtherFree, openJobsOf } from './census.ts';
-import { Commits } from './commits.ts';
+import { Commits, type Written } from './commits.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { Deadlines } from './deadlines.ts';
 import { Directory, type Activation } from './directory.ts';
@@ -51,7 +51,7 @@ export interface CoordinatorNews {
   /** The store did not take a write: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
-  committed?(facts: readonly Fact[], writeMs: number): void;
+  committed?(group: Written): void;
   /** A turn has ended, and took so long. */
   turn?: TurnObserver;
 }
@@ -125,7 +125,7 @@ class RunningCoordinator implements Coordinator {
           indexAll({ dispatch, deadlines: this.#deadlines }, changed, facts);
           // A turn that changed nothing brought neither work nor room. Serving is such a turn when there is nothing for those
           // who wait, and would call for itself without end.
-          if (changed.size > 0) this.#serveSoon();
+          if (changed.length > 0) this.#serveSoon();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
@@ -233,7 +233,8 @@ class RunningCoordinator implements Coordinator {
     });
   }
 
-  #committed(facts: readonly Fact[], actors: ReadonlySet<Activation>, writeMs: number, steps: readonly Step[]): void {
+  #committed(group: Written, actors: readonly Activation[]): void {
+    const { facts, steps } = group;
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
@@ -242,7 +243,7 @@ class RunningCoordinator implements Coordinator {
     // The change is on disk: a fault of those who look on must not keep its reply back.
     try {
       views.trigger.committed(summary);
-      this.#news.committed?.(facts, writeMs);
+      this.#news.committed?.(group);
       for (const watcher of this.#watchers) watcher({ facts, steps });
     } catch (error) {
       this.#faulted('publish', error);

@@ -2,11 +2,12 @@
  * The directory: who is alive. An address lives for ever, its activation does not: an actor is activated from its record
  * when something is said to it, and rests in the store again when it has nothing to wait for.
  */
-import { createActor, fromTransition, type Actor, type AnyActorLogic } from 'xstate';
+import { createActor, fromTransition, type Actor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import type { BatchInput } from '../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../domain/ids.ts';
 import type { Uuid } from '../domain/types.ts';
+import { flatLogic, type Witness } from './flat-logic.ts';
 import { keys } from './keys.ts';
 import {
   decodeBatch,
@@ -33,6 +34,8 @@ export interface Activation<K extends Kind = Kind> {
   before: SnapshotOf[K] | undefined;
   /** True until the turn that activated a new actor has ended well. */
   isNew: boolean;
+  /** The group of changes with its latest one, until that is on disk. */
+  unwritten: object | undefined;
 }
 
 /** What an actor begins with: the snapshot it goes on from, or the input of a new one. */
@@ -48,7 +51,9 @@ export interface RecordSource {
 
 export class Directory {
   readonly #source: RecordSource;
-  readonly #hear: (fact: Fact) => void;
+  readonly #logic: { readonly [K in Kind]: AnyStateMachine };
+  /** What a machine threw since it was last asked. */
+  #fault: { cause: unknown } | undefined;
   readonly jobs = new Map<string, Activation<'job'>>();
   readonly batches = new Map<string, Activation<'batch'>>();
   readonly runners = new Map<string, Activation<'runner'>>();
@@ -65,7 +70,12 @@ export class Directory {
   constructor(source: RecordSource, hear: (fact: Fact) => void) {
     this.#maps = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
-    this.#hear = hear;
+    const witness: Witness = {
+      tell: (fact) => hear(fact as Fact),
+      broke: (cause) => (this.#fault ??= { cause }),
+    };
+    const logic = (kind: Kind): AnyStateMachine => flatLogic(RECORDS[kind].machine, witness);
+    this.#logic = { job: logic('job'), batch: logic('batch'), runner: logic('runner') };
   }
 
   #live<K extends Kind>(kind: K): Map<string, Activation<K>> {
@@ -123,8 +133,7 @@ export class Directory {
 
   /** Brings an actor to life in a given state. */
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
-    const { machine } = RECORDS[kind];
-    const snapshot = (machine as typeof RECORDS.job.machine).resolveState(state as JobState);
+    const snapshot: unknown = this.#logic[kind].resolveState(state);
     return this.#activation(kind, id, { snapshot }, false);
   }
 
@@ -139,19 +148,32 @@ export class Directory {
 
   #activation<K extends Kind>(kind: K, id: string, options: Beginning, isNew: boolean): Activation<K> {
     const actor = this.#start(kind, options);
-    const activation: Activation<K> = { kind, id, address: `${kind}/${id}`, actor, before: undefined, isNew };
+    const activation: Activation<K> = {
+      kind,
+      id,
+      address: `${kind}/${id}`,
+      actor,
+      before: undefined,
+      isNew,
+      unwritten: undefined,
+    };
     this.#live(kind).set(id, activation);
     return activation;
   }
 
   #start(kind: Kind, options: Beginning): Actor<AnyActorLogic> {
-    const actor = createActor(RECORDS[kind].machine as AnyActorLogic, options as Record<string, never>);
-    // Registered before the start: what an actor tells when it begins must be heard too.
-    actor.on('*', this.#hear as (fact: unknown) => void);
-    // An error inside a machine is found by the turn, in the snapshot; without a listener it would end the process.
-    actor.subscribe(ERRORS_ARE_FOUND);
+    const actor: Actor<AnyActorLogic> = createActor(this.#logic[kind], options as Record<string, never>);
+    // Only the making of a first state can still fail here; without a listener that would end the process.
+    if ('input' in options) actor.subscribe({ error: (cause) => (this.#fault ??= { cause }) });
     actor.start();
     return actor;
+  }
+
+  /** What a machine threw since this was last asked, if one did. Its actor is as it was before. */
+  takeFault(): { cause: unknown } | undefined {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    return fault;
   }
 
   /** Puts an actor back to what it was before the running turn. */
@@ -187,8 +209,6 @@ export class Directory {
     activation.actor = AT_REST;
   }
 }
-
-const ERRORS_ARE_FOUND = { error: (): void => {} };
 
 /** Stands for the actor of an activation that has ended. */
 const AT_REST = createActor(fromTransition((state: null) => state, null));

@@ -1,10 +1,19 @@
 /**
  * A machine's own transitions without the interpreter's sets. XState's interpreter is made for nested and parallel states: it
  * allocates 14 kB and takes 8 us for one event of a flat machine, which was two thirds of what a job cost the coordinator.
- * Which transition an event takes is still decided by XState from the machine; carrying it out, and going on along the
- * transitions that need no event, is done here. Every state and every event of every machine is tested against both.
+ * The transitions are those that XState has made of the machine, in its order and with its guards; choosing among them,
+ * carrying one out and going on along those that need no event is done here. Every state and every event of every machine
+ * is tested against both.
  */
-import type { ActorScope, AnyActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+
+/** Hears what actors do. One for all of them: listeners of its own make an actor larger, and each fact dearer. */
+export interface Witness {
+  /** A fact that a transition emits, as soon as it is made. */
+  tell(fact: EventObject): void;
+  /** A machine threw: its actor is as it was before the event. */
+  broke(error: unknown): void;
+}
 
 /** What a transition does, once resolved: a change of the context, or a fact to tell. */
 type Effect =
@@ -26,78 +35,100 @@ interface MadeAction {
 
 type Transition = ReturnType<AnyStateMachine['getTransitionData']>[number];
 
-/** A transition that is taken as soon as its guard holds. */
-interface Always {
+/** What a transition does, and where it leads. */
+interface Deed {
+  effects: readonly Effect[];
+  target: string | undefined;
+}
+
+/** A transition that is taken if its guard holds. */
+interface Choice {
   holds: (args: { context: object; event: EventObject }, params: undefined) => boolean;
-  transition: Transition;
+  deed: Deed;
+}
+
+/** A state of the machine. */
+interface Place {
+  /** The snapshot in this state, to be completed with a context. */
+  shape: AnyMachineSnapshot;
+  /** By event, in the order in which they are tried; without the events of which a guard is not a plain function. */
+  on: ReadonlyMap<string, readonly Choice[]>;
+  always: readonly Choice[];
 }
 
 /**
- * The logic of a flat machine for `createActor`: the machine itself, but for how a transition is carried out.
+ * The logic of a flat machine for `createActor`: the machine itself, but for how a transition is chosen and carried out.
  * @throws Error when the machine has anything but atomic and final states, and transitions with `assign` and `emit`
  */
-export function flatLogic<M extends AnyStateMachine>(machine: M): M {
+export function flatLogic(machine: AnyStateMachine, witness: Witness): AnyStateMachine {
   const nodes = Object.values(machine.root.states);
   for (const node of nodes) flatOrThrow(machine, node);
-  const shapes = new Map(nodes.map((node) => [node.key, shapeOf(machine, node)]));
-  const always = new Map(nodes.map((node) => [node.key, alwaysOf(machine, node)]));
-  const effects = effectsOf(machine);
+  const deeds = new Map(transitionsOf(machine).map((it) => [it, deedOf(machine, it)]));
+  const places = new Map(nodes.map((node) => [node.key, placeOf(machine, node, deeds)]));
 
   function transition(snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope): AnyMachineSnapshot {
     // XState's own events (a stop) are its own business.
     if (event.type.startsWith('xstate.')) return machine.transition(snapshot, event, scope);
-    let value = snapshot.value as string;
-    let context = snapshot.context as object;
-    let taken = machine.getTransitionData(snapshot, event)[0] ?? onward(value, context, event);
-    for (let steps = 0; taken !== undefined; steps += 1) {
-      if (steps > shapes.size) throw new Error(`the ${machine.id} does not come to rest in ${value}`);
-      context = carryOut(effects.get(taken) ?? [], context, event, scope);
-      value = taken.target?.[0]?.key ?? value;
-      taken = onward(value, context, event);
+    try {
+      return next(snapshot, event, scope);
+    } catch (error) {
+      witness.broke(error);
+      return snapshot;
     }
-    if (value === snapshot.value && context === snapshot.context) return snapshot;
-    return inState(value, context);
   }
 
-  /** The transition that leads on from a state by itself, if one does now. */
-  function onward(value: string, context: object, event: EventObject): Transition | undefined {
-    return always.get(value)?.find(({ holds }) => holds({ context, event }, undefined))?.transition;
+  function next(snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope): AnyMachineSnapshot {
+    let value = snapshot.value as string;
+    let place = placeAt(value);
+    const args: EffectArgs = { context: snapshot.context as object, event, self: scope.self, system: scope.system };
+    let taken = chosen(place, snapshot, args) ?? first(place.always, args);
+    for (let steps = 0; taken !== undefined; steps += 1) {
+      if (steps > places.size) throw new Error(`the ${machine.id} does not come to rest in ${value}`);
+      const { effects, target = value } = taken;
+      for (const effect of effects) {
+        // A copy, and then the change laid over it: both in one literal would grow an object member by member.
+        if (effect.type === 'assign') args.context = Object.assign({ ...args.context }, effect.change(args));
+        else witness.tell(effect.fact(args));
+      }
+      if (target !== value) place = placeAt((value = target));
+      taken = first(place.always, args);
+    }
+    if (value === snapshot.value && args.context === snapshot.context) return snapshot;
+    return { ...place.shape, context: args.context };
+  }
+
+  /** The transition that the event takes. Where guards are put together of others, XState itself is asked. */
+  function chosen({ on }: Place, snapshot: AnyMachineSnapshot, args: EffectArgs): Deed | undefined {
+    const choices = on.get(args.event.type);
+    if (choices !== undefined) return first(choices, args);
+    const [taken] = machine.getTransitionData(snapshot, args.event);
+    return taken && deeds.get(taken);
+  }
+
+  function placeAt(value: string): Place {
+    const place = places.get(value);
+    if (place === undefined) throw new Error(`the ${machine.id} has no state ${value}`);
+    return place;
   }
 
   /** No history, no children: a state is its value and its context, whether it is new or comes from somewhere. */
   function resolveState({ value, context }: { value: unknown; context?: object }): AnyMachineSnapshot {
-    return inState(value as string, context ?? {});
-  }
-  function inState(value: string, context: object): AnyMachineSnapshot {
-    const shape = shapes.get(value);
-    if (shape === undefined) throw new Error(`the ${machine.id} has no state ${value}`);
-    return { ...shape, context };
+    return { ...placeAt(value as string).shape, context: context ?? {} };
   }
   function restoreSnapshot(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
     return snapshot;
   }
-  return Object.assign(Object.create(machine) as M, { transition, resolveState, restoreSnapshot });
+  function getInitialSnapshot(scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
+    const witnessed = { ...scope, emit: (fact: EventObject) => witness.tell(fact) };
+    return machine.getInitialSnapshot(witnessed as typeof scope, input) as AnyMachineSnapshot;
+  }
+  const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot };
+  return Object.assign(Object.create(machine) as AnyStateMachine, logic);
 }
 
-function carryOut(
-  effects: readonly Effect[],
-  before: object,
-  event: EventObject,
-  scope: ActorScope<AnyMachineSnapshot, EventObject>,
-): object {
-  let context = before;
-  for (const effect of effects) {
-    const args = { context, event, self: scope.self, system: scope.system };
-    if (effect.type === 'assign') {
-      // A copy, and then the change laid over it: both in one literal would grow an object member by member.
-      context = Object.assign({ ...context }, effect.change(args));
-    } else {
-      const fact = effect.fact(args);
-      // Told when the actor has its new snapshot, as XState does.
-      scope.defer(() => scope.emit(fact));
-    }
-  }
-  return context;
+function first(choices: readonly Choice[], args: EffectArgs): Deed | undefined {
+  for (const { holds, deed } of choices) if (holds(args, undefined)) return deed;
+  return undefined;
 }
 
 /** What a state does on its way in counts only where the machine begins, and that is XState's: no transition may lead there. */
@@ -110,21 +141,32 @@ function flatOrThrow(machine: AnyStateMachine, node: AnyStateNode): void {
   }
 }
 
-/** The snapshot in a state, to be completed with a context. */
-function shapeOf(machine: AnyStateMachine, node: AnyStateNode): AnyMachineSnapshot {
-  return machine.resolveState({ value: node.key, context: {} }) as AnyMachineSnapshot;
+function placeOf(machine: AnyStateMachine, node: AnyStateNode, deeds: ReadonlyMap<Transition, Deed>): Place {
+  const choices = (of: readonly Transition[]): Choice[] | undefined => {
+    const guards = of.map((it) => guardOf(machine, it));
+    return guards.every((it) => it !== undefined)
+      ? of.map((it, at) => ({ holds: guards[at] as Choice['holds'], deed: deeds.get(it) as Deed }))
+      : undefined;
+  };
+  const always = choices(node.always ?? []);
+  if (always === undefined) throw new Error(`state ${node.id} has a guard that is not a plain function`);
+  const on = new Map<string, readonly Choice[]>();
+  for (const type of machine.root.events as readonly string[]) {
+    if (type.includes('*')) throw new Error(`state ${node.id} takes events of many names: ${type}`);
+    // What the state itself does not take may be taken wherever the machine is.
+    const shared = machine.root.transitions.get(type) ?? [];
+    const tried = choices([...(node.transitions.get(type) ?? []), ...shared]);
+    if (tried !== undefined) on.set(type, tried);
+  }
+  return { shape: machine.resolveState({ value: node.key, context: {} }) as AnyMachineSnapshot, on, always };
 }
 
-function alwaysOf(machine: AnyStateMachine, node: AnyStateNode): readonly Always[] | undefined {
-  if (node.always === undefined || node.always.length === 0) return undefined;
+/** Undefined when the guard is put together of others: such a one has a `check` of its own. */
+function guardOf(machine: AnyStateMachine, { guard: given }: Transition): Choice['holds'] | undefined {
   const named = machine.implementations.guards as Record<string, unknown>;
-  return node.always.map((transition) => {
-    const guard: unknown = typeof transition.guard === 'string' ? named[transition.guard] : transition.guard;
-    // A combination of guards has a `check` of its own.
-    if (guard === undefined) return { holds: () => true, transition };
-    if (typeof guard === 'function' && !('check' in guard)) return { holds: guard as Always['holds'], transition };
-    throw new Error(`state ${node.id} has a guard that is not a plain function`);
-  });
+  const guard: unknown = typeof given === 'string' ? named[given] : given;
+  if (guard === undefined) return () => true;
+  return typeof guard === 'function' && !('check' in guard) ? (guard as Choice['holds']) : undefined;
 }
 
 function transitionsOf(machine: AnyStateMachine): Transition[] {
@@ -132,11 +174,9 @@ function transitionsOf(machine: AnyStateMachine): Transition[] {
   return nodes.flatMap((node) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])]);
 }
 
-/** What each transition of the machine does. */
-function effectsOf(machine: AnyStateMachine): Map<Transition, readonly Effect[]> {
-  const effects = (it: Transition): Effect[] =>
-    (it.actions as readonly unknown[]).map((action) => effectOf(machine, it.source, action));
-  return new Map(transitionsOf(machine).map((it) => [it, effects(it)]));
+function deedOf(machine: AnyStateMachine, it: Transition): Deed {
+  const effects = (it.actions as readonly unknown[]).map((action) => effectOf(machine, it.source, action));
+  return { effects, target: it.target?.[0]?.key };
 }
 
 function effectOf(machine: AnyStateMachine, node: AnyStateNode, action: unknown): Effect {

@@ -28,7 +28,7 @@ export function follow(facts: readonly Fact[], turn: Turn): void {
 }
 
 /** Brings the indexes up to a turn that has ended well. */
-export function indexAll(indexes: Indexes, changed: ReadonlySet<Activation>, facts: readonly Fact[]): void {
+export function indexAll(indexes: Indexes, changed: readonly Activation[], facts: readonly Fact[]): void {
   // Batches first: a run can only be queued in a batch that is known.
   for (const activation of changed) if (activation.kind === 'batch') index(indexes, activation);
   for (const fact of facts) queue(indexes.dispatch, fact);

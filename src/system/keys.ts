@@ -32,6 +32,9 @@ export const keys = {
 
 export type KeyKind = keyof typeof keys;
 
+/** Is it the key of the stored state of a batch? */
+export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
+
 /** All records of a kind. `"` is the character behind `!`. */
 export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
 

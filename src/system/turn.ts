@@ -45,7 +45,7 @@ export interface TurnListener {
   /** The turn is ending: the records that go with its facts may be added. What this throws rolls the turn back. */
   ending(facts: readonly Fact[], turn: Turn): void;
   /** The turn has ended well; these actors were changed, these facts told. Must not throw: there is no way back. */
-  concluded(changed: ReadonlySet<Activation>, facts: readonly Fact[]): void;
+  concluded(changed: readonly Activation[], facts: readonly Fact[]): void;
   /** The turn threw something that was not a refusal; everything it touched is as before. */
   faulted(operation: string, error: unknown): void;
 }
@@ -137,17 +137,14 @@ export class Turns {
   }
 
   /** The actors that the turn changed; those it only woke to ask may rest again. */
-  #changedBy(turn: RunningTurn): Set<Activation> {
-    const changed = turn.touched;
-    for (const activation of changed) {
+  #changedBy(turn: RunningTurn): Activation[] {
+    return turn.touched.filter((activation) => {
       const isChanged = activation.isNew || activation.actor.getSnapshot() !== activation.before;
       activation.before = undefined;
       activation.isNew = false;
-      if (isChanged) continue;
-      changed.delete(activation);
-      this.#letRest(activation);
-    }
-    return changed;
+      if (!isChanged) this.#letRest(activation);
+      return isChanged;
+    });
   }
 
   /** An actor that was only woken to be asked must not stay awake: anybody may ask about any run. */
@@ -158,7 +155,8 @@ export class Turns {
 
 class RunningTurn implements Turn {
   readonly now: number;
-  readonly touched = new Set<Activation>();
+  /** Each once: what is touched has a snapshot from before, or is new. */
+  readonly touched: Activation[] = [];
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly told: Fact[] = [];
@@ -206,19 +204,19 @@ class RunningTurn implements Turn {
     const heard = this.#heard.length;
     const from = this.isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
+    this.#soundOrThrow(activation, event.type);
     const after: unknown = activation.actor.getSnapshot();
     // An event that an actor takes changes its snapshot or tells a fact; one that it does not take leaves both as they were.
     // Asking `accepts` first would judge every event twice. A test holds all machines to this.
     if (after === before && this.#heard.length === heard) return undefined;
-    soundOrThrow(activation, event.type);
     if (this.isWatched) this.#note(activation, event, from);
     return stateOf(activation);
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
-    this.touched.add(activation);
-    soundOrThrow(activation, 'its beginning');
+    this.touched.push(activation);
+    this.#soundOrThrow(activation, 'its beginning');
     if (this.isWatched) this.#note(activation, undefined, undefined);
     return stateOf(activation);
   }
@@ -288,14 +286,13 @@ class RunningTurn implements Turn {
   }
 
   #touch(activation: Activation): void {
-    if (this.touched.has(activation)) return;
+    if (activation.before !== undefined || activation.isNew) return;
     activation.before = activation.actor.getSnapshot() as SnapshotOf[Kind];
-    this.touched.add(activation);
+    this.touched.push(activation);
   }
-}
 
-/** XState keeps what a machine throws in its snapshot. */
-function soundOrThrow({ kind, id, actor }: Activation, when: string): void {
-  const { status, error } = actor.getSnapshot() as { status: string; error?: unknown };
-  if (status === 'error') throw new Error(`the ${kind} ${id} broke on ${when}`, { cause: error });
+  #soundOrThrow({ kind, id }: Activation, when: string): void {
+    const fault = this.#directory.takeFault();
+    if (fault !== undefined) throw new Error(`the ${kind} ${id} broke on ${when}`, fault);
+  }
 }

@@ -1,11 +1,12 @@
 /** The records of actors: what is written from parts is what JSON.stringify writes, and what is read back is what was written. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { UNTOUCHED, type AttemptRecord, type JobContext } from '../../machines/job-context.ts';
+import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../machines/job-context.ts';
 import { UNBEGUN, type BatchContext } from '../../machines/batch.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import { JOB_STATUSES } from '../../src/domain/types.ts';
-import { decodeJob, encodeJob, type JobState } from '../../src/system/records.ts';
+import { JOB_STATUSES, type JobStatus } from '../../src/domain/types.ts';
+import { encodeJob } from '../../src/system/job-record.ts';
+import { decodeJob, type JobState } from '../../src/system/records.ts';
 
 const BATCH_ID = '01900000-0000-8000-8000-000000000000';
 const limits = { maxRetries: 3, timeLimitMs: 1000, cpuMilli: 100, memoryBytes: 1e9 };
@@ -63,6 +64,36 @@ describe('the record of a job', () => {
     );
   });
 
+  it('is written anew whichever member is another', () => {
+    const one: AttemptRecord = {
+      n: 1,
+      runner: 'r',
+      claimed: 1,
+      started: 2,
+      ended: 3,
+      outcome: 'failed',
+      reason: 'x',
+      message: 'm',
+    };
+    const kept: JobHistoryState = { ...historyOf(full), attempts: [one] };
+    const another = (value: unknown): unknown => (typeof value === 'number' ? value + 1 : `${String(value)}2`);
+    const changed: JobHistoryState[] = [
+      ...Object.entries(kept).flatMap(([name, value]) =>
+        name === 'attempts' ? [] : [{ ...kept, [name]: another(value) }],
+      ),
+      ...Object.entries(one).map(([name, value]) => ({ ...kept, attempts: [{ ...one, [name]: another(value) }] })),
+      { ...kept, attempts: [] },
+      { ...kept, attempts: [one, one] },
+    ];
+    expect(changed).to.have.length(10 + 8 + 2);
+    const text = (value: JobStatus, it: JobHistoryState) => encodeJob({ value, context: { ...about, ...it } });
+    for (const it of changed) {
+      expect(text('Failed', kept)).to.equal(JSON.stringify({ value: 'Failed', ...kept }));
+      expect(text('Failed', it)).to.equal(JSON.stringify({ value: 'Failed', ...it }));
+    }
+    expect(text('Timeout', kept)).to.equal(JSON.stringify({ value: 'Timeout', ...kept }));
+  });
+
   it('names every member that is kept of a job', () => {
     const names = Object.keys(JSON.parse(encodeJob({ value: 'Running', context: full })) as object);
     expect(names).to.have.members(['value', ...Object.keys(UNTOUCHED)]);
@@ -79,3 +110,8 @@ const full: JobContext = {
   dueAtMs: 4,
   error: 'e',
 };
+
+function historyOf(context: JobContext): JobHistoryState {
+  const names = Object.keys(UNTOUCHED) as (keyof JobHistoryState)[];
+  return Object.fromEntries(names.map((name) => [name, context[name]])) as unknown as JobHistoryState;
+}

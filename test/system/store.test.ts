@@ -45,14 +45,31 @@ function conformance(name: string, open: () => Promise<Store>): void {
     });
 
     it('takes the last of several changes of a write in their order', async () => {
-      await store.write(
-        new Map([
-          ['once', '1'],
-          ['once', '2'],
-        ]),
-      );
+      await store.write([
+        ['once', '1'],
+        ['once', '2'],
+      ]);
       expect(store.get('once')).to.equal('2');
       await store.write(changes({}));
+    });
+
+    it('tells of many batches what was written last, and nothing of one that is deleted', async () => {
+      const [first, ...others] = Array.from({ length: 1_200 }, (_, at) => keys.batch(`b${at}`)) as [
+        string,
+        ...string[],
+      ];
+      await store.write(others.map((key) => [key, 'old'] as const));
+      await store.write([[first, 'first'], ...others.map((key) => [key, `new ${key}`] as const)]);
+      expect(store.get(first)).to.equal('first');
+      for (const key of others) expect(store.get(key)).to.equal(`new ${key}`);
+      await store.write([[first, 'again']]);
+      await store.write([
+        [first, null],
+        [others[0]!, null],
+        [others[1]!, 'x'],
+        [others[1]!, null],
+      ]);
+      for (const key of [first, others[0]!, others[1]!]) expect(store.get(key)).to.equal(undefined);
     });
 
     it('reads ranges in key order, forwards and backwards, in chunks', async () => {
