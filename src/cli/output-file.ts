@@ -3,10 +3,11 @@
  * temporary file beside it.
  */
 import { once } from 'node:events';
-import { accessSync, constants, createWriteStream, existsSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { isDirectory, isWritable } from '../directories.ts';
 import { EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 
@@ -28,7 +29,7 @@ export async function writeFileFrom(
   { begun = path, mode = 0o666 }: Place = {},
 ): Promise<void> {
   // Told now: a rename onto a folder fails only when everything has been fetched.
-  if (isFolder(path)) throw unwritable(path, 'EISDIR');
+  if (isDirectory(path)) throw unwritable(path, 'EISDIR');
   if (endsInSlash(path)) throw unwritable(path, 'ENOENT');
   const stream = createWriteStream(begun, { mode });
   const ended = finished(stream).catch((error: unknown) => {
@@ -106,20 +107,3 @@ function reasonOf(path: string, code: string): string | undefined {
 }
 
 const endsInSlash = (path: string): boolean => path.endsWith('/');
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

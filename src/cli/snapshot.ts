@@ -1,15 +1,13 @@
 /** `simbatch snapshot`: taking a snapshot of a coordinator, and what can be done with the file without one. */
 import { createReadStream } from 'node:fs';
-import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { importSnapshot, type ImportReport } from '../system/snapshots/import.ts';
+import { makeStore, refuseIfUsed } from '../system/new-store.ts';
+import { importSnapshot } from '../system/snapshots/import.ts';
 import { readSnapshot } from '../system/snapshots/read.ts';
 import { replaySnapshot } from '../system/snapshots/replay.ts';
 import type { Snapshot } from '../system/snapshots/format.ts';
-import { openStore } from '../system/store.ts';
 import { EXIT } from './exit-codes.ts';
-import { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { clientCommand, connect, type ClientFlags } from './options.ts';
 import { makeWhole, writeFileFrom, type Put } from './output-file.ts';
@@ -99,44 +97,17 @@ function importCommand(): Command {
       const directory = resolve(flags.dataDir);
       await refuseIfUsed(directory);
       const snapshot = await openFile(path);
-      // Beside its place until it is whole, so that no coordinator ever opens half of it.
-      const begun = `${directory}.importing-${process.pid}`;
-      try {
-        const store = await openStore(begun);
-        let report: ImportReport;
-        try {
-          report = await importSnapshot(snapshot, store);
-        } finally {
-          await store.close();
-        }
-        await rmdir(directory).catch(() => {});
-        await rename(begun, directory);
-        if (flags.output === 'json') return await writeJson({ data_dir: directory, ...report });
-        const { batches, jobs, results, runners } = report;
-        const counts = [
-          plural(batches, 'batch', 'batches'),
-          plural(jobs, 'job record'),
-          plural(results, 'result'),
-          plural(runners, 'runner'),
-        ];
-        await writeLine(
-          `${flags.dataDir}: ${counts.join(', ')}; start it with simbatch serve --data-dir ${flags.dataDir}`,
-        );
-      } catch (error) {
-        await rm(begun, { recursive: true, force: true });
-        throw error;
-      }
+      const report = await makeStore(directory, (store) => importSnapshot(snapshot, store));
+      if (flags.output === 'json') return writeJson({ data_dir: directory, ...report });
+      const { batches, jobs, results, runners } = report;
+      const counts = [
+        plural(batches, 'batch', 'batches'),
+        plural(jobs, 'job record'),
+        plural(results, 'result'),
+        plural(runners, 'runner'),
+      ];
+      await writeLine(
+        `${flags.dataDir}: ${counts.join(', ')}; start it with simbatch serve --data-dir ${flags.dataDir}`,
+      );
     });
-}
-
-async function refuseIfUsed(directory: string): Promise<void> {
-  const entries = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  if (entries.length === 0) return;
-  throw new Failure(
-    EXIT.cannotOpen,
-    `${directory} is not empty; an import makes a new data directory, so name one that does not exist`,
-  );
 }

@@ -2,8 +2,9 @@
  * Whether this machine is as the configuration says: the entrypoints, the interpreter, the folders. Told before anything
  * starts and together with the faults of the configuration itself, so that a slip is not told by failed runs.
  */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDirectory, isWritable, makeDirectory } from '../directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { readConfig } from './config.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config.ts';
@@ -30,7 +31,7 @@ export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   // Engines that share an entrypoint share its fault.
   if (found.length > 0) throw refusal([...new Set(found)].join('\n'));
   try {
-    mkdirSync(config.outputRoot, { recursive: true });
+    makeDirectory(config.outputRoot);
   } catch (error) {
     throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
   }
@@ -60,30 +61,13 @@ const REMEDY = 'name the file of the simulation: a path without arguments, not a
 
 function directoryFaults({ workingDirectory, outputRoot }: RunnerConfig, faultOf: FaultOf): string[] {
   const faults: string[] = [];
-  if (!isFolder(workingDirectory))
+  if (!isDirectory(workingDirectory))
     faults.push(faultOf('working_directory', `there is no folder ${workingDirectory}; make it, or name another`));
   // Nothing is made for a runner that is refused: the folder it would be made in is looked at.
   let nearest = outputRoot;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
-  if (!isFolder(nearest)) faults.push(faultOf('output_root', `${nearest} is not a folder; name another`));
+  if (!isDirectory(nearest)) faults.push(faultOf('output_root', `${nearest} is not a folder; name another`));
   else if (!isWritable(nearest))
     faults.push(faultOf('output_root', `this user may not write in ${nearest}; have it allowed, or name another`));
   return faults;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

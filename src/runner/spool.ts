@@ -3,9 +3,10 @@
  * the coordinator has not acknowledged. A small LevelDB per runner id; its lock keeps a second process with this id out,
  * and having got it proves that any former process is dead.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Level } from 'level';
+import { makeDirectory } from '../directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { AttemptRef, Report } from '../domain/types.ts';
 
@@ -71,7 +72,7 @@ export class Spool {
     const directory = join(outputRoot, '.simbatch-runner', runnerId);
     const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), { valueEncoding: 'json' });
     try {
-      mkdirSync(directory, { recursive: true });
+      makeDirectory(directory);
       await level.open();
     } catch (error) {
       throw unusable(error, directory, runnerId);

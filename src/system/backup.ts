@@ -4,13 +4,11 @@
  * does not grow; read back into a fresh directory only.
  */
 import { createHash } from 'node:crypto';
-import { readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
 import { packageVersion } from '../package.ts';
-import { makeDataDir } from './data-dir.ts';
 import { keys } from './keys.ts';
-import { openStore, STORE_FORMAT, type Store } from './store.ts';
+import { makeStore, refuseIfUsed } from './new-store.ts';
+import { STORE_FORMAT, type Store } from './store.ts';
 
 /** The version of the form of a backup. That of its records stands beside it. */
 const BACKUP_FORMAT = 1;
@@ -155,27 +153,8 @@ async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
  * @throws SimbatchError `store-unusable` when the directory holds something already, or the backup is not whole
  */
 export async function restoreBackup(open: () => AsyncIterable<Uint8Array>, directory: string): Promise<BackupSummary> {
-  const held = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (held !== undefined && held.length > 0) {
-    throw new SimbatchError(
-      'store-unusable',
-      `the directory ${directory} is not empty, and a backup replaces nothing; name another one, or move that away`,
-    );
-  }
+  await refuseIfUsed(directory);
   const summary = await readBackup(open());
-  const coming = `${directory}.restoring`;
-  await rm(coming, { recursive: true, force: true });
-  await makeDataDir(dirname(directory));
-  const store = await openStore(coming);
-  try {
-    await readBackup(open(), (records) => store.write(new Map(records)));
-  } finally {
-    await store.close();
-  }
-  if (held !== undefined) await rmdir(directory);
-  await rename(coming, directory);
+  await makeStore(directory, (store) => readBackup(open(), (records) => store.write(records)));
   return summary;
 }

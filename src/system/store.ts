@@ -4,7 +4,7 @@
  */
 import { Level } from 'level';
 import { SimbatchError } from '../domain/errors.ts';
-import { makeDataDir } from './data-dir.ts';
+import { makeDirectory } from '../directories.ts';
 import { isBatchKey, keys, type KeyRange } from './keys.ts';
 
 /** Changes of one atomic write, in order: text to put, null to delete. Of several of one key the last counts. */
@@ -57,7 +57,7 @@ export async function openStore(
 
 async function openLevel(directory: string): Promise<Level<string, string>> {
   try {
-    await makeDataDir(directory);
+    makeDirectory(directory);
     const level = new Level<string, string>(directory, {
       keyEncoding: 'utf8',
       valueEncoding: 'utf8',

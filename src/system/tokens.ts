@@ -11,7 +11,7 @@ import { statSync, readFileSync } from 'node:fs';
 import { chown, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
-import { makeDataDir } from './data-dir.ts';
+import { makeDirectory } from '../directories.ts';
 
 /** What a token may allow. None includes another. */
 export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner'] as const;
@@ -112,7 +112,7 @@ export async function changeTokens(
   directory: string,
   change: (tokens: readonly TokenRecord[]) => readonly TokenRecord[],
 ): Promise<void> {
-  await makeDataDir(directory);
+  makeDirectory(directory);
   const path = tokensPath(directory);
   const coming = `${path}.new`;
   const file = await open(coming, 'wx', 0o600).catch((cause: unknown) => {

@@ -81,6 +81,15 @@ describe('runner: the machine', () => {
     });
   }
 
+  it('tells of a folder that no file system will make, and does not try for ever', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const [said, ...more] = await faults('entrypoint: sim.py\noutput_root: /proc/simbatch/out');
+    expect(more).to.deep.equal([]);
+    expect(said).to.match(
+      /^HERE\/runner\.yaml:2:14: output_root is "\/proc\/simbatch\/out", but the folder cannot be made: ENOENT.*; name another$|may not write in \/proc/,
+    );
+  });
+
   it('is told by the program, each fault a line', async () => {
     const args = ['--endpoint', 'ftp://x', '--entrypoint', `a=${folder}/plain`, '--entrypoint', `b=${folder}/none`];
     const ended = await simbatch(['runner', ...args, '--output-root', `${folder}/out`]);

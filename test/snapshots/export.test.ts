@@ -138,6 +138,12 @@ describe('simbatch snapshot', () => {
     const used = await simbatch('import', file('all.json'), '--data-dir', file('data'));
     expect(used.err).to.match(/is not empty/);
     expect(used.code).to.equal(73);
+    // Of the place that was named, and not of the one in which it comes to be.
+    const below = join(file('all.json'), 'data');
+    const cannot = await simbatch('import', file('all.json'), '--data-dir', below);
+    expect(cannot.err).to.match(/all\.json\/data['" ]/);
+    expect(cannot.err).to.not.match(/making/);
+    expect(cannot.code).to.equal(73);
   });
 
   it('leaves nothing behind when there is no such batch, or no coordinator', async () => {
