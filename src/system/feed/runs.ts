@@ -2,6 +2,7 @@
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
+import type { RunRow } from '../../domain/live.ts';
 import type { JobResult, JobStatus, Uuid } from '../../domain/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
@@ -9,19 +10,6 @@ import { keys } from '../keys.ts';
 import * as readings from '../operations/readings.ts';
 import { decodeJob, isTerminal, type JobState } from '../records.ts';
 import type { Topic } from './topic.ts';
-
-/** A run as it is now. Times in ms since the epoch; members that are not set are left out. */
-export interface RunRow {
-  run: number;
-  status: JobStatus;
-  retries: number;
-  runner?: string;
-  started?: number;
-  ended?: number;
-  error?: string;
-  /** The numeric members of the result's metadata, and `execution_time_secs`. */
-  outputs?: Record<string, number>;
-}
 
 /** So many runs are told at once, the others with the next delta: a bound on what a viewer costs, however fast runs change. */
 const MAX_ROWS = 300;

@@ -1,4 +1,5 @@
 /** The live feed: one socket for the whole page, that comes back by itself and goes on where it was cut off. */
+import { CLOSE_UNAUTHENTICATED } from '../../../src/domain/live.ts';
 import { request } from './api.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
@@ -19,8 +20,6 @@ interface Watched {
 
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 5_000;
-/** The coordinator ended the connection because its token, or the lack of one, would not open it any more. */
-const CLOSE_UNAUTHENTICATED = 4401;
 
 class LiveFeed {
   state: FeedState = 'connecting';

@@ -2,22 +2,10 @@
  * All runs of one batch as columns: filled by the loader, kept up to date by the live feed. A run the feed has told of is
  * not overwritten by what the loader read before.
  */
-import type { JobStatus } from '../../../src/domain/types.ts';
+import type { RunRow } from '../../../src/domain/live.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
-
-/** A changed run, as the feed tells it. */
-export interface RunRow {
-  run: number;
-  status: JobStatus;
-  retries: number;
-  runner?: string;
-  started?: number;
-  ended?: number;
-  error?: string;
-  outputs?: Record<string, number>;
-}
 
 /** How often those who show the table are told that it changed. */
 const TELL_MS = 400;

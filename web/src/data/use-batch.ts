@@ -1,9 +1,10 @@
 /** One batch as its page shows it: its progress, live, and the table of its runs. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { RunRow } from '../../../src/domain/live.ts';
 import type { BatchStatusResponse } from '../../../src/domain/types.ts';
 import { useTopicListener, type FeedMessage } from './live.ts';
 import { useRequest } from './api.ts';
-import { RunTable, type RunRow } from './run-table.ts';
+import { RunTable } from './run-table.ts';
 
 export interface BatchView {
   progress: BatchStatusResponse | undefined;

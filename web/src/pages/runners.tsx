@@ -29,10 +29,11 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
   const status = query.get('status') ?? '';
   const shown = runners.filter((it) => status === '' || it.status === status);
   const held = (it: Runner[]): number => it.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
-  const slots = runners
-    .filter((it) => it.status === 'Idle' || it.status === 'Busy')
-    .reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0);
-  const series = useSeries(pool.data === undefined ? undefined : [slots, held(runners)]);
+  const taking = runners.filter((it) => it.status === 'Idle' || it.status === 'Busy');
+  const slots = taking.reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0);
+  // Drained runners finish what they hold, and the runs of silent ones wait for them: neither has a place to count against.
+  const elsewhere = held(runners) - held(taking);
+  const series = useSeries(pool.data === undefined ? undefined : [slots, held(taking)]);
   return (
     <>
       <div className="head">
@@ -49,7 +50,11 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
               value={count(runners.filter((it) => it.status !== 'Offline').length)}
               note={` of ${count(runners.length)}`}
             />
-            <Stat name="Runs held" value={count(held(runners))} note={` of ${count(slots)} places`} />
+            <Stat
+              name="Runs held"
+              value={count(held(taking))}
+              note={` of ${count(slots)} places${elsewhere > 0 ? `; ${count(elsewhere)} more by drained or silent runners` : ''}`}
+            />
             <Stat name="Drained" value={count(runners.filter((it) => it.status === 'Maintenance').length)} />
             <Stat name="Offline" value={count(runners.filter((it) => it.status === 'Offline').length)} />
           </dl>
