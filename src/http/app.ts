@@ -23,6 +23,7 @@ import { routes } from './routes.ts';
 import { Job } from './schemas/jobs.ts';
 import { ClaimResponse } from './schemas/runners.ts';
 import { claimToJson, jobToJson, toJson } from './serialize.ts';
+import type { Standing } from './standing.ts';
 import { servingPages } from './static.ts';
 import { sendPage, sendRaw, sendWhole } from './stream.ts';
 import { prepare } from './validate.ts';
@@ -44,6 +45,8 @@ export interface AppOptions {
   answered: (operation: string, status: number, secs: number) => void;
   /** Who may do what; undefined: everybody everything. */
   access: Access | undefined;
+  /** Watches over who waits for an answer; there is one where there is access to lose. */
+  standing: Standing | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
   /** Where the built dashboard lies; undefined: none is served. */
@@ -59,7 +62,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(naming(options));
   app.use(answeringErrors(options));
   app.use(refusingForeigners(options.origins));
-  app.use(routing(options));
+  for (const answering of routing(options)) app.use(answering);
   if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
@@ -133,19 +136,23 @@ interface Serving extends AppOptions {
   waiting: Set<() => void>;
 }
 
-function routing(app: AppOptions): Middleware {
+function routing(app: AppOptions): Middleware[] {
   const options: Serving = { ...app, waiting: new Set() };
   options.stopping.addEventListener('abort', () => options.waiting.forEach((abandon) => abandon()), { once: true });
-  const router = new Router({ strict: true, sensitive: true });
   const readers = bodyReaders(options.limits);
+  // A router tries a path against all of its routes: what runners ask for all day comes first, and among few.
+  const [ofRunners, others] = [new Router(ROUTING), new Router(ROUTING)];
   for (const route of routes) {
     if (route.body !== undefined) prepare(route.body.schema);
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const reader = route.body && readers[route.body.limit];
+    const router = route.scope === 'runner' ? ofRunners : others;
     router[METHODS[route.method]](path, (ctx: Context) => serve(ctx, route, reader, options));
   }
-  return router.routes() as unknown as Middleware;
+  return [ofRunners.routes(), others.routes()] as unknown as Middleware[];
 }
+
+const ROUTING = { strict: true, sensitive: true } as const;
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
@@ -167,7 +174,8 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     body: value,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
-    abandoned: () => abandonedSignal(ctx, options),
+    abandoned: () =>
+      abandonedSignal(ctx, options, (end) => principal && options.standing?.hold(principal, route.scope, end)),
     preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
@@ -210,14 +218,24 @@ function sendJson(ctx: Context, body: string, tagged: boolean): void {
   ctx.body = body;
 }
 
-/** Fires when the client has gone before it was answered, and when the server stops. */
-function abandonedSignal(ctx: Context, { stopping, waiting }: Serving): AbortSignal {
+/**
+ * Fires when the client has gone before it was answered, when the server stops, and when the client may not ask any more:
+ * then the reason is the refusal. `hold` has it watched over, and gives what ends that.
+ */
+function abandonedSignal(
+  ctx: Context,
+  { stopping, waiting }: Serving,
+  hold: (end: (refusal: SimbatchError) => void) => (() => void) | undefined,
+): AbortSignal {
   const abandoned = new AbortController();
-  const abandon = () => abandoned.abort();
+  // A reason of its own for each would be an exception with its stack.
+  const abandon = () => abandoned.abort('gone');
   if (stopping.aborted || ctx.res.destroyed) abandon();
   waiting.add(abandon);
+  const release = hold((refusal) => abandoned.abort(refusal));
   ctx.res.once('close', () => {
     waiting.delete(abandon);
+    release?.();
     if (!ctx.res.writableFinished) abandon();
   });
   return abandoned.signal;

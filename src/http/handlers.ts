@@ -2,6 +2,7 @@
  * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
  * said and hands back what was answered.
  */
+import { SimbatchError } from '../domain/errors.ts';
 import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
   BatchStatus,
@@ -43,7 +44,7 @@ export interface Call {
   /** Digest of the body's text. */
   bodyDigest: () => string;
   idempotencyKey: string | undefined;
-  /** Fires when the client has gone or the server stops. */
+  /** Fires when the client has gone, the server stops, or the client may not ask any more; then its reason is the refusal. */
   abandoned: () => AbortSignal;
   /** The name of the media type that the client would rather have. The first where it does not mind. */
   preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
@@ -164,11 +165,14 @@ export const handlers = {
 
   registerRunner: (coordinator, call) => coordinator.register(call.body as RegisterRequest),
   heartbeat: (coordinator, call) => coordinator.heartbeat(call.id, call.body as HeartbeatRequest),
-  claimJobs: (coordinator, call) => {
+  claimJobs: async (coordinator, call) => {
     const request = call.body as ClaimRequest;
     // Without a wait the answer comes at once, and there is nobody to notice that the requester left.
     const abandoned = (request.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
-    return coordinator.claim(call.id, request, abandoned);
+    const response = await coordinator.claim(call.id, request, abandoned);
+    // One who may not ask any more is told so. What was given out before is theirs: nobody else has it.
+    if (abandoned?.reason instanceof SimbatchError && response.assignments.length === 0) throw abandoned.reason;
+    return response;
   },
   report: async (coordinator, call) => ({
     outcomes: (await coordinator.reports(call.id, call.body as ReportsRequest)).map(outcomeOf),

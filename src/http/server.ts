@@ -17,6 +17,7 @@ import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './origin.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
+import { Standing } from './standing.ts';
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;
@@ -67,6 +68,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
   const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
+  const standing = options.access && new Standing(options.access, world);
   const app = createApp({
     coordinator,
     log,
@@ -74,6 +76,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     origins,
     webRoot: options.webRoot,
     access: options.access,
+    standing,
     service: {
       metrics: () => metrics.text(),
       limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
@@ -87,7 +90,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
   const endLive =
-    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access });
+    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access, standing });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {

@@ -238,11 +238,12 @@ class RunningCoordinator implements Coordinator {
     const { directory, views, world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
-    const summary = summarize(facts, world.now(), simulationOf);
+    // A sign of life tells no fact, and is most of what a waiting pool sends.
+    const summary = facts.length > 0 ? summarize(facts, world.now(), simulationOf) : undefined;
     for (const actor of actors) directory.letRest(actor);
     // The change is on disk: a fault of those who look on must not keep its reply back.
     try {
-      views.trigger.committed(summary);
+      if (summary !== undefined) views.trigger.committed(summary);
       this.#news.committed?.(group);
       for (const watcher of this.#watchers) watcher({ facts, steps });
     } catch (error) {

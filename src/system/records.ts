@@ -90,8 +90,9 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
   return jobFromRecord(jobId, JSON.parse(record) as JobRecord, batch);
 }
 
+/** The state first, then what is beside it: as one object would be written, without making it. */
 const encode = ({ value, context }: { value: string; context: object }): string =>
-  JSON.stringify({ value, ...context });
+  `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
 export function decodeBatch(record: string): BatchState {
   const { value, ...context } = JSON.parse(record) as { value: BatchStatus } & BatchContext;

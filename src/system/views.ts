@@ -14,7 +14,7 @@ export interface RunTime {
 }
 
 export interface Figures {
-  /** Committed groups so far: subscribers see that something happened. */
+  /** Committed groups with facts so far: subscribers see that something happened. */
   commits: number;
   /** Of each batch with jobs that ended lately. */
   rates: Readonly<Record<Uuid, RateWindow>>;

@@ -11,10 +11,18 @@ import { Access } from '../../src/http/auth.ts';
 import { startHttp, type HttpServer } from '../../src/http/server.ts';
 import { Standing } from '../../src/http/standing.ts';
 import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { changeTokens, newToken, Tokens, tokensPath, type TokenRecord } from '../../src/system/tokens.ts';
+import {
+  changeTokens,
+  newToken,
+  Tokens,
+  tokensPath,
+  type TokenRecord,
+  type TokenScope,
+} from '../../src/system/tokens.ts';
 import { realWorld } from '../../src/system/world.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedWorld } from '../support/simulated-world.ts';
+import { study } from '../support/studies.ts';
 
 /** More than the time between two looks at the file and two checks of who is there, together. */
 const SOON_MS = 2_000;
@@ -53,9 +61,9 @@ describe('those who stay', () => {
     http = await startHttp({ coordinator, live: coordinator, host: '127.0.0.1', port: 0, log, world, access });
   }
 
-  async function make(expiresAtMs?: number): Promise<{ token: string; id: string }> {
+  async function make(expiresAtMs?: number, scopes: TokenScope[] = ['read']): Promise<{ token: string; id: string }> {
     const { token, record } = newToken(
-      { name: '', scopes: ['read'], runnerId: undefined, expiresAtMs },
+      { name: '', scopes, runnerId: undefined, expiresAtMs },
       world.now(),
       randomBytes,
     );
@@ -152,6 +160,66 @@ describe('those who stay', () => {
     await world.advance(SOON_MS);
     expect(troubles).to.have.length(1);
     expect(await one.isServed()).to.equal(true);
+  });
+
+  describe('a runner that waits for work', () => {
+    const capabilities = { max_concurrent_jobs: 1, cpu_cores: 0, memory_gb: 0, gpu_available: false };
+    const runner = { id: 'r1', instance: 'i', capabilities: { ...capabilities, supported_simulation_types: ['*'] } };
+    const claim = (token?: string): Promise<Response> =>
+      fetch(`${http.url}/runners/r1/claims`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify({ instance: 'i', max_jobs: 1, wait_seconds: 30 }),
+      });
+    const waits = async (): Promise<void> => {
+      while (coordinator.core.waiting.size === 0)
+        await new Promise((resolve) => realWorld.soon(() => resolve(undefined)));
+    };
+    const LOSES: [what: string, happens: (made: Tokened) => Promise<unknown>, status: number, code: string][] = [
+      ['is revoked', (made) => without(() => [], made), 401, 'unauthenticated'],
+      ['loses its scope', (made) => without((it) => [{ ...it, scopes: ['read'] }], made), 403, 'forbidden'],
+    ];
+    for (const [what, happens, status, code] of LOSES) {
+      it(`is told at once when its token ${what}, and gets nothing more`, async () => {
+        const made = await make(undefined, ['runner']);
+        await listen();
+        await coordinator.register(runner);
+        const waiting = claim(made.token);
+        await waits();
+        await happens(made);
+        await world.advance(SOON_MS);
+        const answer = await waiting;
+        expect([answer.status, ((await answer.json()) as { code: string }).code]).to.deep.equal([status, code]);
+        expect(coordinator.core.waiting.size).to.equal(0);
+      });
+    }
+
+    it('is told when tokens come to be required', async () => {
+      await listen();
+      await coordinator.register(runner);
+      const waiting = claim();
+      await waits();
+      await make();
+      await world.advance(SOON_MS);
+      expect((await waiting).status).to.equal(401);
+    });
+
+    it('waits on while another token is revoked, and gets its work', async () => {
+      const [made, other] = [await make(undefined, ['runner']), await make(undefined, ['runner'])];
+      await listen();
+      await coordinator.register(runner);
+      const waiting = claim(made.token);
+      await waits();
+      await without(() => [], other);
+      await world.advance(SOON_MS);
+      await coordinator.submit(study({ runs: 1 }));
+      const answer = await waiting;
+      expect(answer.status).to.equal(200);
+      expect(((await answer.json()) as { assignments: unknown[] }).assignments).to.have.length(1);
+    });
   });
 
   it('ends two hundred at once', async () => {

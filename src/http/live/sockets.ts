@@ -7,12 +7,13 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { SimbatchError } from '../../domain/errors.ts';
+import { CLOSE_FORBIDDEN, CLOSE_UNAUTHENTICATED } from '../../domain/live.ts';
 import type { Coordinator } from '../../system/coordinator.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../system/feed/feed.ts';
 import type { World } from '../../system/world.ts';
 import { NOBODY, type Access, type Principal } from '../auth.ts';
 import { refuseForeign, type OriginRules } from '../origin.ts';
-import { Standing } from '../standing.ts';
+import type { Standing } from '../standing.ts';
 import { InspectionStream } from './inspection.ts';
 import { readRequest } from './messages.ts';
 
@@ -22,6 +23,7 @@ export interface LiveOptions {
   world: Pick<World, 'after'>;
   /** Who may read; undefined: everybody. */
   access: Access | undefined;
+  standing: Standing | undefined;
 }
 
 /** More than this on its way to a viewer, and it gets a fresh snapshot later instead of every delta. */
@@ -33,9 +35,6 @@ const MAX_VIEWERS = 200;
 const PING_MS = 30_000;
 /** A viewer that does not answer the close in this time is cut off. */
 const CLOSE_MS = 500;
-/** Close codes for what would be answered with 401 and 403 by now; RFC 6455 leaves 4000 and up to applications. */
-const CLOSE_UNAUTHENTICATED = 4401;
-const CLOSE_FORBIDDEN = 4403;
 /** RFC 6455, 5.5: a control frame has 125 bytes, of which the code takes two. Less, as a cut may fall into a character. */
 const MAX_REASON_BYTES = 120;
 
@@ -49,7 +48,6 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
     // A page asks for this one and, beside it, for one that carries its token (see `auth.ts`), which is never the one chosen.
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
-  const standing = options.access && new Standing(options.access, options.world);
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const serve = SERVED[(request.url ?? '').split('?', 1)[0] as keyof typeof SERVED] as Serve | undefined;
     const admission = serve === undefined ? '404 Not Found' : admissionOf(request, options, sockets.clients.size);
@@ -61,7 +59,7 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
     if (socket instanceof Socket) socket.setTimeout(0);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       keepAlive(webSocket, options.world);
-      const release = standing?.hold(admission, 'read', (error) => turnOut(webSocket, error, options.world));
+      const release = options.standing?.hold(admission, 'read', (error) => turnOut(webSocket, error, options.world));
       webSocket.on('close', () => release?.());
       serve(webSocket, feed, options.coordinator);
     });
