@@ -5,7 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { isReached, showMeasures, type Measure } from './support/measure.ts';
+import { isReached, shown, showMeasures, type Measure } from './support/measure.ts';
+import { yardstickMs } from './support/yardstick.ts';
 
 interface Bench {
   /** Measures, or rows of a table of its own; nothing from one that prints its own. */
@@ -52,17 +53,25 @@ const machine = {
   node: process.version,
   at: new Date().toISOString(),
 };
-const measures: (Measure & { bench: string; loadBefore: number })[] = [];
+interface Circumstances {
+  bench: string;
+  loadBefore: number;
+  yardstickMs: { before: number; after: number };
+}
+const measures: (Measure & Circumstances)[] = [];
 const tables: Record<string, readonly Row[]> = {};
 for (const name of names) {
   console.log(`\n${name} ...`);
   const [loadBefore = 0] = loadavg();
+  const before = yardstickMs();
   const found = (await (await BENCHES[name]?.load())?.run()) ?? [];
+  const yardstick = { before, after: yardstickMs() };
   const lines = found.filter(isMeasure);
   const rows = found.filter((it): it is Row => !isMeasure(it));
-  measures.push(...lines.map((it) => ({ bench: name, loadBefore, ...it })));
+  measures.push(...lines.map((it) => ({ bench: name, loadBefore, yardstickMs: yardstick, ...it })));
   if (lines.length > 0) console.log(showMeasures(lines));
   if (rows.length > 0) console.table((tables[name] = rows));
+  console.log(`the yardstick took ${shown(yardstick.before)} ms before and ${shown(yardstick.after)} ms after`);
 }
 mkdirSync(RESULTS, { recursive: true });
 writeFileSync(`${RESULTS}latest.json`, `${JSON.stringify({ machine, measures, tables }, null, 2)}\n`);
