@@ -79,7 +79,8 @@ export class Link {
   wentWrong(error: unknown): void {
     if (this.#troubleSinceMs !== undefined) return;
     this.#troubleSinceMs = this.#options.world.monotonicMs();
-    const why = error instanceof Error ? error.message : String(error);
+    // What the coordinator says is a sentence; this one goes on.
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
     this.#options.log.warn(`${why}; running simulations go on, reports wait, trying again`);
   }
 

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/artifacts.ts';
 import { Capture } from '../../src/runner/capture.ts';
 import { killOrphans } from '../../src/runner/group.ts';
+import { Link, type LinkOptions } from '../../src/runner/link.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { processStart } from '../../src/runner/process-table.ts';
 import { readRunConfig } from '../../src/runner/run-one.ts';
@@ -188,6 +189,17 @@ describe('runner: parts', () => {
       expect(seen).to.deep.equal(pointers);
     });
   }
+
+  it('trouble with the coordinator is told once, as one sentence', () => {
+    const told: string[] = [];
+    const log = { ...silentLog, warn: (text: string) => void told.push(text) };
+    const link = new Link({ log, world: realWorld } as LinkOptions);
+    for (const message of ['The token was revoked.', 'The token was revoked.']) link.wentWrong(new Error(message));
+    expect(told).to.deep.equal(['The token was revoked; running simulations go on, reports wait, trying again']);
+    link.wentWell();
+    link.wentWrong(new Error('nobody there'));
+    expect(told[1]).to.match(/^nobody there; running/);
+  });
 
   it('a run configuration that is not JSON is refused by name', () => {
     expect(() => readRunConfig('{', 'x.json')).to.throw(/^x\.json is not JSON: /);
