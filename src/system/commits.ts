@@ -26,7 +26,6 @@ export interface Written {
   steps: readonly Step[];
   /** How many were written. */
   records: number;
-  tookMs: number;
 }
 
 export interface CommitListener {
@@ -122,7 +121,6 @@ export class Commits {
     const group = this.#open;
     this.#writing = group;
     this.#open = newGroup();
-    const startedMs = this.#world.now();
     const changes: [string, string | null][] = [...group.puts];
     try {
       for (const actor of group.actors) changes.push([RECORDS[actor.kind].key(actor.id), encoded(actor)]);
@@ -137,10 +135,7 @@ export class Commits {
     for (const actor of settled) actor.unwritten = undefined;
     const { facts, steps } = group;
     try {
-      this.#listener.committed(
-        { facts, steps, records: changes.length, tookMs: this.#world.now() - startedMs },
-        settled,
-      );
+      this.#listener.committed({ facts, steps, records: changes.length }, settled);
     } finally {
       group.settle.resolve();
     }
