@@ -1,5 +1,5 @@
-// The layers of ARCHITECTURE.md. Imports point down only. test/house/layers.test.ts runs this and asserts that the modules
-// were really read: without the swc parser the check passes silently on nothing.
+// The layers of ARCHITECTURE.md. Imports point down only. test/conventions/layers.test.ts runs this and asserts that the
+// modules were really read: without the swc parser the check passes silently on nothing.
 const nothingAbove = (name, from, above) => ({
   name,
   severity: 'error',
@@ -8,7 +8,13 @@ const nothingAbove = (name, from, above) => ({
 });
 module.exports = {
   forbidden: [
-    nothingAbove('domain-is-the-bottom', '^src/domain', '^(machines|bin|src/(?!domain))'),
+    nothingAbove('base-is-the-bottom', '^src/base', '^(machines|bin|src/(?!base))'),
+    nothingAbove(
+      'contract-knows-base-and-domain-only',
+      '^src/contract',
+      '^(machines|bin|src/(?!base|domain|contract))',
+    ),
+    nothingAbove('domain-knows-base-only', '^src/domain', '^(machines|bin|src/(?!base|domain|contract))'),
     {
       name: 'domain-has-no-packages',
       severity: 'error',
@@ -21,15 +27,20 @@ module.exports = {
       from: { path: '^src/domain' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     },
-    nothingAbove('machines-know-the-domain-only', '^machines', '^(bin|src/(?!domain))'),
     nothingAbove(
-      'client-knows-the-domain-only',
-      '^src/client',
-      '^(machines|bin|src/(?!domain|client|package|exact-json))',
+      'analysis-knows-the-domain-only',
+      '^src/analysis',
+      '^(machines|bin|src/(?!base|contract|domain|analysis))',
     ),
-    nothingAbove('system-is-below-http', '^src/system', '^(bin|src/(http|runner|cli|client))'),
-    nothingAbove('http-is-below-cli', '^src/http', '^(bin|src/(runner|cli|client))'),
-    nothingAbove('runner-is-a-program-of-its-own', '^src/runner', '^(machines|bin|src/(system|http|cli)/)'),
+    nothingAbove('machines-know-the-domain-only', '^machines', '^(bin|src/(?!base|contract|domain))'),
+    nothingAbove('client-knows-the-domain-only', '^src/client', '^(machines|bin|src/(?!base|contract|domain|client))'),
+    nothingAbove('coordinator-is-below-http', '^src/coordinator', '^(bin|src/(http|runner|launcher|cli|client))'),
+    nothingAbove('http-is-below-cli', '^src/http', '^(bin|src/(runner|launcher|cli|client))'),
+    nothingAbove(
+      'runner-is-a-program-of-its-own',
+      '^src/runner',
+      '^(machines|bin|src/(coordinator|http|launcher|cli)/)',
+    ),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'not-to-dev-dep',

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { backupText, restoreBackup } from '../src/system/backup.ts';
+import { backupText, restoreBackup } from '../src/coordinator/storage/backup.ts';
 import { newBatchId, jobId } from '../src/domain/ids.ts';
-import { keys } from '../src/system/keys.ts';
-import { openStore } from '../src/system/store.ts';
+import { keys } from '../src/coordinator/storage/keys.ts';
+import { openStore } from '../src/coordinator/storage/store.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const folder = await mkdtemp(join(tmpdir(), 'simbatch-bench-'));

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../src/package.ts';
-import { Attempt, inheritedEnvironment } from '../src/runner/execute.ts';
-import { realWorld } from '../src/runner/world.ts';
+import { packageRoot } from '../src/base/package.ts';
+import { Attempt, inheritedEnvironment } from '../src/runner/attempt/run-attempt.ts';
+import { realWorld } from '../src/runner/clock.ts';
 import { measure, type Measure } from './support/measure.ts';
 
 const RUNS = 24;

@@ -6,10 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jobId } from '../src/domain/ids.ts';
-import { keys } from '../src/system/keys.ts';
-import { openCoordinator, type Coordinator } from '../src/system/coordinator.ts';
-import { openStore, type Store } from '../src/system/store.ts';
-import { realWorld } from '../src/system/world.ts';
+import { keys } from '../src/coordinator/storage/keys.ts';
+import { openCoordinator, type Coordinator } from '../src/coordinator/coordinator.ts';
+import { openStore, type Store } from '../src/coordinator/storage/store.ts';
+import { realWorld } from '../src/base/clock.ts';
 import { study } from '../test/support/studies.ts';
 
 const ACTIVE = [100, 1_000, 10_000, 100_000];

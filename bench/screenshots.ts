@@ -1,7 +1,7 @@
 /** Makes the pictures in docs/images from the real pages over a real coordinator: `npm run screenshots`. */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../src/package.ts';
+import { packageRoot } from '../src/base/package.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { descent, descentStudy, scriptedRunner, startWeb } from '../test/support/web-server.ts';
 

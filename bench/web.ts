@@ -3,7 +3,7 @@
  * the longest task of the page's thread after the load, and what a viewer costs the coordinator's throughput.
  */
 import { Worker } from 'node:worker_threads';
-import type { Coordinator } from '../src/system/coordinator.ts';
+import type { Coordinator } from '../src/coordinator/coordinator.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { descent, descentStudy, startWeb } from '../test/support/web-server.ts';
 

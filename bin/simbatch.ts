@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command `simbatch`. */
-import { endQuietlyOnClosedPipe } from '../src/cli/output.ts';
+import { endQuietlyOnClosedPipe } from '../src/cli/terminal/output.ts';
 import { run } from '../src/cli/program.ts';
 
 endQuietlyOnClosedPipe();

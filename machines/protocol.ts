@@ -1,6 +1,6 @@
 /**
  * What the actors hear (events, verbs in capitals) and what they tell (facts, past and dotted). Which fact becomes which
- * event of whom is in `src/system/wiring.ts`. Times are milliseconds since the epoch, and always come in with the event.
+ * event of whom is in `src/coordinator/turn/wiring.ts`. Times are milliseconds since the epoch, and always come in with the event.
  */
 import type {
   AttemptOutcome,

@@ -8,12 +8,12 @@ import type { Held, RunnerContext } from '../../machines/runner.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
 import type { BatchStatus, JobStatus, Uuid } from '../../src/domain/types.ts';
-import { keys } from '../../src/system/keys.ts';
-import { reportedResult } from '../../src/system/present.ts';
-import { encodeJob } from '../../src/system/job-record.ts';
-import { RECORDS } from '../../src/system/records.ts';
-import { openStore, type Store } from '../../src/system/store.ts';
-import { encodeSubmission } from '../../src/system/studies.ts';
+import { keys } from '../../src/coordinator/storage/keys.ts';
+import { reportedResult } from '../../src/coordinator/resources/to-resource.ts';
+import { encodeJob } from '../../src/coordinator/actors/job-codec.ts';
+import { RECORDS } from '../../src/coordinator/actors/actor-kinds.ts';
+import { openStore, type Store } from '../../src/coordinator/storage/store.ts';
+import { encodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
 import { registration, RESULT, study } from './studies.ts';
 
 const WRITTEN_AT_ONCE = 10_000;

@@ -2,11 +2,11 @@
  * From a thrown error to the lines on stderr and the exit code. The only place that decides what an error costs; never a
  * stack, except for a fault of the program's own when SVC_DEBUG is set.
  */
-import { ApiError, UnreachableError } from '../client.ts';
+import { ApiError, UnreachableError } from '../client/client.ts';
 import { SimbatchError, type ErrorCode } from '../domain/errors.ts';
 import type { Fault } from '../domain/types.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { plural, printable } from './format.ts';
+import { plural, printable } from './terminal/format.ts';
 
 /** An error a command raises itself: the line to show, the exit code, and further lines where there are several faults. */
 export class Failure extends Error {

@@ -1,6 +1,6 @@
 /** What the commands have in common: how options are read and checked, and the connection to the coordinator. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Client } from '../client.ts';
+import type { Client } from '../client/client.ts';
 
 export const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 
@@ -27,7 +27,7 @@ export const dataDirOption = (): Option =>
 
 /** The client, with the token of the environment: a token on the command line would be seen by every user of the machine. */
 export async function connect(flags: { endpoint?: string }): Promise<Client> {
-  const { Client } = await import('../client.ts');
+  const { Client } = await import('../client/client.ts');
   const endpoint = flags.endpoint === undefined || flags.endpoint === '' ? DEFAULT_ENDPOINT : flags.endpoint;
   const token = process.env['SVC_TOKEN'];
   return new Client({ endpoint, ...(token === undefined ? {} : { token }) });

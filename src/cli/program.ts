@@ -1,6 +1,6 @@
 /** The program: one table of commands. Only the command that is called is loaded, so that the program starts fast. */
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../package.ts';
+import { packageVersion } from '../base/package.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 interface Entry {
@@ -22,128 +22,133 @@ const COMMANDS: readonly Entry[] = [
     name: 'serve',
     group: SERVE,
     summary: 'start the coordinator',
-    load: async () => (await import('./serve.ts')).serveCommand(),
+    load: async () => (await import('./commands/server/serve.ts')).serveCommand(),
   },
   {
     name: 'runner',
     group: SERVE,
     summary: 'execute jobs on this machine',
-    load: async () => (await import('./runner.ts')).runnerCommand(),
+    load: async () => (await import('./commands/pool/runner.ts')).runnerCommand(),
   },
   {
     name: 'run-one',
     group: SERVE,
     summary: 'execute one run configuration here, without a coordinator',
-    load: async () => (await import('./run-one.ts')).runOneCommand(),
+    load: async () => (await import('./commands/runs/run-one.ts')).runOneCommand(),
   },
   {
     name: 'replay',
     group: SERVE,
     summary: 'execute a run of a batch again, here',
-    load: async () => (await import('./replay.ts')).replayCommand(),
+    load: async () => (await import('./commands/runs/replay.ts')).replayCommand(),
   },
   {
     name: 'backup',
     group: SERVE,
     summary: 'copy all data of a running coordinator into a file',
-    load: async () => (await import('./backup.ts')).backupCommand(),
+    load: async () => (await import('./commands/server/backup.ts')).backupCommand(),
   },
   {
     name: 'restore',
     group: SERVE,
     summary: 'make a data directory from a backup',
-    load: async () => (await import('./backup.ts')).restoreCommand(),
+    load: async () => (await import('./commands/server/backup.ts')).restoreCommand(),
   },
   {
     name: 'token',
     group: SERVE,
     summary: 'create, list and revoke access tokens',
-    load: async () => (await import('./token.ts')).tokenCommand(),
+    load: async () => (await import('./commands/server/token.ts')).tokenCommand(),
   },
   {
     name: 'submit',
     group: STUDY,
     summary: 'check and submit a study',
-    load: async () => (await import('./submit.ts')).submitCommand(),
+    load: async () => (await import('./commands/studies/submit.ts')).submitCommand(),
   },
   {
     name: 'watch',
     group: STUDY,
     summary: 'follow a batch to its end',
-    load: async () => (await import('./watch.ts')).watchCommand(),
+    load: async () => (await import('./commands/studies/watch.ts')).watchCommand(),
   },
   {
     name: 'status',
     group: STUDY,
     summary: 'how a batch stands, and why it is not running',
-    load: async () => (await import('./status.ts')).statusCommand(),
+    load: async () => (await import('./commands/studies/status.ts')).statusCommand(),
   },
   {
     name: 'batches',
     group: STUDY,
     summary: 'list batches',
-    load: async () => (await import('./batches.ts')).batchesCommand(),
+    load: async () => (await import('./commands/studies/batches.ts')).batchesCommand(),
   },
-  { name: 'jobs', group: STUDY, summary: 'list jobs', load: async () => (await import('./jobs.ts')).jobsCommand() },
+  {
+    name: 'jobs',
+    group: STUDY,
+    summary: 'list jobs',
+    load: async () => (await import('./commands/runs/runs.ts')).jobsCommand(),
+  },
   {
     name: 'job',
     group: STUDY,
     summary: 'one job: parameters, attempts, result',
-    load: async () => (await import('./job.ts')).jobCommand(),
+    load: async () => (await import('./commands/runs/run.ts')).jobCommand(),
   },
   {
     name: 'results',
     group: STUDY,
     summary: 'results of a batch, or their statistics',
-    load: async () => (await import('./results.ts')).resultsCommand(),
+    load: async () => (await import('./commands/runs/results.ts')).resultsCommand(),
   },
   {
     name: 'cancel',
     group: STUDY,
     summary: 'cancel a batch or a job',
-    load: async () => (await import('./cancel.ts')).cancelCommand(),
+    load: async () => (await import('./commands/studies/cancel.ts')).cancelCommand(),
   },
   {
     name: 'delete',
     group: STUDY,
     summary: 'delete a batch that has ended, with its results',
-    load: async () => (await import('./cancel.ts')).deleteCommand(),
+    load: async () => (await import('./commands/studies/cancel.ts')).deleteCommand(),
   },
   {
     name: 'sample',
     group: STUDY,
     summary: 'the parameters of every run of a study file',
-    load: async () => (await import('./sample.ts')).sampleCommand(),
+    load: async () => (await import('./commands/studies/sample.ts')).sampleCommand(),
   },
   {
     name: 'runners',
     group: POOL,
     summary: 'list runners',
-    load: async () => (await import('./runners.ts')).runnersCommand(),
+    load: async () => (await import('./commands/pool/runners.ts')).runnersCommand(),
   },
   {
     name: 'drain',
     group: POOL,
     summary: 'let a runner take no new jobs',
-    load: async () => (await import('./runners.ts')).drainCommand(),
+    load: async () => (await import('./commands/pool/runners.ts')).drainCommand(),
   },
   {
     name: 'forget',
     group: POOL,
     summary: 'forget a runner that is gone',
-    load: async () => (await import('./runners.ts')).forgetCommand(),
+    load: async () => (await import('./commands/pool/runners.ts')).forgetCommand(),
   },
   {
     name: 'resume',
     group: POOL,
     summary: 'let a drained runner take jobs again',
-    load: async () => (await import('./runners.ts')).resumeCommand(),
+    load: async () => (await import('./commands/pool/runners.ts')).resumeCommand(),
   },
   {
     name: 'snapshot',
     group: KEEP,
     summary: 'export, inspect, replay and import what a coordinator holds',
-    load: async () => (await import('./snapshot.ts')).snapshotCommand(),
+    load: async () => (await import('./commands/server/snapshot.ts')).snapshotCommand(),
   },
 ];
 
@@ -169,7 +174,7 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
     for (const part of command.commands) part.copyInheritedSettings(command);
   }
-  if (everything) (await import('./completion.ts')).addCompletion(program);
+  if (everything) (await import('./commands/completion.ts')).addCompletion(program);
   else
     program
       .command('completion')

@@ -1,11 +1,11 @@
 /**
  * One exchange with the coordinator: address, credential, time limit, exact JSON, and every way it can go wrong as one of
- * two errors. Which operations there are is said in `../client.ts`; nothing here retries.
+ * two errors. Which operations there are is said in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
-import { stringifyExact } from '../domain/json.ts';
+import { stringifyExact } from '../base/json-writing.ts';
 import type { Fault, Problem } from '../domain/types.ts';
-import { parseExact } from '../exact-json.ts';
+import { parseExact } from '../base/exact-json.ts';
 
 /** The coordinator answered, and the answer is no. `code` is the problem's (docs/api.md lists them all). */
 export class ApiError extends Error {

@@ -1,6 +1,6 @@
 /**
  * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. Reading it from JSON
- * text without losing digits is the task of `src/exact-json.ts`, writing it of `json.ts`.
+ * text without losing digits is the task of `src/base/exact-json.ts`, writing it of `json.ts`.
  */
 import type { Seed } from './types.ts';
 

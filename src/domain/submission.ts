@@ -3,7 +3,7 @@
  * that are degenerate or overflow. Looks at whatever is there, so that these faults are told together with those of shape.
  */
 import { parseCondition } from './condition.ts';
-import { pointerStep } from './pointer.ts';
+import { pointerStep } from '../base/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { dispersionFaults } from './sampling/dispersions.ts';
 import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from './types.ts';

@@ -6,27 +6,35 @@ import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../domain/types.ts';
-import type { CoordinatorApi } from '../system/api.ts';
-import { confine, type Access } from './auth.ts';
-import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './body.ts';
-import { makeCursor } from './cursor.ts';
-import { etagOf, matchesTag } from './etag.ts';
+import type { CoordinatorApi } from '../coordinator/api.ts';
+import { confine, type Access } from './security/auth.ts';
+import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
+import { makeCursor } from './request/cursor.ts';
+import { etagOf, matchesTag } from './response/etag.ts';
 import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
-import { stopwatch } from '../system/world.ts';
-import { refuseForeign, type OriginRules } from './origin.ts';
-import { answerProblem, problemFor, TooManyRequests } from './problem.ts';
-import { readQuery, type Query } from './query.ts';
-import { actingRunner, listingName, preferredType, readBody, readId, readIdempotencyKey, readPage } from './request.ts';
+import { stopwatch } from '../base/clock.ts';
+import { refuseForeign, type OriginRules } from './security/origin.ts';
+import { answerProblem, problemFor, TooManyRequests } from './response/problem.ts';
+import { readQuery, type Query } from './request/query.ts';
+import {
+  actingRunner,
+  listingName,
+  preferredType,
+  readBody,
+  readId,
+  readIdempotencyKey,
+  readPage,
+} from './request/request.ts';
 import { pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
-import { Job } from './schemas/jobs.ts';
-import { ClaimResponse } from './schemas/runners.ts';
-import { claimToJson, jobToJson, toJson } from './serialize.ts';
-import type { Standing } from './standing.ts';
-import { servingPages } from './static.ts';
-import { sendPage, sendRaw, sendWhole } from './stream.ts';
-import { prepare } from './validate.ts';
+import { Job } from '../contract/jobs.ts';
+import { ClaimResponse } from '../contract/runners.ts';
+import { claimToJson, jobToJson, toJson } from './response/serialize.ts';
+import type { Standing } from './security/session-revalidation.ts';
+import { servingPages } from './response/static.ts';
+import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
+import { prepare } from './request/validate.ts';
 
 /** Where the application writes what its operator should know; pino fits. */
 export interface HttpLog {

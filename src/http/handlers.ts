@@ -28,9 +28,9 @@ import type {
   Listing,
   PageRequest,
   ReportJudgement,
-} from '../system/api.ts';
-import { problemOf } from './problem.ts';
-import type { Query } from './query.ts';
+} from '../coordinator/api.ts';
+import { problemOf } from './response/problem.ts';
+import type { Query } from './request/query.ts';
 
 /** A request that has passed every check its route declares. */
 export interface Call {

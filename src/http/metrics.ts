@@ -6,10 +6,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import type { Fact } from '../../machines/protocol.ts';
 import { RUNNER_STATUSES } from '../domain/types.ts';
-import type { Coordinator, CoordinatorNews } from '../system/coordinator.ts';
-import { stateOf } from '../system/directory.ts';
-import type { Store } from '../system/store.ts';
-import { stopwatch } from '../system/world.ts';
+import type { Coordinator, CoordinatorNews } from '../coordinator/coordinator.ts';
+import { stateOf } from '../coordinator/actors/directory.ts';
+import type { Store } from '../coordinator/storage/store.ts';
+import { stopwatch } from '../base/clock.ts';
 
 const TURN_SECS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
 const WRITE_SECS = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];

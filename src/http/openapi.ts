@@ -1,12 +1,12 @@
 /** The API description (OpenAPI 3.1), made from the table of routes and the schemas. */
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
-import { packageVersion } from '../package.ts';
-import { STATUS_OF } from './problem.ts';
-import type { QueryParameter } from './query.ts';
+import { packageVersion } from '../base/package.ts';
+import { STATUS_OF } from './response/problem.ts';
+import type { QueryParameter } from './request/query.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
-import { registry } from './schemas/build.ts';
-import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from './schemas/scalars.ts';
+import { registry } from '../contract/build.ts';
+import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../contract/scalars.ts';
 
 type Json = Record<string, unknown>;
 

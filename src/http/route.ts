@@ -1,9 +1,9 @@
 /** What an entry of the table of routes says, and what follows from it. The table itself is `routes.ts`. */
 import type { ErrorCode } from '../domain/errors.ts';
-import type { TokenScope } from '../system/tokens.ts';
+import type { TokenScope } from '../coordinator/storage/tokens.ts';
 import type { HandlerName } from './handlers.ts';
-import type { QueryParameters } from './query.ts';
-import type { NamedSchema } from './schemas/build.ts';
+import type { QueryParameters } from './request/query.ts';
+import type { NamedSchema } from '../contract/build.ts';
 
 /** What a credential must allow. `open` needs none, ever. */
 export type Scope = 'open' | TokenScope;

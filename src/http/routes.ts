@@ -5,15 +5,15 @@
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../domain/types.ts';
 import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
 import { DESIGN_TYPES } from './handlers.ts';
-import type { QueryParameters } from './query.ts';
+import type { QueryParameters } from './request/query.ts';
 import type { Route } from './route.ts';
-import * as batches from './schemas/batches.ts';
-import * as jobs from './schemas/jobs.ts';
-import { HealthResponse, LimitsResponse } from './schemas/problem.ts';
-import * as reports from './schemas/reports.ts';
-import * as runners from './schemas/runners.ts';
-import { INT32_MAX, LIMITS } from './schemas/scalars.ts';
-import * as study from './schemas/study.ts';
+import * as batches from '../contract/batches.ts';
+import * as jobs from '../contract/jobs.ts';
+import { HealthResponse, LimitsResponse } from '../contract/problem.ts';
+import * as reports from '../contract/reports.ts';
+import * as runners from '../contract/runners.ts';
+import { INT32_MAX, LIMITS } from '../contract/scalars.ts';
+import * as study from '../contract/study.ts';
 
 const page: QueryParameters = {
   limit: {

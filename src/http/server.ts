@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
 import { SimbatchError } from '../domain/errors.ts';
-import type { CoordinatorApi } from '../system/api.ts';
-import type { Coordinator } from '../system/coordinator.ts';
-import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../system/core.ts';
-import type { World } from '../system/world.ts';
+import type { CoordinatorApi } from '../coordinator/api.ts';
+import type { Coordinator } from '../coordinator/coordinator.ts';
+import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../coordinator/core.ts';
+import type { World } from '../base/clock.ts';
 import { createApp, type HttpLog } from './app.ts';
-import { withUsable, type CertificatePair } from './certificate.ts';
+import { withUsable, type CertificatePair } from './security/certificate.ts';
 import { attachLive } from './live/sockets.ts';
-import type { Access } from './auth.ts';
+import type { Access } from './security/auth.ts';
 import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
-import { isLoopbackAddress } from './origin.ts';
-import { PROBLEM_TYPE, problemOf } from './problem.ts';
-import { Standing } from './standing.ts';
+import { isLoopbackAddress } from './security/origin.ts';
+import { PROBLEM_TYPE, problemOf } from './response/problem.ts';
+import { Standing } from './security/session-revalidation.ts';
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;

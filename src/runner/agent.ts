@@ -3,19 +3,19 @@
  * becomes of a claimed job is in `holdings.ts`, how the coordinator is reached in `link.ts`, what survives this process in
  * `spool.ts`.
  */
-import { UnreachableError } from '../client.ts';
-import type { Client, ClaimResponse } from '../client.ts';
-import { supportedSimulationTypes } from './config.ts';
-import type { RunnerConfig } from './config.ts';
-import type { Python } from './engine.ts';
-import { Holdings } from './holdings.ts';
-import { isForgotten, Link, Stopped } from './link.ts';
+import { UnreachableError } from '../client/client.ts';
+import type { Client, ClaimResponse } from '../client/client.ts';
+import { supportedSimulationTypes } from './config/config.ts';
+import type { RunnerConfig } from './config/config.ts';
+import type { Python } from './attempt/engine.ts';
+import { Holdings } from './attempt-manager.ts';
+import { isForgotten, Link, Stopped } from './connection/coordinator-connection.ts';
 import type { Log } from './log.ts';
-import { Reporter } from './reporter.ts';
+import { Reporter } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
-import { sleep } from './world.ts';
-import type { World } from './world.ts';
+import { sleep } from './clock.ts';
+import type { World } from './clock.ts';
 
 export interface AgentOptions {
   config: RunnerConfig;

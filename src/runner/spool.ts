@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Level } from 'level';
-import { makeDirectory } from '../directories.ts';
+import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { AttemptRef, Report } from '../domain/types.ts';
 

@@ -1,12 +1,12 @@
 /** Puts a runner together from its configuration: opens the spool, connects. */
-import { Client } from '../client.ts';
+import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
-import { inheritedEnvironment } from './execute.ts';
-import { leanFetch } from './lean-fetch.ts';
+import { inheritedEnvironment } from './attempt/run-attempt.ts';
+import { leanFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
-import type { Resolved } from './machine.ts';
+import type { Resolved } from './preflight.ts';
 import { Spool } from './spool.ts';
-import type { World } from './world.ts';
+import type { World } from './clock.ts';
 
 /** Each exchange with the coordinator, the waiting of a claim not counted. */
 const EXCHANGE_MS = 15_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { logFacts, personal } from '../../src/cli/log.ts';
+import { logFacts, personal } from '../../src/cli/commands/server/log.ts';
 import type { Logger } from 'pino';
 
 describe('the log for a person', () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeFailure } from '../../src/cli/failure.ts';
-import { asUnwritable } from '../../src/cli/output-file.ts';
-import { packageRoot } from '../../src/package.ts';
+import { asUnwritable } from '../../src/cli/terminal/output-file.ts';
+import { packageRoot } from '../../src/base/package.ts';
 import { serving, simbatch, type Serving } from '../support/program.ts';
 
 const STUDY = join(packageRoot, 'examples', 'sounding-rocket', 'study.yaml');

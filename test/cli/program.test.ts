@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { parquetMetadata } from 'hyparquet';
 import { buildProgram, COMMAND_NAMES } from '../../src/cli/program.ts';
-import { packageRoot, packageVersion } from '../../src/package.ts';
+import { packageRoot, packageVersion } from '../../src/base/package.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 const STUDY = join(packageRoot, 'examples', 'sounding-rocket', 'study.yaml');

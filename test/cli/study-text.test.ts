@@ -1,8 +1,8 @@
 /** Places of faults in study files, and what of YAML is refused: one row a text. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { checkStudyText } from '../../src/cli/check-study.ts';
-import { readStudyText } from '../../src/cli/study-file.ts';
+import { checkStudyText } from '../../src/cli/study/check-study.ts';
+import { readStudyText } from '../../src/cli/study/study-file.ts';
 import { times } from '../support/properties.ts';
 
 /** text -> `line:column detail` of each fault. */

@@ -1,15 +1,15 @@
 /** Numbers, times, rates, errors and pictures as the command line shows them: one row each. */
 import { expect } from 'chai';
-import { ApiError, UnreachableError } from '../../src/client.ts';
+import { ApiError, UnreachableError } from '../../src/client/client.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { NumberSeries } from '../../src/domain/statistics.ts';
 import { describeFailure, Failure } from '../../src/cli/failure.ts';
-import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/format.ts';
-import { histogramLines } from '../../src/cli/histogram.ts';
-import { csvField, outputsOf } from '../../src/cli/output-columns.ts';
-import { Pace } from '../../src/cli/pace.ts';
-import { failureLines, summarizeResults } from '../../src/cli/result-summary.ts';
-import { renderPairs, renderTable } from '../../src/cli/table.ts';
+import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
+import { histogramLines } from '../../src/cli/terminal/histogram.ts';
+import { csvField, outputsOf } from '../../src/cli/study/output-columns.ts';
+import { Pace } from '../../src/cli/terminal/eta.ts';
+import { failureLines, summarizeResults } from '../../src/cli/study/result-summary.ts';
+import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 
 const NUMBERS: [number, string][] = [
   [0, '0'],

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { ApiError, Client, UnreachableError } from '../../src/client.ts';
-import type { BatchSubmission } from '../../src/client.ts';
+import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
+import type { BatchSubmission } from '../../src/client/client.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fits, less, roomOf, supports } from '../../src/domain/scheduling.ts';
 import type { RunnerCapabilities } from '../../src/domain/types.ts';
-import { Ranking } from '../../src/system/ranking.ts';
+import { Ranking } from '../../src/coordinator/scheduling/ranked-set.ts';
 
 const GB = 1024 ** 3;
 const runner = (changes: Partial<RunnerCapabilities> = {}): RunnerCapabilities => ({

@@ -1,9 +1,9 @@
 /** The int64 seed through text, JSON and back. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { stringifyExact } from '../../src/domain/json.ts';
+import { stringifyExact } from '../../src/base/json-writing.ts';
 import { MAX_SEED, seedFault, seedFromBigint, seedFromDecimal, seedToDecimal } from '../../src/domain/seed.ts';
-import { exactSeed, parseExact } from '../../src/exact-json.ts';
+import { exactSeed, parseExact } from '../../src/base/exact-json.ts';
 
 const submission = (seed: string, more = '') =>
   `{"name":"s","config":{"monte_carlo":{"runs":1,"seed":${seed}}${more}}}`;

@@ -4,19 +4,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import type * as wire from '../../src/domain/types.ts';
-import '../../src/http/schemas/reports.ts';
-import '../../src/http/schemas/runners.ts';
-import '../../src/http/schemas/batches.ts';
-import { registry } from '../../src/http/schemas/build.ts';
-import { packageRoot } from '../../src/package.ts';
-import type * as batches from '../../src/http/schemas/batches.ts';
-import type * as compute from '../../src/http/schemas/compute.ts';
-import type * as dispersions from '../../src/http/schemas/dispersions.ts';
-import type * as jobs from '../../src/http/schemas/jobs.ts';
-import type * as problem from '../../src/http/schemas/problem.ts';
-import type * as reports from '../../src/http/schemas/reports.ts';
-import type * as runners from '../../src/http/schemas/runners.ts';
-import type * as study from '../../src/http/schemas/study.ts';
+import '../../src/contract/reports.ts';
+import '../../src/contract/runners.ts';
+import '../../src/contract/batches.ts';
+import { registry } from '../../src/contract/build.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import type * as batches from '../../src/contract/batches.ts';
+import type * as compute from '../../src/contract/compute.ts';
+import type * as dispersions from '../../src/contract/dispersions.ts';
+import type * as jobs from '../../src/contract/jobs.ts';
+import type * as problem from '../../src/contract/problem.ts';
+import type * as reports from '../../src/contract/reports.ts';
+import type * as runners from '../../src/contract/runners.ts';
+import type * as study from '../../src/contract/study.ts';
 
 /** The type with all its references and intersections written out, so that two spellings of one shape compare equal. */
 type Plain<T> = T extends readonly (infer Item)[]

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { apiDescription } from '../../src/http/openapi.ts';
 import { routes } from '../../src/http/routes.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/base/package.ts';
 import { listen } from '../support/http.ts';
 
 const run = promisify(execFile);

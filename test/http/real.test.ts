@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { routes } from '../../src/http/routes.ts';
-import { schemaFaults } from '../../src/http/validate.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { openStore } from '../../src/system/store.ts';
-import { realWorld } from '../../src/system/world.ts';
+import { schemaFaults } from '../../src/http/request/validate.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/storage/store.ts';
+import { realWorld } from '../../src/base/clock.ts';
 import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
@@ -119,7 +119,7 @@ describe('over a real coordinator', () => {
   });
 
   it('a made-up position in a well-formed cursor is not a fault of the coordinator', async () => {
-    const { makeCursor } = await import('../../src/http/cursor.ts');
+    const { makeCursor } = await import('../../src/http/request/cursor.ts');
     for (const position of ['', 'x', '0', '\0', 'z'.repeat(300), '{"a":1}']) {
       const status = (await fetch(`${server.url}/jobs?limit=1&cursor=${makeCursor('["/jobs"]', position)}`)).status;
       expect([200, 400], JSON.stringify(position)).to.include(status);

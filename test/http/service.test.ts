@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Metrics } from '../../src/http/metrics.ts';
-import { readBackup } from '../../src/system/backup.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { openStore } from '../../src/system/store.ts';
-import { realWorld } from '../../src/system/world.ts';
-import { packageRoot } from '../../src/package.ts';
+import { readBackup } from '../../src/coordinator/storage/backup.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/storage/store.ts';
+import { realWorld } from '../../src/base/clock.ts';
+import { packageRoot } from '../../src/base/package.ts';
 import { capabilities, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 

@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../../src/package.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { openStore } from '../../src/system/store.ts';
-import { realWorld } from '../../src/system/world.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/storage/store.ts';
+import { realWorld } from '../../src/base/clock.ts';
 import { listen, type TestServer } from '../support/http.ts';
 
 const run = promisify(execFile);

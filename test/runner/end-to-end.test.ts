@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { Client } from '../../src/client.ts';
-import type { JobResult } from '../../src/client.ts';
+import { Client } from '../../src/client/client.ts';
+import type { JobResult } from '../../src/client/client.ts';
 import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPRESSIONS } from '../../src/domain/types.ts';
 import type { Report } from '../../src/domain/types.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/base/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { lives, Site } from '../support/runner-process.ts';

@@ -1,7 +1,7 @@
 /** The sanity check: reads the whole disk, counts everything anew and compares it with what the records say. */
 import { pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { allOf, idOf, type KeyKind } from '../../src/system/keys.ts';
+import { allOf, idOf, type KeyKind } from '../../src/coordinator/storage/keys.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -9,7 +9,7 @@ import {
   isTerminal,
   type BatchState,
   type JobState,
-} from '../../src/system/records.ts';
+} from '../../src/coordinator/actors/actor-kinds.ts';
 import { insist } from './ledger.ts';
 
 type Disk = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 /** Bugs are put in on purpose: a simulation that does not find them would prove nothing. */
 import { expect } from 'chai';
-import { Dispatch } from '../../src/system/dispatch.ts';
-import { WIRING } from '../../src/system/wiring.ts';
+import { Dispatch } from '../../src/coordinator/scheduling/scheduler.ts';
+import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/domain/types.ts';
 import { Violation } from './ledger.ts';
 import { play, type Bug } from './scenario.ts';

@@ -1,9 +1,9 @@
 /** One scenario from one seed: troubled times first, with the invariants checked after every step; then honest runners finish. */
 import { SimbatchError } from '../../src/domain/errors.ts';
-import type { CoordinatorApi } from '../../src/system/api.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { allOf, idOf } from '../../src/system/keys.ts';
-import { decodeBatch, isTerminal } from '../../src/system/records.ts';
+import type { CoordinatorApi } from '../../src/coordinator/api.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
+import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
 import { all } from '../support/scene.ts';
 import { settled, SimulatedWorld } from '../support/simulated-world.ts';
 import { SimClient } from './clients.ts';

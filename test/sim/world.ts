@@ -1,5 +1,5 @@
 /** What a scenario stands on: dice from its seed, and a disk that outlives the coordinators that crash on it. */
-import type { Changes, Store, StoreSnapshot } from '../../src/system/store.ts';
+import type { Changes, Store, StoreSnapshot } from '../../src/coordinator/storage/store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { seededRandom } from '../support/simulated-world.ts';
 

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
-import { Client } from '../../src/client.ts';
-import { packageRoot } from '../../src/package.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import { openStore } from '../../src/system/store.ts';
-import { realWorld } from '../../src/system/world.ts';
+import { Client } from '../../src/client/client.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/storage/store.ts';
+import { realWorld } from '../../src/base/clock.ts';
 import { capabilities } from '../support/fake-api.ts';
 import { listen, type TestServer } from '../support/http.ts';
 import { study } from '../support/studies.ts';
@@ -99,7 +99,9 @@ describe('simbatch snapshot', () => {
   it('inspects: the state, how it came there, and what may happen next', async () => {
     await simbatch('export', '--endpoint', server.url, file('all.json'));
     const { out } = await simbatch('inspect', file('all.json'), '-o', 'json');
-    const { actors } = JSON.parse(out) as { actors: { actor: string; state: string; history: string[]; possible: any[] }[] };
+    const { actors } = JSON.parse(out) as {
+      actors: { actor: string; state: string; history: string[]; possible: any[] }[];
+    };
     const running = actors.find((it) => it.state === 'Running' && it.actor.startsWith('job/'))!;
     expect(running.history.join()).to.match(/CLAIM \(runnerId r1\).*START \(runnerId r1, attempt 1\)/);
     expect(running.possible).to.deep.include({ event: 'FAIL (exit) by r1', to: 'Pending' });

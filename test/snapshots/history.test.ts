@@ -2,18 +2,37 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { FAIL_REASONS } from '../../src/domain/types.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
-import type { JobState } from '../../src/system/records.ts';
-import { pastOf } from '../../src/system/snapshots/history.ts';
-import { Player, plain } from '../../src/system/snapshots/player.ts';
+import type { JobState } from '../../src/coordinator/actors/actor-kinds.ts';
+import { pastOf } from '../../src/coordinator/snapshots/history.ts';
+import { Player, plain } from '../../src/coordinator/snapshots/actor-player.ts';
 import { times } from '../support/properties.ts';
 
 const ID = '01900000-0000-8000-8000-000000000001';
-const input = { jobId: ID, batchId: `${ID.slice(0, 35)}0`, runId: 0, maxRetries: 150, timeLimitMs: 30_000, cpuMilli: 0, memoryBytes: 0 };
+const input = {
+  jobId: ID,
+  batchId: `${ID.slice(0, 35)}0`,
+  runId: 0,
+  maxRetries: 150,
+  timeLimitMs: 30_000,
+  cpuMilli: 0,
+  memoryBytes: 0,
+};
 
 /** What may come to a job, as [sort, how long after what came before, which text]. */
 const moves = fc.array(
   fc.tuple(
-    fc.constantFrom('CLAIM', 'START', 'COMPLETE', 'FAIL', 'HAND_BACK', 'RUNNER_LOST', 'CLAIM_EXPIRED', 'TIME_LIMIT', 'CANCEL', 'restart'),
+    fc.constantFrom(
+      'CLAIM',
+      'START',
+      'COMPLETE',
+      'FAIL',
+      'HAND_BACK',
+      'RUNNER_LOST',
+      'CLAIM_EXPIRED',
+      'TIME_LIMIT',
+      'CANCEL',
+      'restart',
+    ),
     fc.integer({ min: 0, max: 70_000 }),
     fc.constantFrom(...FAIL_REASONS),
     fc.oneof(fc.string(), fc.constant('x'.repeat(3_000)), fc.constant('runner r1 was restarted')),
@@ -70,7 +89,11 @@ describe('the past of a job', () => {
   it('is told only as far as it is kept: older attempts are counted', () => {
     const player = Player.begin('job', input);
     for (let round = 0; round < 130; round += 1) {
-      play(player, [['CLAIM', 0, 'exit', ''], ['START', 1, 'exit', ''], ['FAIL', 1, round % 3 === 0 ? 'signal' : 'exit', 'broke']]);
+      play(player, [
+        ['CLAIM', 0, 'exit', ''],
+        ['START', 1, 'exit', ''],
+        ['FAIL', 1, round % 3 === 0 ? 'signal' : 'exit', 'broke'],
+      ]);
     }
     const state = stateOf(player);
     expect(state.context.attemptsOmitted).to.equal(30);

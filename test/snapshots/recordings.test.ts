@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { keys } from '../../src/system/keys.ts';
-import { openCoordinator } from '../../src/system/coordinator.ts';
-import { importSnapshot } from '../../src/system/snapshots/import.ts';
-import { possibleEvents } from '../../src/system/snapshots/possible.ts';
-import { replaySnapshot } from '../../src/system/snapshots/replay.ts';
+import { keys } from '../../src/coordinator/storage/keys.ts';
+import { openCoordinator } from '../../src/coordinator/coordinator.ts';
+import { importSnapshot } from '../../src/coordinator/snapshots/import.ts';
+import { possibleEvents } from '../../src/coordinator/snapshots/next-events.ts';
+import { replaySnapshot } from '../../src/coordinator/snapshots/replay.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { recordAll } from '../support/record/record.ts';
 import { SimulatedWorld } from '../support/simulated-world.ts';

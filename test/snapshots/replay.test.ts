@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { replaySnapshot } from '../../src/system/snapshots/replay.ts';
-import { importSnapshot } from '../../src/system/snapshots/import.ts';
+import { replaySnapshot } from '../../src/coordinator/snapshots/replay.ts';
+import { importSnapshot } from '../../src/coordinator/snapshots/import.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { inPieces, open, recording, refusal } from './support.ts';
-import { readSnapshot } from '../../src/system/snapshots/read.ts';
+import { readSnapshot } from '../../src/coordinator/snapshots/read.ts';
 
 /** The recording, changed. */
 function changed(name: string, change: (document: any) => void): any {
@@ -27,16 +27,56 @@ const record = (document: any, kind: string, nth = 0): any =>
 describe('a replay finds', () => {
   // what was changed in the record, in which recording, how it is told
   const table: [string, string, (document: any) => void, RegExp][] = [
-    ['another state', 'job-completed', (it) => (it.steps[1].state = 'Claimed'), /step 2 \(START\): state is "Claimed" in the record and "Running" now/],
-    ['another member', 'job-completed', (it) => (it.steps[0].changed.dueAtMs += 1), /step 1 \(CLAIM\): changed.dueAtMs is 1767225661001/],
-    ['a fact that was not told', 'job-completed', (it) => delete it.steps[2].facts, /step 3 \(COMPLETE\): facts is absent/],
-    ['a refusal', 'job-completed', (it) => (it.steps[1].event.attempt = 9), /step 2 \(START\): the event is taken in the record and refused now/],
-    ['an event that is taken', 'job-stale-reports', (it) => (it.steps.find((step: any) => step.refused).event = { type: 'CANCEL', now: 1 }), /refused in the record and taken now/],
-    ['another clock after a restart', 'job-claim-restarted', (it) => (it.steps[1].changed.dueAtMs = 1), /step 2 \(restart\): changed.dueAtMs/],
+    [
+      'another state',
+      'job-completed',
+      (it) => (it.steps[1].state = 'Claimed'),
+      /step 2 \(START\): state is "Claimed" in the record and "Running" now/,
+    ],
+    [
+      'another member',
+      'job-completed',
+      (it) => (it.steps[0].changed.dueAtMs += 1),
+      /step 1 \(CLAIM\): changed.dueAtMs is 1767225661001/,
+    ],
+    [
+      'a fact that was not told',
+      'job-completed',
+      (it) => delete it.steps[2].facts,
+      /step 3 \(COMPLETE\): facts is absent/,
+    ],
+    [
+      'a refusal',
+      'job-completed',
+      (it) => (it.steps[1].event.attempt = 9),
+      /step 2 \(START\): the event is taken in the record and refused now/,
+    ],
+    [
+      'an event that is taken',
+      'job-stale-reports',
+      (it) => (it.steps.find((step: any) => step.refused).event = { type: 'CANCEL', now: 1 }),
+      /refused in the record and taken now/,
+    ],
+    [
+      'another clock after a restart',
+      'job-claim-restarted',
+      (it) => (it.steps[1].changed.dueAtMs = 1),
+      /step 2 \(restart\): changed.dueAtMs/,
+    ],
     ['another end', 'job-completed', (it) => (it.end.retries = 2), /the end: retries is 2 in the record and 0 now/],
-    ['a message lost', 'study-completed', (it) => it.turns.find((turn: any) => turn.operation === 'start').messages.pop(), /turn \d+ \(start\)/],
+    [
+      'a message lost',
+      'study-completed',
+      (it) => it.turns.find((turn: any) => turn.operation === 'start').messages.pop(),
+      /turn \d+ \(start\)/,
+    ],
     ['another record', 'study-completed', (it) => (record(it, 'job').claimedAtMs -= 1), /job\/.*claimedAtMs/],
-    ['a record without events', 'study-completed', (it) => it.turns.splice(1, 1), /it has a record, and no event made it/],
+    [
+      'a record without events',
+      'study-completed',
+      (it) => it.turns.splice(1, 1),
+      /it has a record, and no event made it/,
+    ],
   ];
   for (const [what, name, change, expected] of table) {
     it(what, async () => {
@@ -48,13 +88,46 @@ describe('a replay finds', () => {
 
 describe('the books of an export', () => {
   const table: [string, (document: any) => void, RegExp][] = [
-    ['a counter that is off', (it) => (record(it, 'batch').completed += 1), /jobs by status.Completed is 3 in the record and 2 now/],
-    ['a run counted as waiting', (it) => (record(it, 'batch').requeued = 1), /requeued runs is 1 in the record and 0 now/],
-    ['a result too few', (it) => it.records.splice(it.records.findIndex((one: any) => one.key.startsWith('result/')), 1), /results\.good is 1 in the record and 2 now/],
-    ['a job that cannot have ended so', (it) => (record(it, 'job').retries = 0), /retries is 0 in the record and 1 now/],
-    ['times in an impossible order', (it) => delete record(it, 'job', 1).attempts[0].started, /by its history COMPLETE came at .* which a Claimed job does not take/],
-    ['a job no runner holds', (it) => Object.assign(record(it, 'job', 1), { value: 'Claimed' }), /runner "r1" has it, and does not hold it/],
-    ['a runner that holds what has ended', (it) => record(it, 'runner').held.push({ jobId: it.records[2].key.slice(4), attempt: 2, cpuMilli: 0, memoryBytes: 0 }), /it holds attempt 2 of job .* which is not so/],
+    [
+      'a counter that is off',
+      (it) => (record(it, 'batch').completed += 1),
+      /jobs by status.Completed is 3 in the record and 2 now/,
+    ],
+    [
+      'a run counted as waiting',
+      (it) => (record(it, 'batch').requeued = 1),
+      /requeued runs is 1 in the record and 0 now/,
+    ],
+    [
+      'a result too few',
+      (it) =>
+        it.records.splice(
+          it.records.findIndex((one: any) => one.key.startsWith('result/')),
+          1,
+        ),
+      /results\.good is 1 in the record and 2 now/,
+    ],
+    [
+      'a job that cannot have ended so',
+      (it) => (record(it, 'job').retries = 0),
+      /retries is 0 in the record and 1 now/,
+    ],
+    [
+      'times in an impossible order',
+      (it) => delete record(it, 'job', 1).attempts[0].started,
+      /by its history COMPLETE came at .* which a Claimed job does not take/,
+    ],
+    [
+      'a job no runner holds',
+      (it) => Object.assign(record(it, 'job', 1), { value: 'Claimed' }),
+      /runner "r1" has it, and does not hold it/,
+    ],
+    [
+      'a runner that holds what has ended',
+      (it) =>
+        record(it, 'runner').held.push({ jobId: it.records[2].key.slice(4), attempt: 2, cpuMilli: 0, memoryBytes: 0 }),
+      /it holds attempt 2 of job .* which is not so/,
+    ],
     ['a batch over too early', (it) => (record(it, 'batch').value = 'Running'), /it is Running, and its runs are over/],
     ['no submission', (it) => it.records.splice(1, 1), /its submission is missing/],
   ];
@@ -78,7 +151,8 @@ describe('the books of an export', () => {
 describe('a file that is no snapshot', () => {
   const study = recording('study-completed');
   const withRecord = (key: unknown, value: unknown) => ({ ...asExport(study), records: [{ key, value }] });
-  const lines = (...texts: string[]): string => [JSON.stringify({ ...asExport(study), records: [] }).slice(0, -2), ...texts].join('\n');
+  const lines = (...texts: string[]): string =>
+    [JSON.stringify({ ...asExport(study), records: [] }).slice(0, -2), ...texts].join('\n');
   const line = JSON.stringify(study.records[0]);
   const table: [string, unknown, RegExp, string?][] = [
     ['nothing', '', /not valid JSON/],
@@ -88,24 +162,62 @@ describe('a file that is no snapshot', () => {
     ['a format of no number', { format: '1' }, /"format" is "1"/],
     ['a newer format', { format: 2 }, /format 2, this program knows up to 1; use a newer simbatch/, 'snapshot-newer'],
     ['another kind', { format: 1, kind: 'photo' }, /"kind" is "photo"/],
-    ['a scenario without steps', { format: 1, kind: 'scenario', name: '', about: '', machine: 'job' }, /"input" is missing.*"steps" is missing/],
-    ['another machine', { ...recording('job-completed'), machine: '__proto__' }, /"machine" is "__proto__"; it must be one of/],
+    [
+      'a scenario without steps',
+      { format: 1, kind: 'scenario', name: '', about: '', machine: 'job' },
+      /"input" is missing.*"steps" is missing/,
+    ],
+    [
+      'another machine',
+      { ...recording('job-completed'), machine: '__proto__' },
+      /"machine" is "__proto__"; it must be one of/,
+    ],
     ['an export without records', { ...asExport({}) }, /"records" is missing/],
     ['a key of no kind', withRecord('__proto__/x', {}), /"__proto__\/x" is the key of no kind of record/],
-    ['a key that leads elsewhere', withRecord('runner/../x', { value: 'Idle' }), /its id is "..\/x"; it must be the id of a runner/],
+    [
+      'a key that leads elsewhere',
+      withRecord('runner/../x', { value: 'Idle' }),
+      /its id is "..\/x"; it must be the id of a runner/,
+    ],
     ['a record without value', withRecord('runner/r1', null), /no key or no value/],
-    ['a job without its batch', withRecord(study.records[2].key, study.records[2].value), /does not stand behind its batch/],
+    [
+      'a job without its batch',
+      withRecord(study.records[2].key, study.records[2].value),
+      /does not stand behind its batch/,
+    ],
     ['a batch twice', { ...asExport(study), records: [study.records[0], study.records[0]] }, /comes twice/],
-    ['jobs out of order', { ...asExport(study), records: [0, 1, 3, 2].map((at) => study.records[at]) }, /order of runs/],
-    ['a job beyond its batch', { ...asExport(study), records: [study.records[0], { ...study.records[2], key: `${study.records[2].key.slice(0, -1)}9` }] }, /is run 8 of 3/],
-    ['another name in the key', withRecord(study.records[0].key.replace('2026', '2026'), { ...study.records[0].value, batchId: 'x' }), /"batchId" is "x"/],
-    ['a negative count', withRecord(study.records[0].key, { ...study.records[0].value, next: -1 }), /"next" is -1; it must be a whole number from 0/],
+    [
+      'jobs out of order',
+      { ...asExport(study), records: [0, 1, 3, 2].map((at) => study.records[at]) },
+      /order of runs/,
+    ],
+    [
+      'a job beyond its batch',
+      {
+        ...asExport(study),
+        records: [study.records[0], { ...study.records[2], key: `${study.records[2].key.slice(0, -1)}9` }],
+      },
+      /is run 8 of 3/,
+    ],
+    [
+      'another name in the key',
+      withRecord(study.records[0].key.replace('2026', '2026'), { ...study.records[0].value, batchId: 'x' }),
+      /"batchId" is "x"/,
+    ],
+    [
+      'a negative count',
+      withRecord(study.records[0].key, { ...study.records[0].value, next: -1 }),
+      /"next" is -1; it must be a whole number from 0/,
+    ],
     ['lines cut short', lines(`${line},`), /cut short after line 2/],
     ['lines cut in a line', lines(line.slice(0, 40)), /line 2 is not valid JSON/],
     ['lines with more behind', lines(line, ']}', '{}'), /something behind its end, in line 4/],
   ];
   for (const [what, document, expected, code = 'snapshot-unusable'] of table) {
-    for (const [verb, action] of [['replayed', replaySnapshot], ['imported', (it: any) => importSnapshot(it, new MemoryStore())]] as const) {
+    for (const [verb, action] of [
+      ['replayed', replaySnapshot],
+      ['imported', (it: any) => importSnapshot(it, new MemoryStore())],
+    ] as const) {
       it(`${what}: is not ${verb}`, async () => {
         const error = await refusal(async () => action(await open(document)));
         expect(error.message).to.match(expected);
@@ -116,7 +228,11 @@ describe('a file that is no snapshot', () => {
 
   it('but lines may end in CR, and pieces anywhere', async () => {
     const text = `${lines(...study.records.map((it: any, at: number) => JSON.stringify(it) + (at + 1 < study.records.length ? ',' : '')), ']}')}\n`;
-    for (const [laidOut, length] of [[text, 1], [text, 7], [text.replaceAll('\n', '\r\n'), 50]] as const) {
+    for (const [laidOut, length] of [
+      [text, 1],
+      [text, 7],
+      [text.replaceAll('\n', '\r\n'), 50],
+    ] as const) {
       expect((await replaySnapshot(await open(laidOut, length))).partings).to.deep.equal([]);
     }
   });

@@ -1,9 +1,9 @@
 /** Reading recordings and texts as snapshots, for the tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
-import type { Snapshot } from '../../src/system/snapshots/format.ts';
-import { readSnapshot } from '../../src/system/snapshots/read.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import type { Snapshot } from '../../src/coordinator/snapshots/format.ts';
+import { readSnapshot } from '../../src/coordinator/snapshots/read.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 
 const ROOT = join(packageRoot, 'snapshots');

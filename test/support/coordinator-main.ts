@@ -1,9 +1,9 @@
 /** The real coordinator as a program of its own, for tests that kill it: data directory and port are its arguments. */
 import { once } from 'node:events';
 import { startHttp } from '../../src/http/server.ts';
-import { openCoordinator } from '../../src/system/coordinator.ts';
-import { openStore } from '../../src/system/store.ts';
-import { realWorld } from '../../src/system/world.ts';
+import { openCoordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/storage/store.ts';
+import { realWorld } from '../../src/base/clock.ts';
 
 const [, , directory = '', port = '0'] = process.argv;
 const coordinator = await openCoordinator(await openStore(directory), realWorld);

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { stringifyExact } from '../../src/domain/json.ts';
+import { stringifyExact } from '../../src/base/json-writing.ts';
 import type {
   Assignment,
   AttemptRef,

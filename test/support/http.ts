@@ -1,7 +1,7 @@
 /** A listening server around a coordinator, for tests; always on loopback and a free port. */
 import { request } from 'node:http';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
-import { realWorld } from '../../src/system/world.ts';
+import { realWorld } from '../../src/base/clock.ts';
 import { fakeCoordinator } from './fake-api.ts';
 
 export interface Heard {

@@ -2,8 +2,8 @@
  * A store in memory for tests: the same promises as the real one, and on demand the real one's bad days: a write that
  * fails, a crash that loses what was not acknowledged.
  */
-import type { KeyRange } from '../../src/system/keys.ts';
-import type { Changes, Store, StoreSnapshot } from '../../src/system/store.ts';
+import type { KeyRange } from '../../src/coordinator/storage/keys.ts';
+import type { Changes, Store, StoreSnapshot } from '../../src/coordinator/storage/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */

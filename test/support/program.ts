@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/base/package.ts';
 
 const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 

@@ -1,7 +1,7 @@
 /** Recounts a store from its single records, for tests: what the counters say must be what is there. */
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { decodeBatch, decodeJob, decodeRunner, isTerminal } from '../../src/system/records.ts';
-import { jobsByStatus } from '../../src/system/present.ts';
+import { decodeBatch, decodeJob, decodeRunner, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
+import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
 
 /** Everything that does not fit, one sentence each; empty when all does. */
 export function recount(records: ReadonlyMap<string, string>): string[] {

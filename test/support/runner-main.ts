@@ -1,8 +1,8 @@
 /** The runner's commands as a program of its own, for tests that start and kill real runner processes. */
 import { Command } from 'commander';
-import { replayCommand } from '../../src/cli/replay.ts';
-import { runOneCommand } from '../../src/cli/run-one.ts';
-import { runnerCommand } from '../../src/cli/runner.ts';
+import { replayCommand } from '../../src/cli/commands/runs/replay.ts';
+import { runOneCommand } from '../../src/cli/commands/runs/run-one.ts';
+import { runnerCommand } from '../../src/cli/commands/pool/runner.ts';
 
 try {
   const program = new Command('simbatch').addCommand(runnerCommand());

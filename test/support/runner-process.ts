@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/base/package.ts';
 
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));

@@ -11,10 +11,10 @@ import type {
   RunnerCapabilities,
   Uuid,
 } from '../../src/domain/types.ts';
-import type { Listing } from '../../src/system/api.ts';
-import { openCoordinator, type Coordinator } from '../../src/system/coordinator.ts';
-import type { CoordinatorOptions } from '../../src/system/core.ts';
-import type { Store } from '../../src/system/store.ts';
+import type { Listing } from '../../src/coordinator/api.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
+import type { Store } from '../../src/coordinator/storage/store.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 import { study, type StudyOptions } from './studies.ts';

@@ -6,8 +6,8 @@ import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { Browser, Page } from 'playwright-core';
 import type { Runner } from '../../src/domain/types.ts';
-import { packageRoot } from '../../src/package.ts';
-import type { Coordinator } from '../../src/system/coordinator.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import type { Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
 import {
   descent,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/base/package.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
 import { descentStudy, startWeb, type WebServer } from '../support/web-server.ts';
 

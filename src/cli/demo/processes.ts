@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { packageRoot } from '../../package.ts';
+import { packageRoot } from '../../base/package.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
-import { sleep } from '../world.ts';
+import { sleep } from '../clock.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 const STOP_MS = 10_000;

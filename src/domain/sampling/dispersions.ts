@@ -2,7 +2,7 @@
  * Which dispersions can be sampled: every fault of a submission's `config.dispersions`, and what is allowed but will probably
  * mislead. Nothing is sampled for keeping here, nothing thrown.
  */
-import { pointerStep } from '../pointer.ts';
+import { pointerStep } from '../../base/json-pointer.ts';
 import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../types.ts';
 import { quantileFunction } from './quantiles.ts';
 import { SOBOL_DIMENSIONS } from './sobol.ts';

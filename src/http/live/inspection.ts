@@ -5,8 +5,8 @@
 import { batchMachine } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
-import type { Commit } from '../../system/coordinator.ts';
-import type { Step } from '../../system/step.ts';
+import type { Commit } from '../../coordinator/coordinator.ts';
+import type { Step } from '../../coordinator/turn/actor-transition.ts';
 
 const MACHINES = { job: jobMachine, batch: batchMachine, runner: runnerMachine };
 /** The version of the format. */

@@ -1,5 +1,5 @@
 /** What a viewer may say on the live feed, read from text that may be anything. */
-import type { Position } from '../../system/feed/feed.ts';
+import type { Position } from '../../coordinator/feed/feed.ts';
 
 export type Request =
   | { type: 'subscribe'; topic: string; from: Position | undefined }

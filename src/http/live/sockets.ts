@@ -8,12 +8,12 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { SimbatchError } from '../../domain/errors.ts';
 import { CLOSE_FORBIDDEN, CLOSE_UNAUTHENTICATED } from '../../domain/live.ts';
-import type { Coordinator } from '../../system/coordinator.ts';
-import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../system/feed/feed.ts';
-import type { World } from '../../system/world.ts';
-import { NOBODY, type Access, type Principal } from '../auth.ts';
-import { refuseForeign, type OriginRules } from '../origin.ts';
-import type { Standing } from '../standing.ts';
+import type { Coordinator } from '../../coordinator/coordinator.ts';
+import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../coordinator/feed/feed.ts';
+import type { World } from '../../base/clock.ts';
+import { NOBODY, type Access, type Principal } from '../security/auth.ts';
+import { refuseForeign, type OriginRules } from '../security/origin.ts';
+import type { Standing } from '../security/session-revalidation.ts';
 import { InspectionStream } from './inspection.ts';
 import { readRequest } from './messages.ts';
 

@@ -15,7 +15,7 @@ import { parquetMetadata, type ColumnChunk, type CompressionCodec, type RowGroup
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import lz4 from 'lz4-napi';
 import type { Compression } from '../../domain/types.ts';
-import { packageVersion } from '../../package.ts';
+import { packageVersion } from '../../base/package.ts';
 import type { Rows } from './rows.ts';
 import { TIMESTAMP_COLUMN } from './variables.ts';
 

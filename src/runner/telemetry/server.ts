@@ -10,7 +10,7 @@ import {
   type ServerReadableStream,
 } from '@grpc/grpc-js';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../domain/types.ts';
-import { Watchdog, type ConditionHit } from '../watchdog.ts';
+import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
 import { Sample, SampleReader, Tally } from './sample.ts';

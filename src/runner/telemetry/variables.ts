@@ -3,7 +3,7 @@
  * from the simulation, so they are looked up as bytes and never become keys of an object.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Probe } from '../watchdog.ts';
+import type { Probe } from './early-termination.ts';
 import type { TelemetryLimits } from './limits.ts';
 
 /** The column of times; a variable cannot have its name. */

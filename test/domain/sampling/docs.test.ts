@@ -6,7 +6,7 @@ import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling
 import { SAMPLING_SCHEME } from '../../../src/domain/sampling/sampler.ts';
 import { SAMPLING_METHODS } from '../../../src/domain/types.ts';
 import type { DistributionType } from '../../../src/domain/types.ts';
-import { packageRoot } from '../../../src/package.ts';
+import { packageRoot } from '../../../src/base/package.ts';
 import { UNIT, dispersionsOf, names } from './support.ts';
 
 describe('docs/sampling.md', () => {

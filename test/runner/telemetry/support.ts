@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
-import { packageRoot } from '../../../src/package.ts';
+import { packageRoot } from '../../../src/base/package.ts';
 import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
 import type { TelemetryWorld } from '../../../src/runner/telemetry/store.ts';
 

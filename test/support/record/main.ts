@@ -1,8 +1,8 @@
 /** `npm run record`: writes every recording of the current format anew. What it changes is for a person to judge. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../../src/package.ts';
-import { SNAPSHOT_FORMAT } from '../../../src/system/snapshots/format.ts';
+import { packageRoot } from '../../../src/base/package.ts';
+import { SNAPSHOT_FORMAT } from '../../../src/coordinator/snapshots/format.ts';
 import { recordAll } from './record.ts';
 
 const folder = join(packageRoot, 'snapshots', `format-${SNAPSHOT_FORMAT}`);

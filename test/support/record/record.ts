@@ -1,6 +1,6 @@
 /** Recording: the plans of `scenarios.ts` and `studies.ts` are carried out, and what happens becomes the text of a file. */
-import { Player, plain } from '../../../src/system/snapshots/player.ts';
-import { SNAPSHOT_FORMAT, type Scenario, type Step } from '../../../src/system/snapshots/format.ts';
+import { Player, plain } from '../../../src/coordinator/snapshots/actor-player.ts';
+import { SNAPSHOT_FORMAT, type Scenario, type Step } from '../../../src/coordinator/snapshots/format.ts';
 import { layOut } from './layout.ts';
 import { SCENARIOS, type ScenarioPlan } from './scenarios.ts';
 import { recordStudy } from './recorder.ts';

@@ -4,18 +4,18 @@
  */
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
-import type { CoordinatorApi } from '../../../src/system/api.ts';
-import { openCoordinator, type Coordinator } from '../../../src/system/coordinator.ts';
-import type { Kind, StateOf } from '../../../src/system/records.ts';
-import type { Turn } from '../../../src/system/turn.ts';
-import { plain } from '../../../src/system/snapshots/player.ts';
+import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
+import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
+import type { Kind, StateOf } from '../../../src/coordinator/actors/actor-kinds.ts';
+import type { Turn } from '../../../src/coordinator/turn/turn.ts';
+import { plain } from '../../../src/coordinator/snapshots/actor-player.ts';
 import {
   SNAPSHOT_FORMAT,
   type RecordedMessage,
   type RecordedTurn,
   type SnapshotRecord,
   type Study,
-} from '../../../src/system/snapshots/format.ts';
+} from '../../../src/coordinator/snapshots/format.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { settled, SimulatedWorld } from '../simulated-world.ts';
 

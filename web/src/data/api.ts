@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { Fault, Problem } from '../../../src/domain/types.ts';
 import { askForToken, credentials } from './token.ts';
-import { parseExact } from '../../../src/exact-json.ts';
+import { parseExact } from '../../../src/base/exact-json.ts';
 
 /** What went wrong, in words for the one who looks at the page. */
 export class RequestError extends Error {

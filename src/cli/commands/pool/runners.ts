@@ -1,0 +1,110 @@
+/** `simbatch runners`, `drain`, `resume` and `forget`: the pool. */
+import { Command } from 'commander';
+import { RUNNER_STATUSES, type Runner, type RunnerStatus } from '../../../domain/types.ts';
+import { formatDuration, plural, printable } from '../../terminal/format.ts';
+import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
+import { emptyList } from '../../terminal/empty-list.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { renderTable, type Column } from '../../terminal/table.ts';
+import { nowMs } from '../../clock.ts';
+
+interface RunnersFlags extends ClientFlags {
+  status?: RunnerStatus[];
+  tag?: string[];
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'runner' },
+  { name: 'name' },
+  { name: 'status' },
+  { name: 'jobs', align: 'right' },
+  { name: 'cores', align: 'right' },
+  { name: 'memory GB', align: 'right' },
+  { name: 'simulations' },
+  { name: 'completed', align: 'right' },
+  { name: 'failed', align: 'right' },
+  { name: 'heartbeat' },
+  { name: 'drained because' },
+];
+
+export function runnersCommand(): Command {
+  return clientCommand('runners', 'list the runners of the pool')
+    .addOption(statusOption(RUNNER_STATUSES))
+    .option('--tag <tags>', 'only those with one of these tags', texts)
+    .action(async (flags: RunnersFlags) => {
+      const client = await connect(flags);
+      const pool = await client.runners({ statuses: flags.status ?? [], tags: flags.tag ?? [] });
+      if (flags.output === 'json') return writeJson(pool);
+      if (pool.runners.length === 0) {
+        const filters = { '--status': flags.status, '--tag': flags.tag };
+        return note(emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }));
+      }
+      const now = nowMs();
+      await writeLine(
+        renderTable(
+          COLUMNS,
+          pool.runners.map((runner) => row(runner, now)),
+        ),
+      );
+      await writeLine(
+        `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`,
+      );
+    });
+}
+
+function row(runner: Runner, now: number): (string | number)[] {
+  const { capabilities: can } = runner;
+  // A capacity of 0 is undeclared.
+  const declared = (amount: number): string | number => (amount === 0 ? '-' : amount);
+  return [
+    runner.id,
+    runner.name,
+    runner.status,
+    `${runner.current_jobs.length}/${can.max_concurrent_jobs}`,
+    declared(can.cpu_cores),
+    declared(can.memory_gb),
+    can.supported_simulation_types.join(',') || '*',
+    runner.total_jobs_completed,
+    runner.total_jobs_failed,
+    `${formatDuration(Math.max(0, now - Date.parse(runner.last_heartbeat)) / 1000)} ago`,
+    runner.drain_reason ?? '',
+  ];
+}
+
+export function drainCommand(): Command {
+  return clientCommand('drain', 'let a runner take no new jobs; what it runs goes on')
+    .argument('<runner>', 'runner id')
+    .option('--reason <text>', 'shown to everybody who asks why')
+    .action(async (runnerId: string, flags: ClientFlags & { reason?: string }) => {
+      const client = await connect(flags);
+      return showRunner(await client.drain(runnerId, flags.reason), flags);
+    });
+}
+
+export function resumeCommand(): Command {
+  return clientCommand('resume', 'let a drained runner take jobs again')
+    .argument('<runner>', 'runner id')
+    .action(async (runnerId: string, flags: ClientFlags) => {
+      const client = await connect(flags);
+      return showRunner(await client.resume(runnerId), flags);
+    });
+}
+
+export function forgetCommand(): Command {
+  return clientCommand('forget', 'forget a runner that is Offline and holds no jobs')
+    .argument('<runner>', 'runner id')
+    .action(async (runnerId: string, flags: ClientFlags) => {
+      const client = await connect(flags);
+      const runner = await client.forgetRunner(runnerId);
+      if (flags.output === 'json') return writeJson(runner);
+      return writeLine(`${printable(runner.id)} is forgotten`);
+    });
+}
+
+async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
+  if (flags.output === 'json') return writeJson(runner);
+  const held = runner.current_jobs.length;
+  await writeLine(
+    `${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'job')} still running`}`,
+  );
+}

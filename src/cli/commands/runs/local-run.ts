@@ -1,0 +1,76 @@
+/** What `run-one` and `replay` share: the options of this machine, the execution, what is printed of it. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { SimbatchError } from '../../../domain/errors.ts';
+import { stringifyExact } from '../../../base/json-writing.ts';
+import type { JobRunConfig } from '../../../domain/types.ts';
+import type { FieldName } from '../../../runner/config/fields.ts';
+import type { StudyPart } from '../../../runner/local-run.ts';
+import { realWorld } from '../../../runner/clock.ts';
+import { configOptions, configSources } from '../pool/runner.ts';
+
+const FIELDS_OF_A_RUN: readonly FieldName[] = ['engines', 'entrypoint', 'python_executable', 'working_directory'];
+
+export interface LocalOptions {
+  [name: string]: unknown;
+  outputDir?: string;
+  quiet?: boolean;
+}
+
+/** Adds the options both commands take. */
+export function withLocalOptions(command: Command): Command {
+  command.option('--config <file>', "a runner's YAML configuration file, for its engines and interpreter");
+  for (const option of configOptions(FIELDS_OF_A_RUN)) command.addOption(option);
+  return command
+    .option('--output-dir <directory>', 'output directory; must not exist (default: ./run-<run_id>)')
+    .option('--quiet', 'do not show telemetry while it runs');
+}
+
+/** Executes the run, prints its telemetry on stderr and its result on stdout, and sets the exit code. */
+export async function executeLocally(
+  runConfig: JobRunConfig,
+  study: StudyPart | undefined,
+  options: LocalOptions,
+): Promise<void> {
+  // Loaded here, because the other commands must not wait for them.
+  const { resolveConfig } = await import('../../../runner/config/config.ts');
+  const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
+  const { inheritedEnvironment } = await import('../../../runner/attempt/run-attempt.ts');
+  const { createLog } = await import('../../../runner/log.ts');
+  const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
+  const config = resolveConfig(configSources(options));
+  const name = runConfig.metadata.simulation_name;
+  const engine = chooseEngine(config.engines, name);
+  if (engine === undefined)
+    throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
+  const directory =
+    options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
+  const python = await findPython(config.pythonExecutable);
+  const live = new LiveTelemetry(
+    () => realWorld.monotonicMs(),
+    (line) => process.stderr.write(`${line}\n`),
+  );
+  const stop = new AbortController();
+  const onInterrupt = (): void => {
+    stop.abort();
+  };
+  process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
+  process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
+  const end = await runLocally(
+    {
+      world: realWorld,
+      log: createLog(process.stderr, { format: 'text', level: 'warn' }),
+      python: python?.executable,
+      env: inheritedEnvironment(process.env),
+      workingDirectory: config.workingDirectory,
+      ...(options.quiet === true ? {} : { onSample: live.take }),
+    },
+    { runConfig, engine, study, directory },
+    stop.signal,
+  );
+  process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
+  process.stdout.write(`${stringifyExact(end)}\n`);
+  if (end.type === 'fail') process.stderr.write(`failed (${end.reason}): ${end.error_message}\n`);
+  if (end.type === 'abandoned') process.exitCode = 130;
+  else if (end.type === 'fail') process.exitCode = 1;
+}

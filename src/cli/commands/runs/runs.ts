@@ -1,0 +1,81 @@
+/** `simbatch jobs`: jobs by batch, status, runner and run; any number of them in constant memory. */
+import type { Command } from 'commander';
+import { JOB_STATUSES, type Job, type JobStatus } from '../../../domain/types.ts';
+import { formatTimestamp } from '../../terminal/format.ts';
+import {
+  statusOption,
+  clientCommand,
+  connect,
+  integerBetween,
+  MAX_INT32,
+  texts,
+  type ClientFlags,
+} from '../../options.ts';
+import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
+import { note, writeJsonArray } from '../../terminal/output.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { writeTable, type Column } from '../../terminal/table.ts';
+
+interface JobsFlags extends ClientFlags {
+  batch?: string;
+  status?: JobStatus[];
+  runner?: string[];
+  run?: number[];
+  limit?: number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'job' },
+  { name: 'run', align: 'right' },
+  { name: 'status' },
+  { name: 'retries', align: 'right' },
+  { name: 'runner' },
+  { name: 'ended (UTC)' },
+  { name: 'error' },
+];
+
+const runId = integerBetween(0, MAX_INT32);
+
+export function jobsCommand(): Command {
+  return clientCommand('jobs', 'list jobs')
+    .option('-b, --batch <batch>', `of this batch: ${BATCH_ARGUMENT}`)
+    .addOption(statusOption(JOB_STATUSES))
+    .option('--runner <ids>', 'only those of these runners', texts)
+    .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [
+      ...(before ?? []),
+      ...text.split(',').map(runId),
+    ])
+    .option('--limit <n>', 'at most so many', integerBetween(1, MAX_INT32))
+    .action(async (flags: JobsFlags) => {
+      const client = await connect(flags);
+      const batchIds = flags.batch === undefined ? [] : [await resolveBatch(client, flags.batch)];
+      const query = { batchIds, statuses: flags.status ?? [], runnerIds: flags.runner ?? [], runIds: flags.run ?? [] };
+      const pageSize = Math.min(flags.limit ?? 1000, 1000);
+      const jobs = atMost(client.jobs(query, { pageSize }), flags.limit ?? Number.POSITIVE_INFINITY);
+      if (flags.output === 'json') return writeJsonArray(jobs);
+      const count = await writeTable(COLUMNS, rows(jobs));
+      if (count > 0) return undefined;
+      const filters = {
+        '--batch': flags.batch === undefined ? [] : [flags.batch],
+        '--status': flags.status,
+        '--runner': flags.runner,
+        '--run': flags.run,
+      };
+      return note(emptyList({ plural: 'jobs', remedy: SUBMIT, filters }));
+    });
+}
+
+async function* atMost<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T> {
+  let left = limit;
+  for await (const item of items) {
+    yield item;
+    if (--left <= 0) return;
+  }
+}
+
+async function* rows(jobs: AsyncIterable<Job>): AsyncGenerator<(string | number)[]> {
+  for await (const job of jobs) {
+    const { id, run_config, status, retries, assigned_runner = '-', completed_at, error_message = '' } = job;
+    yield [id, run_config.run_id, status, retries, assigned_runner, formatTimestamp(completed_at), error_message];
+  }
+}

@@ -1,0 +1,90 @@
+/** `simbatch backup` and `simbatch restore`: all data of a coordinator as one file, and back. */
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { Command } from 'commander';
+import { readBackup, restoreBackup } from '../../../coordinator/storage/backup.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { plural } from '../../terminal/format.ts';
+import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../options.ts';
+import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
+import { writeJson, writeLine } from '../../terminal/output.ts';
+import { nowMs } from '../../clock.ts';
+
+export function backupCommand(): Command {
+  return clientCommand('backup', 'copy all data of a running coordinator, as of one instant, into a file')
+    .argument('<file|directory>', 'a new file (compressed when it ends in .gz), or a directory to make one in')
+    .action(backup);
+}
+
+async function backup(given: string, flags: ClientFlags): Promise<void> {
+  const named = await newFile(given);
+  const path = resolve(named);
+  const coming = `${path}.partial`;
+  const client = await connect(flags);
+  const fill = async (put: Put): Promise<void> => {
+    const source = Readable.from(client.backup());
+    const copy = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+      for await (const piece of pieces) await put(piece);
+    };
+    await (path.endsWith('.gz') ? pipeline(source, createGzip(), copy) : pipeline(source, copy));
+  };
+  const summary = await makeWhole(named, coming, async () => {
+    await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
+    // Read back from the disk: a backup that was never read is a hope.
+    const found = await readBackup(bytesOf(coming));
+    await syncFile(coming);
+    return found;
+  });
+  if (flags.output === 'json') return writeJson({ file: path, ...summary });
+  return writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
+}
+
+/** The file to be made, as it was given: never one that is there. */
+async function newFile(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return path;
+  if (!found.isDirectory()) {
+    throw new Failure(EXIT.cannotOpen, `${path} exists, and a backup replaces nothing; name another file`);
+  }
+  const time = new Date(nowMs()).toISOString().replace(/[:.]/g, '-');
+  return join(path, `simbatch-${time}.ndjson.gz`);
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.sync();
+  await file.close();
+}
+
+/** The bytes of a backup, whether it is compressed or not. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  await file.close();
+  const isCompressed = buffer[0] === 0x1f && buffer[1] === 0x8b;
+  const source = createReadStream(path);
+  if (!isCompressed) {
+    yield* source;
+    return;
+  }
+  const unpacked = createGunzip();
+  source.on('error', (error) => unpacked.destroy(error));
+  yield* source.pipe(unpacked);
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('make a data directory from a backup; the directory must be missing or empty')
+    .argument('<file>', 'what `simbatch backup` made')
+    .addOption(dataDirOption())
+    .action(async (file: string, { dataDir }: { dataDir: string }) => {
+      const directory = resolve(dataDir);
+      const { records, createdAt } = await restoreBackup(() => bytesOf(resolve(file)), directory);
+      await writeLine(`${directory}: ${plural(records, 'record')} as of ${createdAt}`);
+    });
+}

@@ -1,0 +1,88 @@
+/**
+ * The coordinator's log, on stderr: JSON lines for programs, one short line each for a person at a terminal. Which facts of
+ * the system are worth a line is decided here.
+ */
+import { pino, type Logger } from 'pino';
+import type { Fact } from '../../../../machines/protocol.ts';
+import { printable } from '../../terminal/format.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Nobody logs these today; that it stays so is not left to care alone. */
+const SECRETS = ['authorization', 'token', '*.authorization', '*.token', 'headers["sec-websocket-protocol"]'];
+const STDERR = 2;
+
+/** Writes at once and in order: what was logged before a crash is there after it. */
+export function openLog(level: LogLevel, forPerson: boolean): Logger {
+  const lines = pino.destination({ fd: STDERR, sync: true });
+  const options = { level, redact: { paths: SECRETS, censor: '(secret)' }, base: {} };
+  if (!forPerson) return pino({ ...options, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  return pino(options, { write: (json: string) => lines.write(`${personal(json)}\n`) });
+}
+
+const LEVEL_NAMES: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+
+/** `12:00:01 warn  the runner went silent  runner_id=lab-3` */
+export function personal(json: string): string {
+  const { level, time, msg, err, ...facts } = JSON.parse(json) as Record<string, unknown>;
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const stack = (err as { stack?: string } | undefined)?.stack;
+  const details = Object.entries(facts).map(([name, value]) => `${name}=${shown(value)}`);
+  const line = [clock, (LEVEL_NAMES[Number(level)] ?? '').padEnd(5), printable(String(msg)), ...details].join(' ');
+  return stack === undefined
+    ? line
+    : `${line}\n${stack
+        .split('\n')
+        .map((it) => printable(it))
+        .join('\n')}`;
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' && /^[\w.:@/-]+$/.test(value) ? value : JSON.stringify(value);
+  return printable(text);
+}
+
+/** Logs what an operator wants to find again: studies that come and end, runners that come and go. */
+export function logFacts(log: Logger, facts: readonly Fact[]): void {
+  for (const fact of facts) {
+    switch (fact.type) {
+      case 'batch.opened':
+        log.info({ batch_id: fact.batchId, runs: fact.totalJobs }, 'a study was submitted');
+        break;
+      case 'batch.ended':
+        log.info({ batch_id: fact.batchId, status: fact.status }, 'a study ended');
+        break;
+      case 'batch.deleted':
+        log.info({ batch_id: fact.batchId }, 'a study was deleted');
+        break;
+      case 'runner.silent':
+        log.warn({ runner_id: fact.runnerId }, 'a runner went silent');
+        break;
+      case 'runner.lost':
+        if (fact.held.length > 0) {
+          const { runnerId: runner_id, cause, held } = fact;
+          log.warn({ runner_id, cause, jobs: held.length }, 'jobs were taken from a runner');
+        }
+        break;
+      case 'runner.registered':
+      case 'runner.online':
+      case 'runner.signed-off':
+      case 'runner.drained':
+      case 'runner.resumed':
+      case 'runner.forgotten':
+        log.info({ runner_id: fact.runnerId }, SAID[fact.type]);
+        break;
+      default:
+    }
+  }
+}
+
+const SAID = {
+  'runner.registered': 'a runner registered',
+  'runner.online': 'a runner is back',
+  'runner.signed-off': 'a runner signed off',
+  'runner.drained': 'a runner was drained',
+  'runner.resumed': 'a runner was resumed',
+  'runner.forgotten': 'a runner was forgotten',
+} as const;

@@ -1,0 +1,243 @@
+/** `simbatch serve`: one coordinator on a data directory, from opening the store to closing it in order. */
+import { join, relative, resolve, sep } from 'node:path';
+import closeWithGrace from 'close-with-grace';
+import { Command, Option } from 'commander';
+import type { Logger } from 'pino';
+import { Access } from '../../../http/security/auth.ts';
+import type { HttpLimits } from '../../../http/limits.ts';
+import { packageRoot } from '../../../base/package.ts';
+import { Metrics } from '../../../http/metrics.ts';
+import { isLoopbackAddress } from '../../../http/security/origin.ts';
+import { startHttp, type HttpServer } from '../../../http/server.ts';
+import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
+import type { CoordinatorOptions } from '../../../coordinator/core.ts';
+import { openStore } from '../../../coordinator/storage/store.ts';
+import { readTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
+import { realWorld } from '../../../base/clock.ts';
+import { CertificateFiles } from './certificate-files.ts';
+import { keepObjectsYoung } from './garbage-collector.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { describeFailure, Failure } from '../../failure.ts';
+import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
+import { dataDirOption, integerBetween, MAX_INT32, texts } from '../../options.ts';
+import { writeLine } from '../../terminal/output.ts';
+
+/** How long running requests may still take when the coordinator is told to stop. */
+const GRACE_MS = 8_000;
+/** Beyond this the process ends whatever it is doing: everything acknowledged is on disk. */
+const HARD_LIMIT_MS = 15_000;
+const MAX_RETRIES = 1000;
+/** A body is one text in memory, of which Node has no longer ones. */
+const MAX_BODY_MB = 400;
+
+interface ServeFlags {
+  host: string;
+  port: number;
+  dataDir: string;
+  allowedHost?: string[];
+  allowUnauthenticated?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
+  maxRetries?: number;
+  maxRuns?: number;
+  maxBodyMb?: number;
+  maxReportsMb?: number;
+  retainDays?: number;
+  logLevel: LogLevel;
+}
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('start the coordinator')
+    .addOption(new Option('--host <address>', 'where to listen').env('SVC_HOST').default('127.0.0.1'))
+    .addOption(
+      new Option('--port <n>', 'where to listen; 0 takes any free port')
+        .env('SVC_PORT')
+        .argParser(integerBetween(0, 65_535))
+        .default(7070),
+    )
+    .addOption(dataDirOption())
+    .option('--tls-cert <file>', 'certificate (chain) in PEM: speak HTTPS; needs --tls-key')
+    .option('--tls-key <file>', 'its private key in PEM, without a passphrase')
+    .option('--allow-unauthenticated', 'listen on an address that other machines reach although there are no tokens')
+    .option('--allowed-host <names>', 'host names under which this coordinator is reached, besides localhost', texts)
+    .option('--max-retries <n>', 'retries of a failed job where the study does not say', integerBetween(0, MAX_RETRIES))
+    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, MAX_INT32))
+    .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
+    .option(
+      '--max-reports-mb <n>',
+      "largest request of a runner's reports, in MiB (default: 64)",
+      integerBetween(1, MAX_BODY_MB),
+    )
+    .option(
+      '--retain-days <n>',
+      'delete batches that ended, and forget runners that were last heard of, longer ago (default: never)',
+      integerBetween(1, 36_500),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'how much to log to stderr')
+        .choices(LOG_LEVELS)
+        .env('SVC_LOG_LEVEL')
+        .default('info'),
+    )
+    .action(serve);
+}
+
+async function serve(flags: ServeFlags): Promise<void> {
+  refuseOpenDoor(flags);
+  keepObjectsYoung();
+  // Signals are taken from here on, so that one during the start ends in order as well.
+  const running = new Running();
+  const log = openLog(flags.logLevel, process.stderr.isTTY);
+  const grace = closeWithGrace(
+    { delay: HARD_LIMIT_MS, logger: null, skip: ['SIGHUP', 'beforeExit'] },
+    async ({ signal, err }) => {
+      if (err !== undefined) log.fatal({ err }, 'stopping after a fault');
+      else log.debug({ signal }, 'stopping');
+      await running.close();
+    },
+  );
+  try {
+    await running.open(flags, log, (error) => {
+      process.stderr.write(`simbatch: ${describeFailure(error).lines.join('\n')}\n`);
+      // The disk did not take a change: nothing more may be acknowledged, and closing could not write either.
+      process.exit(EXIT.failed);
+    });
+  } catch (error) {
+    grace.uninstall();
+    await running.close();
+    throw error;
+  }
+  await writeLine(`simbatch is listening on ${running.url} (data in ${shownPath(flags.dataDir)})`);
+}
+
+/** What has been opened so far; closed in the opposite order. */
+class Running {
+  #coordinator: Coordinator | undefined;
+  #http: HttpServer | undefined;
+  #endRenewal: (() => void) | undefined;
+
+  get url(): string {
+    return this.#http?.url ?? '';
+  }
+
+  async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
+    const certificate = certificateOf(flags);
+    // From here on, as a signal that nobody takes ends the process. At a terminal it means that this was closed, and does.
+    if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
+    const metrics = new Metrics();
+    metrics.watchProcess();
+    const store = metrics.timed(await openStore(resolve(flags.dataDir)));
+    const settings = settingsOf(flags);
+    this.#coordinator = await openCoordinator(store, realWorld, {
+      ...settings,
+      news: {
+        ...metrics.news,
+        warned: (batch_id, warnings) => {
+          for (const { code, detail } of warnings) log.warn({ batch_id, code }, `a study may mislead: ${detail}`);
+        },
+        fault: (operation, error) => {
+          metrics.news.fault(operation, error);
+          log.error({ operation, err: error }, 'a request was rolled back after a fault');
+        },
+        committed: (group) => {
+          metrics.news.committed(group);
+          logFacts(log, group.facts);
+        },
+        failed: stop,
+      },
+    }).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
+    metrics.watch(this.#coordinator);
+    this.#http = await startHttp({
+      metrics,
+      settings,
+      limits: limitsOf(flags),
+      coordinator: this.#coordinator,
+      live: this.#coordinator,
+      webRoot: join(packageRoot, 'dist/web'),
+      host: flags.host,
+      port: flags.port,
+      access: accessFor(flags, log, metrics),
+      ...(certificate === undefined ? {} : { tls: certificate.inUse }),
+      log,
+      world: realWorld,
+      allowedHosts: flags.allowedHost ?? [],
+    });
+    const http = this.#http;
+    this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: realWorld, log });
+  }
+
+  async close(): Promise<void> {
+    this.#endRenewal?.();
+    this.#coordinator?.releaseWaiting();
+    await this.#http?.close(GRACE_MS);
+    await this.#coordinator?.close();
+  }
+}
+
+function settingsOf({ maxRetries, retainDays }: ServeFlags): Partial<CoordinatorOptions> {
+  return {
+    ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
+    ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
+  };
+}
+
+function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<HttpLimits> {
+  return {
+    ...(maxRuns === undefined ? {} : { runsPerBatch: maxRuns }),
+    ...(maxBodyMb === undefined ? {} : { submissionBytes: maxBodyMb * 1024 * 1024 }),
+    ...(maxReportsMb === undefined ? {} : { reportsBytes: maxReportsMb * 1024 * 1024 }),
+  };
+}
+
+const isLoopback = ({ host }: ServeFlags): boolean => host === 'localhost' || isLoopbackAddress(host);
+
+/** Without tokens anybody who reaches the address may submit, cancel and read everything. */
+function refuseOpenDoor(flags: ServeFlags): void {
+  if (isLoopback(flags) || flags.allowUnauthenticated === true) return;
+  if (readTokens(resolve(flags.dataDir)) !== undefined) return;
+  throw new Failure(
+    EXIT.usage,
+    `--host ${flags.host} can be reached by other machines, and nobody would need credentials: make a token first ` +
+      '(simbatch token create), or add --allow-unauthenticated if an open door is meant',
+  );
+}
+
+function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
+  const now = (): number => realWorld.now();
+  const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
+    log.error({ reason: error.message }, 'the tokens as they were go on to hold'),
+  );
+  if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
+    log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
+  }
+  return new Access({
+    tokens,
+    isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
+    now,
+    refused: (address, why) => {
+      metrics.refusedCredentials();
+      log.warn({ address, why }, 'refused credentials');
+    },
+  });
+}
+
+const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;
+
+function certificateOf({ tlsCert, tlsKey }: ServeFlags): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new Failure(EXIT.usage, '--tls-cert and --tls-key belong together; one of them is missing');
+  }
+  return new CertificateFiles({ cert: tlsCert, key: tlsKey });
+}
+
+/** Relative where that is shorter: `./data`, not the whole path. */
+function shownPath(directory: string): string {
+  const path = relative(process.cwd(), resolve(directory));
+  if (path === '') return '.';
+  return path.startsWith('..') ? resolve(directory) : `.${sep}${path}`;
+}

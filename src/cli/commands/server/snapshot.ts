@@ -1,0 +1,113 @@
+/** `simbatch snapshot`: taking a snapshot of a coordinator, and what can be done with the file without one. */
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { makeStore, refuseIfUsed } from '../../../coordinator/storage/create-store.ts';
+import { importSnapshot } from '../../../coordinator/snapshots/import.ts';
+import { readSnapshot } from '../../../coordinator/snapshots/read.ts';
+import { replaySnapshot } from '../../../coordinator/snapshots/replay.ts';
+import type { Snapshot } from '../../../coordinator/snapshots/format.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { plural } from '../../terminal/format.ts';
+import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { inspect } from './snapshot-inspect.ts';
+
+const FILE_ARGUMENT = 'a snapshot file';
+
+export function snapshotCommand(): Command {
+  return new Command('snapshot')
+    .description('export, inspect, replay and import what a coordinator holds')
+    .addCommand(exportCommand())
+    .addCommand(inspectCommand())
+    .addCommand(replayCommand())
+    .addCommand(importCommand());
+}
+
+/** The file, opened; its records are read as they are asked for. */
+export function openFile(path: string): Promise<Snapshot> {
+  return readSnapshot(createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 }));
+}
+
+function exportCommand(): Command {
+  return clientCommand('export', 'write what a running coordinator holds to a file')
+    .argument('<file>', 'where to write; replaced when it exists')
+    .option('--batch <batch>', `only this batch and its runners: ${BATCH_ARGUMENT}`)
+    .action(async (path: string, flags: ClientFlags & { batch?: string }) => {
+      const client = await connect(flags);
+      const batchId = flags.batch === undefined ? undefined : await resolveBatch(client, flags.batch);
+      // Under another name until it is whole: a file that has its name can be trusted.
+      const begun = `${path}.part`;
+      let bytes = 0;
+      const copy = async (put: Put): Promise<void> => {
+        for await (const piece of client.exportSnapshot(batchId)) {
+          bytes += piece.length;
+          await put(piece);
+        }
+      };
+      await makeWhole(path, begun, () => writeFileFrom(path, copy, { begun }));
+      if (flags.output === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
+      await writeLine(`${path}: ${batchId === undefined ? 'everything' : `batch ${batchId}`}, ${bytes} bytes`);
+    });
+}
+
+const formats = (): Option =>
+  new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table');
+
+function inspectCommand(): Command {
+  return new Command('inspect')
+    .description('show the state of each actor in a file, how it came there and what may happen next')
+    .argument('<file>', FILE_ARGUMENT)
+    .option('--actor <address>', 'only this one, with its whole history: batch/ID, job/ID or runner/ID')
+    .addOption(formats())
+    .action(async (path: string, flags: { actor?: string; output: string }) => {
+      await inspect(await openFile(path), flags);
+    });
+}
+
+function replayCommand(): Command {
+  return new Command('replay')
+    .description('send the recorded events through the machines again and say where reality and record part')
+    .argument('<file>', FILE_ARGUMENT)
+    .addOption(formats())
+    .action(async (path: string, flags: { output: string }) => {
+      const report = await replaySnapshot(await openFile(path));
+      const { actors, events, attemptsOmitted, partings, partingsOmitted } = report;
+      if (partings.length > 0) process.exitCode = EXIT.failed;
+      if (flags.output === 'json') return writeJson(report);
+      for (const { where, detail } of partings) await writeLine(`${where}: ${detail}`);
+      if (partingsOmitted > 0) note(`and ${plural(partingsOmitted, 'more difference')}`);
+      if (attemptsOmitted > 0)
+        note(`${plural(attemptsOmitted, 'attempt')} beyond those the records keep: their counts are taken on trust`);
+      const done = `${plural(actors, 'actor')}, ${plural(events, 'event')} replayed`;
+      const found = partings.length + partingsOmitted;
+      await writeLine(found === 0 ? `${done}: all as recorded` : `${done}: ${plural(found, 'difference')}`);
+    });
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('make a new data directory from a file, for `simbatch serve` to go on with')
+    .argument('<file>', FILE_ARGUMENT)
+    .requiredOption('--data-dir <dir>', 'the data directory to make; must not exist or be empty')
+    .addOption(formats())
+    .action(async (path: string, flags: { dataDir: string; output: string }) => {
+      const directory = resolve(flags.dataDir);
+      await refuseIfUsed(directory);
+      const snapshot = await openFile(path);
+      const report = await makeStore(directory, (store) => importSnapshot(snapshot, store));
+      if (flags.output === 'json') return writeJson({ data_dir: directory, ...report });
+      const { batches, jobs, results, runners } = report;
+      const counts = [
+        plural(batches, 'batch', 'batches'),
+        plural(jobs, 'job record'),
+        plural(results, 'result'),
+        plural(runners, 'runner'),
+      ];
+      await writeLine(
+        `${flags.dataDir}: ${counts.join(', ')}; start it with simbatch serve --data-dir ${flags.dataDir}`,
+      );
+    });
+}

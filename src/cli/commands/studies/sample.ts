@@ -1,0 +1,106 @@
+/** `simbatch sample`: the parameters of every run of a study file, without a coordinator; any number of runs in constant memory. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
+import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
+import { createSampler, type Sampler } from '../../../domain/sampling/sampler.ts';
+import { MAX_SEED, seedFromDecimal } from '../../../domain/seed.ts';
+import type { BatchSubmission, Seed } from '../../../domain/types.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { formatNumber, printable } from '../../terminal/format.ts';
+import { integerBetween, MAX_INT32 } from '../../options.ts';
+import { writeFileFrom } from '../../terminal/output-file.ts';
+import { note, write } from '../../terminal/output.ts';
+import { writeTable, type Column } from '../../terminal/table.ts';
+import { drawSeed } from '../../clock.ts';
+
+const FORMATS = ['table', ...DESIGN_FORMATS, 'parquet'] as const;
+
+interface SampleFlags {
+  runs?: number;
+  format: (typeof FORMATS)[number];
+  output?: string;
+  seed?: Seed;
+}
+
+export function sampleCommand(): Command {
+  return new Command('sample')
+    .description('print the parameters of every run of a study, as the coordinator would sample them')
+    .argument('<study>', 'the study file, - for standard input')
+    .option('--runs <n>', 'only the first n runs, as --runs-override would', integerBetween(0, MAX_INT32))
+    .option('--seed <n>', "in place of the study's own seed", seedOption)
+    .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('table'))
+    .option('-o, --output <file>', 'write to this file instead of standard output')
+    .action(async (file: string, flags: SampleFlags) => {
+      const { loadStudy } = await import('../../study/check-study.ts');
+      const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
+      const sampler = createSampler(submission.config.dispersions, {
+        ...submission.config.monte_carlo,
+        seed: seedOf(submission, flags),
+      });
+      const runs = Math.min(sampler.runs, submission.runs_override ?? MAX_INT32);
+      for (const { pointer, detail } of samplingWarnings(submission.config, runs))
+        note(`warning: ${printable(named(pointer))}: ${printable(detail)}`);
+      await print(sampler, runs, submission, flags);
+    });
+}
+
+function seedOption(text: string): Seed {
+  try {
+    return seedFromDecimal(text);
+  } catch {
+    throw new InvalidArgumentError(`It must be an integer from 0 to ${MAX_SEED}.`);
+  }
+}
+
+function seedOf(submission: BatchSubmission, flags: SampleFlags): Seed {
+  const seed = flags.seed ?? submission.config.monte_carlo.seed;
+  if (seed !== undefined && seed !== null) return seed;
+  const drawn = drawSeed();
+  note(`the study has no seed; drawn: ${drawn} (repeat with --seed ${drawn})`);
+  return drawn;
+}
+
+async function print(sampler: Sampler, runs: number, submission: BatchSubmission, flags: SampleFlags): Promise<void> {
+  const { format, output } = flags;
+  if (format === 'parquet') return printParquet(sampler, runs, flags);
+  if (format === 'table') {
+    if (output !== undefined)
+      throw new Failure(EXIT.usage, 'a table is for reading: give --format csv, json, ndjson or parquet with --output');
+    await writeTable(columnsOf(sampler, submission), rows(sampler, runs));
+    return undefined;
+  }
+  if (output === undefined) return copy(designText(sampler, format satisfies DesignFormat, 0, runs), write);
+  return writeFileFrom(output, (put) => copy(designText(sampler, format, 0, runs), put));
+}
+
+function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
+  const named = sampler.names.map((name): Column => {
+    const units = submission.config.dispersions[name]?.units ?? '';
+    return { name: printable(units === '' ? name : `${name} [${units}]`), verbatim: true, align: 'right' };
+  });
+  return [{ name: 'run', align: 'right' }, ...named];
+}
+
+async function* rows(sampler: Sampler, runs: number): AsyncGenerator<(string | number)[]> {
+  const values = new Float64Array(sampler.names.length);
+  for (let run = 0; run < runs; run++) {
+    sampler.sampleInto(run, values);
+    yield [run, ...Array.from(values, (value) => formatNumber(value))];
+  }
+}
+
+async function printParquet(sampler: Sampler, runs: number, flags: SampleFlags): Promise<void> {
+  const { writeDesignParquet } = await import('../../study/design-parquet.ts');
+  if (flags.output !== undefined) return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, runs, put));
+  if (process.stdout.isTTY)
+    throw new Failure(
+      EXIT.usage,
+      'Parquet is binary and not for a terminal: give --output FILE, or redirect it with > FILE',
+    );
+  return writeDesignParquet(sampler, runs, write);
+}
+
+async function copy(chunks: Iterable<string>, to: (text: string) => Promise<void>): Promise<void> {
+  for (const chunk of chunks) await to(chunk);
+}

@@ -1,0 +1,89 @@
+/** `simbatch status`: how a batch stands and why it is not running; without a batch, how everything stands. */
+import type { Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../domain/types.ts';
+import { formatDuration, formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
+import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { writeJson, writeLine } from '../../terminal/output.ts';
+import { doneOf, formatCounts } from '../../terminal/progress.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { renderPairs } from '../../terminal/table.ts';
+import { findReasons, reasonLines } from '../../study/diagnose.ts';
+
+/** Open batches explained one by one; of more, only the number is told. */
+const MAX_EXPLAINED = 20;
+
+export function statusCommand(): Command {
+  return clientCommand('status', 'show how a batch, or everything, stands and why it is not running')
+    .argument('[batch]', BATCH_ARGUMENT)
+    .action(async (reference: string | undefined, flags: ClientFlags) => {
+      const client = await connect(flags);
+      return reference === undefined ? showAll(client, flags) : showBatch(client, reference, flags);
+    });
+}
+
+async function showBatch(client: Client, reference: string, flags: ClientFlags): Promise<void> {
+  const status = await client.batch(await resolveBatch(client, reference));
+  const { runners } = await client.runners();
+  const findings = await findReasons(client, status, runners);
+  if (flags.output === 'json') return writeJson({ ...status, findings });
+  await writeLine(renderPairs(batchPairs(status)));
+  for (const line of reasonLines(findings)) await writeLine(line);
+}
+
+function batchPairs(status: BatchStatusResponse): [string, string | number | undefined][] {
+  const {
+    batch,
+    jobs_by_status: counts,
+    throughput_jobs_per_minute: rate,
+    estimated_completion_time_mins: eta,
+  } = status;
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const done = doneOf(counts);
+  const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
+  return [
+    ['batch', batch.id],
+    ['name', batch.name],
+    ['status', batch.status],
+    ['submitted', formatTimestamp(batch.created_at)],
+    ['ended', `${done} of ${plural(batch.total_jobs, 'run')} (${percent}%)`],
+    ['runs', formatCounts(counts)],
+    ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
+    ['time left', eta === undefined || !isOpen ? undefined : `about ${formatDuration(eta * 60)}`],
+  ];
+}
+
+async function showAll(client: Client, flags: ClientFlags): Promise<void> {
+  const pool = await client.runners();
+  const open: Batch[] = [];
+  for await (const batch of client.batches({ statuses: ['Pending', 'Running'] })) open.push(batch);
+  const explained: { status: BatchStatusResponse; lines: string[] }[] = [];
+  for (const batch of open.slice(0, MAX_EXPLAINED)) {
+    const status = await client.batch(batch.id);
+    explained.push({ status, lines: reasonLines(await findReasons(client, status, pool.runners)) });
+  }
+  if (flags.output === 'json') {
+    const { runners: _, ...counts } = pool;
+    return writeJson({ endpoint: client.endpoint, ...counts, open_batches: open });
+  }
+  await writeLine(`coordinator  ${client.endpoint}`);
+  await writeLine(`runners      ${poolLine(pool)}`);
+  await writeLine(`studies      ${open.length === 0 ? 'none is open' : `${open.length} open`}`);
+  for (const { status, lines } of explained) {
+    const { batch, jobs_by_status: counts } = status;
+    await writeLine();
+    await writeLine(
+      renderPairs([[batch.id, `${batch.name}: ${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`]]),
+    );
+    for (const line of lines) await writeLine(`  ${line}`);
+  }
+  if (open.length > explained.length)
+    await writeLine(
+      `\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch batches --status Pending,Running`,
+    );
+}
+
+function poolLine(pool: RunnerListResponse): string {
+  if (pool.runners.length === 0) return 'none has registered';
+  return `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`;
+}

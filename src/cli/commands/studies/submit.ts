@@ -1,0 +1,80 @@
+/** `simbatch submit`: checks a study file here, then submits it. `--check` stops after the first half. */
+import type { Command } from 'commander';
+import { ApiError } from '../../../client/client.ts';
+import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
+import type { SubmissionWarning } from '../../../domain/types.ts';
+import type { CheckedStudy } from '../../study/check-study.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { plural, printable } from '../../terminal/format.ts';
+import { clientCommand, connect, integerBetween, MAX_INT32, type ClientFlags } from '../../options.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { newIdempotencyKey } from '../../clock.ts';
+import { watchBatch } from './watch.ts';
+
+interface SubmitFlags extends ClientFlags {
+  runsOverride?: number;
+  watch?: boolean;
+  strict?: boolean;
+  check?: boolean;
+  idempotencyKey?: string;
+}
+
+export function submitCommand(): Command {
+  return clientCommand('submit', 'submit a study (YAML or JSON)')
+    .argument('<study>', 'the study file, - for standard input')
+    .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, MAX_INT32))
+    .option('--watch', 'follow the study to its end; the exit code says how it ended')
+    .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
+    .option('--check', 'only check the file, without a coordinator')
+    .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
+    .action(async (file: string, flags: SubmitFlags) => {
+      if (flags.strict === true && flags.watch !== true)
+        throw new Failure(EXIT.usage, '--strict says what --watch exits with: give both');
+      const { loadStudy } = await import('../../study/check-study.ts');
+      const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
+      if (flags.check === true) return reportChecked(file, study, flags);
+      return submit(study, flags);
+    });
+}
+
+async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
+  const { submission } = study;
+  const runs = Math.min(submission.config.monte_carlo.runs, submission.runs_override ?? MAX_INT32);
+  const warnings = samplingWarnings(submission.config, runs);
+  if (flags.output === 'json') return writeJson({ valid: true, runs, warnings });
+  warn(warnings, study);
+  const dispersions = Object.keys(submission.config.dispersions).length;
+  return writeLine(
+    `${file === '-' ? '<stdin>' : file}: valid - ${plural(runs, 'run')} of "${printable(submission.name)}", ${plural(dispersions, 'dispersion')}`,
+  );
+}
+
+async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
+  const client = await connect(flags);
+  // With a key of its own a repeat after a lost reply creates no second batch.
+  const idempotencyKey = flags.idempotencyKey ?? newIdempotencyKey();
+  const answer = await client.submit(study.submission, { idempotencyKey }).catch((error: unknown) => {
+    throw withPlaces(error, study);
+  });
+  warn(answer.warnings ?? [], study);
+  if (flags.output === 'json') {
+    // With --watch the one JSON document on stdout is the status at the end.
+    if (flags.watch !== true) await writeJson(answer);
+  } else {
+    await writeLine(`submitted ${plural(answer.total_jobs, 'run')} as batch ${answer.batch_id}`);
+  }
+  if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
+  else if (flags.output === 'table') note(`follow it: simbatch watch ${answer.batch_id}`);
+}
+
+/** A fault only the coordinator knew of, with its place in the file. */
+function withPlaces(error: unknown, study: CheckedStudy): unknown {
+  if (!(error instanceof ApiError) || error.faults.length === 0) return error;
+  const lines = error.faults.map((fault) => `  ${study.named(fault.pointer)} ${fault.detail}`);
+  return new Failure(EXIT.invalid, `the coordinator does not take the study: ${plural(lines.length, 'fault')}`, lines);
+}
+
+function warn(warnings: readonly SubmissionWarning[], study: CheckedStudy): void {
+  for (const { pointer, detail } of warnings) note(`warning: ${printable(study.named(pointer))}: ${printable(detail)}`);
+}

@@ -1,0 +1,66 @@
+/** `simbatch watch`: follows a batch to its end; its exit code says how the study ended. Also what `submit --watch` does. */
+import type { Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import type { BatchStatusResponse, Uuid } from '../../../domain/types.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { plural } from '../../terminal/format.ts';
+import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { follow, formatCounts } from '../../terminal/progress.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { findReasons, reasonLines } from '../../study/diagnose.ts';
+
+export interface WatchFlags extends ClientFlags {
+  strict?: boolean;
+}
+
+export function watchCommand(): Command {
+  return clientCommand('watch', 'follow a batch to its end')
+    .argument('<batch>', BATCH_ARGUMENT)
+    .option('--strict', 'exit with 3 when the study is Completed but runs failed')
+    .action(async (reference: string, flags: WatchFlags) => {
+      const client = await connect(flags);
+      process.exitCode = await watchBatch(client, await resolveBatch(client, reference), flags);
+    });
+}
+
+/** Follows the batch, prints how it ended, and returns the exit code that says so. */
+export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlags): Promise<ExitCode> {
+  const interrupted = new AbortController();
+  const onSignal = (): void => interrupted.abort();
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  try {
+    await explainDelay(client, batchId);
+    const status = await follow(client, batchId, interrupted.signal);
+    if (flags.output === 'json') await writeJson(status);
+    else for (const line of endLines(status)) await writeLine(line);
+    return exitCodeOf(status, flags.strict ?? false);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}
+
+/** Somebody who watches a study that cannot start should not have to ask why. */
+async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
+  const status = await client.batch(batchId);
+  const { runners } = await client.runners();
+  const findings = await findReasons(client, status, runners);
+  for (const line of reasonLines(findings.filter(({ severity }) => severity === 'blocked'))) note(line);
+}
+
+/** How a study ended, and where to look next. */
+export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse): string[] {
+  const lines = [`${batch.name}: ${batch.status} - ${formatCounts(counts)}`];
+  if (batch.failed_jobs > 0) {
+    lines.push(`${plural(batch.failed_jobs, 'run')} failed: simbatch jobs --batch ${batch.id} --status Failed,Timeout`);
+  }
+  if (batch.completed_jobs > 0) lines.push(`results: simbatch results ${batch.id} --summary`);
+  return lines;
+}
+
+export function exitCodeOf({ batch }: BatchStatusResponse, strict: boolean): ExitCode {
+  if (batch.status === 'Failed' || batch.status === 'Cancelled') return EXIT.studyFailed;
+  return strict && batch.failed_jobs > 0 ? EXIT.runsFailed : EXIT.ok;
+}

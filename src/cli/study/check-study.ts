@@ -1,0 +1,116 @@
+/**
+ * Everything that can be said of a study file without a coordinator: its faults with line and column, or the study ready to
+ * be submitted together with what will probably mislead.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { BatchSubmission, Fault } from '../../domain/types.ts';
+import { studyFaults } from '../../http/request/validate.ts';
+import { EXIT } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
+import { plural } from '../terminal/format.ts';
+import { readStudyText, type FileFault, type StudyText } from './study-file.ts';
+
+/** The coordinator takes no larger body either. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export interface CheckedStudy {
+  submission: BatchSubmission;
+  /** A member as the user wrote it: `file:line:column: pointer`, or the option that took its place. */
+  named: (pointer: string) => string;
+}
+
+/** An option by which the user caps the runs, in place of the file's `runs_override`. */
+export interface RunsOption {
+  /** As typed, e.g. `--runs`. */
+  option: string;
+  runs: number | undefined;
+}
+
+/** @throws Failure with a line `file:line:column: pointer detail` for every fault. */
+export async function loadStudy(file: string, override?: RunsOption): Promise<CheckedStudy> {
+  const source = file === '-' ? '<stdin>' : file;
+  const study = checkStudyText(await readText(file), override?.runs);
+  if (study.faults.length > 0) {
+    const lines = study.faults.map((fault) => `  ${source}:${fault.line}:${fault.column}: ${faultText(fault)}`);
+    throw new Failure(EXIT.invalid, `${source} has ${plural(lines.length, 'fault')}`, lines);
+  }
+  const named = (pointer: string): string => {
+    if (pointer === '/runs_override' && override?.runs !== undefined) return override.option;
+    const { line, column } = study.text.place(pointer);
+    return `${source}:${line}:${column}: ${pointer || '/'}`;
+  };
+  return { submission: study.text.value as BatchSubmission, named };
+}
+
+/** All faults of the text, in the order of the text; `runsOverride` takes the place of the text's own. */
+export function checkStudyText(text: string, runsOverride?: number): { text: StudyText; faults: FileFault[] } {
+  const study = readStudyText(text);
+  if (study.faults.length > 0) return { text: study, faults: study.faults };
+  const value = study.value;
+  if (runsOverride !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    (value as Partial<BatchSubmission>).runs_override = runsOverride;
+  }
+  const faults = studyFaults(value).map((fault): FileFault => {
+    const ofName = fault.detail.startsWith('is not known');
+    return { ...study.place(fault.pointer, ofName), pointer: fault.pointer, detail: fault.detail + hint(fault, study) };
+  });
+  return { text: study, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+/** What people who write YAML trip over most often, told where it happened. */
+function hint(fault: Fault, study: StudyText): string {
+  const written = study.written(fault.pointer);
+  if (written === undefined) return '';
+  if (/must be true or false/.test(fault.detail) && /^(y|yes|on|n|no|off)$/i.test(written)) {
+    const meant = /^(y|yes|on)$/i.test(written) ? 'true' : 'false';
+    return ` (YAML 1.2 reads ${written} as text: write ${meant})`;
+  }
+  if (/must be a string/.test(fault.detail)) return ` (put it in quotes: "${written}")`;
+  if (
+    /must be (an integer|a finite number)/.test(fault.detail) &&
+    /^[-+]?[\d_.,]+$/.test(written) &&
+    /[_,]/.test(written)
+  ) {
+    return ' (digits only: no separators)';
+  }
+  return '';
+}
+
+const faultText = (fault: FileFault): string =>
+  fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`;
+
+async function readText(file: string): Promise<string> {
+  const bytes = file === '-' ? await readStdin() : await readBounded(file);
+  if (bytes.length > MAX_BYTES) throw tooLarge(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Failure(EXIT.invalid, `${file}: is not UTF-8 text`);
+  }
+}
+
+async function readBounded(file: string): Promise<Uint8Array> {
+  const { size, isDirectory } = await statOf(file);
+  if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a study file`);
+  if (size > MAX_BYTES) throw tooLarge(file);
+  return readFile(file);
+}
+
+async function statOf(file: string): Promise<{ size: number; isDirectory: boolean }> {
+  const found = await stat(file);
+  return { size: found.size, isDirectory: found.isDirectory() };
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of process.stdin as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BYTES) throw tooLarge('-');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const tooLarge = (file: string): Failure =>
+  new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);

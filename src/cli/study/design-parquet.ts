@@ -1,0 +1,40 @@
+/** The design of a study as Parquet: `run_id` as INT32 and one DOUBLE column a parameter, row group by row group. */
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { SchemaElement } from 'hyparquet';
+import { designColumns } from '../../domain/sampling/design-table.ts';
+import type { Sampler } from '../../domain/sampling/sampler.ts';
+
+/** Values in a row group, all columns together: 8 MB. */
+const VALUES_PER_GROUP = 1_000_000;
+
+/** Calls `sink` with the bytes of the file in order; memory does not grow with the runs. */
+export async function writeDesignParquet(
+  sampler: Sampler,
+  runs: number,
+  sink: (bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
+  // A parameter named run_id would be a second column of that name.
+  const names = sampler.names.map((name) => (name === 'run_id' ? 'parameters.run_id' : name));
+  const schema: SchemaElement[] = [
+    { name: 'root', num_children: names.length + 1 },
+    { name: 'run_id', type: 'INT32', repetition_type: 'REQUIRED' },
+    ...names.map((name): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'REQUIRED' })),
+  ];
+  const buffer = new ByteWriter();
+  const parquet = new ParquetWriter({ writer: buffer, schema, codec: 'SNAPPY', createdBy: 'simbatch' });
+  const rowsPerGroup = Math.max(1, Math.floor(VALUES_PER_GROUP / (names.length + 1)));
+  const flush = async (): Promise<void> => {
+    await sink(buffer.getBytes().slice());
+    // `offset` goes on counting the bytes of the file, as the footer needs it; `index` is the place in this buffer.
+    buffer.index = 0;
+  };
+  for (let from = 0; from < runs; from += rowsPerGroup) {
+    const to = Math.min(from + rowsPerGroup, runs);
+    const { run_id, columns } = designColumns(sampler, from, to);
+    const data = columns.map((column, at) => ({ name: names[at] as string, data: column, encoding: 'PLAIN' as const }));
+    await parquet.write({ columnData: [{ name: 'run_id', data: run_id }, ...data], rowGroupSize: to - from });
+    await flush();
+  }
+  await parquet.finish();
+  await flush();
+}

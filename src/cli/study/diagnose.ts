@@ -1,0 +1,38 @@
+/** Gathers what `domain/diagnosis.ts` needs from the coordinator, and puts its findings into words on the terminal. */
+import type { Client } from '../../client/client.ts';
+import { diagnose, type Finding } from '../../domain/diagnosis.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import type { BatchStatusResponse, Runner } from '../../domain/types.ts';
+
+/** Why the batch is not running, or not faster. Nothing is asked for a batch that has ended. */
+export async function findReasons(
+  client: Client,
+  status: BatchStatusResponse,
+  runners: readonly Runner[],
+): Promise<Finding[]> {
+  const { batch, jobs_by_status } = status;
+  if (batch.status !== 'Pending' && batch.status !== 'Running') return [];
+  const { config } = await client.submission(batch.id);
+  const { cpu_request, memory_request } = config.compute.container;
+  return diagnose({
+    batchStatus: batch.status,
+    jobsByStatus: jobs_by_status,
+    simulation: config.simulation.name,
+    maxParallelJobs: config.compute.max_parallel_jobs,
+    demand: { cpuMilli: asNumber(parseCpu(cpu_request)), memoryBytes: asNumber(parseMemory(memory_request)) },
+    runners,
+  });
+}
+
+/** A quantity the coordinator accepted is a number; of one it could not have accepted nothing is concluded. */
+const asNumber = (quantity: number | string): number => (typeof quantity === 'number' ? quantity : 0);
+
+const HEADS: Record<Finding['severity'], string> = { blocked: 'NOT RUNNING', waiting: 'WAITING', fine: 'OK' };
+
+/** One or two lines for each finding. */
+export function reasonLines(findings: readonly Finding[]): string[] {
+  return findings.flatMap(({ severity, reason, remedy }) => [
+    `${HEADS[severity]}: ${reason}`,
+    ...(remedy === undefined ? [] : [`  -> ${remedy}`]),
+  ]);
+}

@@ -1,0 +1,61 @@
+/** How a person names a batch or a job: by id, by the beginning of a batch's id, `latest`, and `BATCH/RUN` for a job. */
+import type { Client } from '../../client/client.ts';
+import { isBatchId, isJobId, jobId } from '../../domain/ids.ts';
+import type { Batch, Uuid } from '../../domain/types.ts';
+import { EXIT } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
+
+/** Help text for an argument that names a batch. */
+export const BATCH_ARGUMENT = 'batch id, the beginning of one, or `latest`';
+export const JOB_ARGUMENT = 'job id, or BATCH/RUN such as latest/17';
+
+const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
+
+/** @throws Failure when nothing, or more than one batch, is meant. */
+export async function resolveBatch(client: Client, reference: string): Promise<Uuid> {
+  const wanted = reference.toLowerCase();
+  if (isBatchId(wanted)) return wanted;
+  if (isJobId(wanted))
+    throw new Failure(EXIT.usage, `${reference} is the id of a job; its batch is ${wanted.slice(0, 28)}00000000`);
+  if (wanted !== 'latest' && !HEX_PREFIX.test(wanted)) {
+    throw new Failure(EXIT.usage, `"${reference}" names no batch: give its id, the beginning of its id, or latest`);
+  }
+  const matches: Batch[] = [];
+  let latest: Batch | undefined;
+  for await (const batch of client.batches()) {
+    latest = batch;
+    if (batch.id.startsWith(wanted) && matches.length < 2) matches.push(batch);
+  }
+  const found = wanted === 'latest' ? latest : matches[0];
+  if (found === undefined) {
+    throw new Failure(
+      EXIT.missing,
+      wanted === 'latest'
+        ? 'there is no batch yet: submit a study first'
+        : `there is no batch whose id begins with ${wanted}`,
+    );
+  }
+  if (matches.length > 1)
+    throw new Failure(EXIT.usage, `more than one batch id begins with ${wanted}: give more of it`);
+  return found.id;
+}
+
+/** @throws Failure when the text can name no job. */
+export async function resolveJob(client: Client, reference: string): Promise<Uuid> {
+  const wanted = reference.toLowerCase();
+  if (isJobId(wanted)) return wanted;
+  if (isBatchId(wanted))
+    throw new Failure(EXIT.usage, `${reference} is the id of a batch; for one of its jobs write ${reference}/RUN`);
+  const [, batch, run] = /^(.+)\/(\d{1,10})$/.exec(wanted) ?? [];
+  if (batch === undefined || run === undefined) {
+    throw new Failure(EXIT.usage, `"${reference}" names no job: give its id, or BATCH/RUN such as latest/17`);
+  }
+  return jobId(await resolveBatch(client, batch), Number(run));
+}
+
+/** What `cancel` was given: a batch, or a job of one. */
+export async function resolveEither(client: Client, reference: string): Promise<{ batchId: Uuid } | { jobId: Uuid }> {
+  if (isJobId(reference.toLowerCase()) || reference.includes('/'))
+    return { jobId: await resolveJob(client, reference) };
+  return { batchId: await resolveBatch(client, reference) };
+}

@@ -1,0 +1,101 @@
+/** The statistics of a study's outputs, and its failures by reason: what a person wants to know first. */
+import { normalizeMessage, tellingLine } from '../../domain/failure-groups.ts';
+import { NumberSeries, type Description } from '../../domain/statistics.ts';
+import type { JobResult } from '../../domain/types.ts';
+import { formatNumber, printable } from '../terminal/format.ts';
+import { asNumber, outputsOf } from './output-columns.ts';
+import { renderTable, type Column } from '../terminal/table.ts';
+
+/** More outputs than this are not described: each costs 8 bytes a run. */
+const MAX_OUTPUTS = 200;
+/** More kinds of failure than this are only counted. */
+const MAX_KINDS = 1000;
+const MESSAGE_LENGTH = 200;
+
+export interface ResultSummary {
+  succeeded: number;
+  failed: number;
+  /** By output name, of the successful runs only; `execution_time_secs` among them. */
+  outputs: Map<string, NumberSeries>;
+  /** By kind of message (see domain/failure-groups.ts): how many runs failed so, and the first of their messages. */
+  failures: Map<string, { count: number; example: string }>;
+  /** Outputs left out because there were too many. */
+  outputsOmitted: number;
+}
+
+/** Reads results once; the memory grows by 8 bytes a run and output. */
+export async function summarizeResults(results: AsyncIterable<JobResult>): Promise<ResultSummary> {
+  const summary: ResultSummary = {
+    succeeded: 0,
+    failed: 0,
+    outputs: new Map(),
+    failures: new Map(),
+    outputsOmitted: 0,
+  };
+  const omitted = new Set<string>();
+  for await (const result of results) {
+    if (!result.success) {
+      summary.failed++;
+      const message = result.error_message ?? '';
+      const kind = normalizeMessage(message);
+      const known = summary.failures.get(kind);
+      if (known !== undefined) known.count++;
+      else if (summary.failures.size < MAX_KINDS)
+        summary.failures.set(kind, { count: 1, example: tellingLine(message) });
+      continue;
+    }
+    summary.succeeded++;
+    const values = outputsOf(result).set('execution_time_secs', result.execution_time_secs);
+    for (const [name, value] of values) {
+      const number = asNumber(value);
+      if (number === undefined) continue;
+      let series = summary.outputs.get(name);
+      if (series === undefined && summary.outputs.size >= MAX_OUTPUTS) omitted.add(name);
+      else if (series === undefined) summary.outputs.set(name, (series = new NumberSeries()));
+      series?.add(number);
+    }
+  }
+  summary.outputsOmitted = omitted.size;
+  return summary;
+}
+
+const STATISTICS: readonly (keyof Description)[] = ['count', 'mean', 'sd', 'min', 'p5', 'p50', 'p95', 'max'];
+
+/** One line for each output. */
+export function statisticsTable(summary: ResultSummary): string {
+  const columns: Column[] = [{ name: 'output' }, ...STATISTICS.map((name): Column => ({ name, align: 'right' }))];
+  const rows: (string | number)[][] = [];
+  for (const [name, series] of summary.outputs) {
+    const described = series.describe();
+    if (described === undefined) continue;
+    rows.push([
+      name,
+      ...STATISTICS.map((statistic) => (described[statistic] === undefined ? '-' : formatNumber(described[statistic]))),
+    ]);
+  }
+  return renderTable(columns, rows);
+}
+
+/** The failures, most frequent first, at most ten kinds, each with the first of its messages. */
+export function failureLines(summary: ResultSummary): string[] {
+  const kinds = [...summary.failures.values()].sort((a, b) => b.count - a.count);
+  const lines = kinds
+    .slice(0, 10)
+    .map(({ count, example }) => `${String(count).padStart(6)} x ${printable(example, MESSAGE_LENGTH)}`);
+  return kinds.length > 10 ? [...lines, `       and ${kinds.length - 10} other kinds`] : lines;
+}
+
+/** The same as plain data, for `--output json`. */
+export function summaryJson(summary: ResultSummary): unknown {
+  const outputs = [...summary.outputs].map(([name, series]): [string, Description | undefined] => [
+    name,
+    series.describe(),
+  ]);
+  return {
+    succeeded: summary.succeeded,
+    failed: summary.failed,
+    outputs: Object.fromEntries(outputs),
+    failures: [...summary.failures.values()].map(({ example, count }) => ({ message: example, count })),
+    outputs_omitted: summary.outputsOmitted,
+  };
+}

@@ -1,0 +1,21 @@
+/** A histogram drawn with characters. Pure. */
+import type { NumberSeries } from '../../domain/statistics.ts';
+import { formatNumber } from './format.ts';
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** One line a bin: its lower edge, a bar whose longest is `width` characters, and the count. */
+export function histogramLines(series: NumberSeries, bins = 12, width = 40): string[] {
+  const drawn = series.histogram(bins);
+  const most = Math.max(1, ...drawn.map((bin) => bin.count));
+  const labels = drawn.map((bin) => formatNumber(bin.from, 4));
+  const labelWidth = Math.max(0, ...labels.map((label) => label.length));
+  return drawn.map((bin, at) => {
+    const eighths = Math.round((bin.count / most) * width * 8);
+    // A bin with anything in it shows something.
+    const bar =
+      '█'.repeat(Math.floor(eighths / 8)) +
+      (EIGHTHS[bin.count > 0 ? Math.max(eighths % 8, eighths < 8 ? 1 : 0) : 0] ?? '');
+    return `${(labels[at] ?? '').padStart(labelWidth)} ${bar.padEnd(width)} ${bin.count}`;
+  });
+}

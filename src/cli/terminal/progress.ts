@@ -1,0 +1,132 @@
+/** Follows a batch to its end: a bar on a terminal, plain lines elsewhere. Decides no exit code. */
+import { SingleBar } from 'cli-progress';
+import { UnreachableError, type Client } from '../../client/client.ts';
+import { JOB_STATUSES, type BatchStatusResponse, type JobStatus, type Uuid } from '../../domain/types.ts';
+import { EXIT } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
+import { formatDuration, formatRate } from './format.ts';
+import { note } from './output.ts';
+import { Pace } from './eta.ts';
+import { nowMs, sleep } from '../clock.ts';
+
+const POLL_MS = 1_000;
+/** A coordinator that is restarted is waited for this long. */
+const PATIENCE_MS = 120_000;
+/** Without a terminal a line is written when this much was done since the last one, or after a minute. */
+const LINE_SHARE = 0.05;
+const LINE_MS = 60_000;
+
+const TERMINAL: readonly JobStatus[] = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
+
+/** Runs that have ended, however they ended. */
+export const doneOf = (counts: Record<JobStatus, number>): number =>
+  TERMINAL.reduce((sum, status) => sum + counts[status], 0);
+
+/** `312 Completed, 4 Failed, 2 Running`: the statuses that occur, the ended ones first. */
+export function formatCounts(counts: Record<JobStatus, number>): string {
+  const order: JobStatus[] = [...TERMINAL, ...JOB_STATUSES.filter((status) => !TERMINAL.includes(status)).toReversed()];
+  const present = order.filter((status) => counts[status] > 0).map((status) => `${counts[status]} ${status}`);
+  return present.length === 0 ? 'no runs' : present.join(', ');
+}
+
+interface Display {
+  show(status: BatchStatusResponse, pace: Pace): void;
+  say(line: string): void;
+  end(): void;
+}
+
+/** @throws Failure when `signal` is aborted, or when the coordinator stays away. Returns the status the batch ended with. */
+export async function follow(client: Client, batchId: Uuid, signal: AbortSignal): Promise<BatchStatusResponse> {
+  const display = process.stderr.isTTY ? new BarDisplay() : new LineDisplay();
+  const pace = new Pace();
+  let unreachableSinceMs: number | undefined;
+  try {
+    for (;;) {
+      if (signal.aborted)
+        throw new Failure(EXIT.interrupted, `stopped watching; the study goes on: simbatch watch ${batchId}`);
+      try {
+        const status = await client.batch(batchId);
+        unreachableSinceMs = undefined;
+        pace.see(nowMs(), doneOf(status.jobs_by_status));
+        display.show(status, pace);
+        if (status.batch.status !== 'Pending' && status.batch.status !== 'Running') return status;
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+        if (unreachableSinceMs === undefined)
+          display.say(`the coordinator does not answer; trying again for ${formatDuration(PATIENCE_MS / 1000)}`);
+        unreachableSinceMs ??= nowMs();
+        if (nowMs() - unreachableSinceMs > PATIENCE_MS) throw error;
+      }
+      await sleep(POLL_MS, signal);
+    }
+  } finally {
+    display.end();
+  }
+}
+
+class BarDisplay implements Display {
+  // The cursor stays: a watcher that is killed must not leave a terminal without one.
+  readonly #bar = new SingleBar({
+    format: '{bar} {percentage}%  {done}/{all}  {rate}  ETA {left}  {counts}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    hideCursor: false,
+    linewrap: false,
+    stream: process.stderr,
+  });
+  #started = false;
+
+  show(status: BatchStatusResponse, pace: Pace): void {
+    const total = status.batch.total_jobs;
+    const done = doneOf(status.jobs_by_status);
+    const payload = {
+      done,
+      all: total,
+      rate: formatRate(pace.perSecond),
+      left: formatDuration(pace.secondsLeft(total)),
+      counts: formatCounts(status.jobs_by_status),
+    };
+    if (this.#started) this.#bar.update(done, payload);
+    else this.#bar.start(total, done, payload);
+    this.#started = true;
+  }
+
+  say(line: string): void {
+    if (this.#started) this.#bar.stop();
+    this.#started = false;
+    note(line);
+  }
+
+  end(): void {
+    if (this.#started) this.#bar.stop();
+  }
+}
+
+class LineDisplay implements Display {
+  #lastDone = -1;
+  #lastMs = 0;
+  #lastStatus = '';
+
+  show(status: BatchStatusResponse, pace: Pace): void {
+    const { batch, jobs_by_status: counts } = status;
+    const done = doneOf(counts);
+    const now = nowMs();
+    const isNews = done - this.#lastDone >= batch.total_jobs * LINE_SHARE && done > this.#lastDone;
+    if (!isNews && batch.status === this.#lastStatus && now - this.#lastMs < LINE_MS) return;
+    this.#lastDone = done;
+    this.#lastMs = now;
+    this.#lastStatus = batch.status;
+    const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
+    const left = formatDuration(pace.secondsLeft(batch.total_jobs));
+    note(
+      `${batch.status} ${done}/${batch.total_jobs} (${percent}%)  ${formatRate(pace.perSecond)}  ETA ${left}  ${formatCounts(counts)}`,
+    );
+  }
+
+  say(line: string): void {
+    note(line);
+  }
+
+  end(): void {}
+}

@@ -1,0 +1,278 @@
+/**
+ * The typed HTTP client: one method per operation of the coordinator, named as in `system/api.ts`. For the runner, the
+ * command line, tests and users' own programs. It neither retries nor logs; how an exchange fails is said in
+ * `client/transport.ts`.
+ */
+import { Transport } from './transport.ts';
+import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../domain/filters.ts';
+import type {
+  Batch,
+  BatchResultsResponse,
+  BatchStatusResponse,
+  BatchSubmission,
+  ClaimRequest,
+  ClaimResponse,
+  CompleteRequest,
+  FailRequest,
+  HealthResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  Job,
+  JobHistory,
+  JobResult,
+  LimitsResponse,
+  RegisterRequest,
+  RegisterResponse,
+  ReportsRequest,
+  ReportsResponse,
+  Runner,
+  RunnerListResponse,
+  SignOffRequest,
+  StartRequest,
+  SubmissionResponse,
+  Uuid,
+} from '../domain/types.ts';
+
+export { ApiError, UnreachableError } from './transport.ts';
+export { SimbatchError } from '../domain/errors.ts';
+export type * from '../domain/types.ts';
+
+/**
+ * `endpoint` is the coordinator's base address, e.g. `http://127.0.0.1:7070`; `token` goes as `Authorization: Bearer`;
+ * `timeoutMs` (30,000) limits each exchange, a claim's waiting time not counted; `fetch` replaces Node's own.
+ */
+export type ClientOptions = TransportOptions;
+
+/** `limit`: 1 to 10,000 (1,000 when left out); `cursor`: the `next` of the page before. */
+export interface PageQuery {
+  limit?: number;
+  cursor?: string;
+  signal?: AbortSignal;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** The cursor of the page behind this one; undefined on the last. */
+  next: string | undefined;
+  /** How many items match in all, where the coordinator knows. */
+  total: number | undefined;
+}
+
+/** How the pages of a whole list are fetched: at most `pageSize` (1,000) items are in memory at a time. */
+export interface ListOptions {
+  pageSize?: number;
+  signal?: AbortSignal;
+}
+
+const DEFAULT_PAGE = 1000;
+
+/** Every method throws `ApiError` (the answer is no) or `UnreachableError` (no answer). */
+export class Client {
+  readonly #transport: Transport;
+
+  /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
+  constructor(options: ClientOptions) {
+    this.#transport = new Transport(options);
+  }
+
+  get endpoint(): string {
+    return this.#transport.endpoint;
+  }
+
+  health(): Promise<HealthResponse> {
+    return this.#get(['healthz']);
+  }
+
+  /** With the same `idempotencyKey` a repeat of the same submission is answered as the first was, and creates nothing. */
+  submit(submission: BatchSubmission, options: { idempotencyKey?: string } = {}): Promise<SubmissionResponse> {
+    const key = options.idempotencyKey;
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    return this.#call({ method: 'POST', path: ['jobs'], body: submission, headers });
+  }
+
+  batch(batchId: Uuid): Promise<BatchStatusResponse> {
+    return this.#get(['batches', batchId]);
+  }
+
+  /** The submission as stored, with the seed that is used (a bigint above 2^53 - 1). */
+  submission(batchId: Uuid): Promise<BatchSubmission> {
+    return this.#get(['batches', batchId, 'submission']);
+  }
+
+  batches(query: BatchFilter = {}, options: ListOptions = {}): AsyncIterable<Batch> {
+    return everyItem((page) => this.batchesPage(query, page), options);
+  }
+
+  batchesPage(query: BatchFilter = {}, page: PageQuery = {}): Promise<Page<Batch>> {
+    return this.#page(['batches'], { status: query.statuses, name: query.names }, page);
+  }
+
+  batchResults(batchId: Uuid, options: ListOptions = {}): AsyncIterable<JobResult> {
+    return everyItem((page) => this.batchResultsPage(batchId, page), options);
+  }
+
+  async batchResultsPage(batchId: Uuid, page: PageQuery = {}): Promise<Page<JobResult> & { batch: Batch }> {
+    const { body, headers } = await this.#pageAnswer<BatchResultsResponse>(['batches', batchId, 'results'], {}, page);
+    return { batch: body.batch, items: body.results, ...position(headers) };
+  }
+
+  cancelBatch(batchId: Uuid, reason?: string): Promise<Batch> {
+    return this.#post(['batches', batchId, 'cancel'], reason === undefined ? {} : { reason });
+  }
+
+  /** Deletes a batch that has ended, with its jobs and results; answers with it as it was. */
+  deleteBatch(batchId: Uuid): Promise<Batch> {
+    return this.#call({ method: 'DELETE', path: ['batches', batchId] });
+  }
+
+  job(jobId: Uuid): Promise<Job> {
+    return this.#get(['jobs', jobId]);
+  }
+
+  /** @throws ApiError 404 `result-not-ready` before the job has its result. */
+  jobResult(jobId: Uuid): Promise<JobResult> {
+    return this.#get(['jobs', jobId, 'results']);
+  }
+
+  jobHistory(jobId: Uuid): Promise<JobHistory> {
+    return this.#get(['jobs', jobId, 'history']);
+  }
+
+  jobs(query: JobFilter = {}, options: ListOptions = {}): AsyncIterable<Job> {
+    return everyItem((page) => this.jobsPage(query, page), options);
+  }
+
+  jobsPage(query: JobFilter = {}, page: PageQuery = {}): Promise<Page<Job>> {
+    const { batchIds, statuses, runnerIds, runIds } = query;
+    return this.#page(['jobs'], { batch_id: batchIds, status: statuses, runner_id: runnerIds, run_id: runIds }, page);
+  }
+
+  cancelJob(jobId: Uuid, reason?: string): Promise<Job> {
+    return this.#post(['jobs', jobId, 'cancel'], reason === undefined ? {} : { reason });
+  }
+
+  runners(query: RunnerFilter = {}): Promise<RunnerListResponse> {
+    return this.#call({ method: 'GET', path: ['runners'], query: { status: query.statuses, tag: query.tags } });
+  }
+
+  runner(runnerId: string): Promise<Runner> {
+    return this.#get(['runners', runnerId]);
+  }
+
+  /** The runner takes no new work; what it holds runs to completion. */
+  drain(runnerId: string, reason?: string): Promise<Runner> {
+    return this.#call({ method: 'POST', path: ['runners', runnerId, 'drain'], query: { reason } });
+  }
+
+  resume(runnerId: string): Promise<Runner> {
+    return this.#post(['runners', runnerId, 'resume']);
+  }
+
+  /** The text of a snapshot file, of one batch or of everything, as it arrives. docs/snapshots.md describes it. */
+  exportSnapshot(batchId?: Uuid): AsyncIterable<Uint8Array> {
+    const path = batchId === undefined ? ['snapshot'] : ['batches', batchId, 'snapshot'];
+    return this.#transport.stream({ method: 'GET', path });
+  }
+
+  /** Forgets a runner that is Offline and holds nothing; answers with it as it was. */
+  forgetRunner(runnerId: string): Promise<Runner> {
+    return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
+  }
+
+  limits(): Promise<LimitsResponse> {
+    return this.#get(['limits']);
+  }
+
+  /** A backup, as it comes; `simbatch restore` reads it. */
+  backup(): AsyncIterable<Uint8Array> {
+    return this.#transport.stream({ method: 'GET', path: ['backup'] });
+  }
+
+  // The runner's side.
+
+  register(request: RegisterRequest): Promise<RegisterResponse> {
+    return this.#post(['runners'], request);
+  }
+
+  heartbeat(
+    runnerId: string,
+    request: HeartbeatRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<HeartbeatResponse> {
+    return this.#call({ method: 'POST', path: ['runners', runnerId, 'heartbeat'], body: request, ...options });
+  }
+
+  /** Waits up to `wait_seconds` for work, and for the answer as long as for any other on top. */
+  claim(runnerId: string, request: ClaimRequest, options: { signal?: AbortSignal } = {}): Promise<ClaimResponse> {
+    const extraMs = (request.wait_seconds ?? 0) * 1000;
+    return this.#call({ method: 'POST', path: ['runners', runnerId, 'claims'], body: request, extraMs, ...options });
+  }
+
+  start(jobId: Uuid, request: StartRequest): Promise<Job> {
+    return this.#post(['jobs', jobId, 'start'], request);
+  }
+
+  complete(jobId: Uuid, request: CompleteRequest): Promise<Job> {
+    return this.#post(['jobs', jobId, 'complete'], request);
+  }
+
+  fail(jobId: Uuid, request: FailRequest): Promise<Job> {
+    return this.#post(['jobs', jobId, 'fail'], request);
+  }
+
+  /** Many reports in one exchange, each judged alone: an outcome with `problem` is a refusal of that report only. */
+  reports(runnerId: string, request: ReportsRequest): Promise<ReportsResponse> {
+    return this.#post(['runners', runnerId, 'reports'], request);
+  }
+
+  signOff(runnerId: string, request: SignOffRequest): Promise<Runner> {
+    return this.#post(['runners', runnerId, 'sign-off'], request);
+  }
+
+  async #call<T>(exchange: Exchange): Promise<T> {
+    return (await this.#transport.send<T>(exchange)).body;
+  }
+
+  #get<T>(path: readonly string[]): Promise<T> {
+    return this.#call({ method: 'GET', path });
+  }
+
+  #post<T>(path: readonly string[], body?: unknown): Promise<T> {
+    return this.#call({ method: 'POST', path, body });
+  }
+
+  #pageAnswer<T>(path: readonly string[], query: Record<string, QueryValue>, page: PageQuery) {
+    const { limit = DEFAULT_PAGE, cursor, signal } = page;
+    const whole = { ...query, limit, cursor };
+    return this.#transport.send<T>({ method: 'GET', path, query: whole, ...(signal === undefined ? {} : { signal }) });
+  }
+
+  async #page<T>(path: readonly string[], query: Record<string, QueryValue>, page: PageQuery): Promise<Page<T>> {
+    const { body, headers } = await this.#pageAnswer<T[]>(path, query, page);
+    return { items: body, ...position(headers) };
+  }
+}
+
+async function* everyItem<T>(
+  fetchPage: (page: PageQuery) => Promise<Page<T>>,
+  options: ListOptions,
+): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  do {
+    const page: PageQuery = { limit: options.pageSize ?? DEFAULT_PAGE };
+    if (cursor !== undefined) page.cursor = cursor;
+    if (options.signal !== undefined) page.signal = options.signal;
+    const { items, next } = await fetchPage(page);
+    yield* items;
+    cursor = next;
+  } while (cursor !== undefined);
+}
+
+/** The cursor in `Link: <...>; rel="next"` (RFC 8288) and the number in `X-Total-Count`. */
+function position(headers: Headers): { next: string | undefined; total: number | undefined } {
+  const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(headers.get('link') ?? '')?.[1];
+  const next = target === undefined ? null : new URL(target, 'http://relative.invalid').searchParams.get('cursor');
+  const total = headers.get('x-total-count');
+  return { next: next ?? undefined, total: total !== null && /^\d+$/.test(total) ? Number(total) : undefined };
+}

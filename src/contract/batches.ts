@@ -1,0 +1,72 @@
+/** Batches, their progress and their results, as the coordinator answers them. */
+import { Type } from 'typebox';
+import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../domain/types.ts';
+import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
+import { JobResult } from './jobs.ts';
+import { double, int32, timestamp, uuid } from './scalars.ts';
+
+export const Batch = named(
+  'Batch',
+  'One study.',
+  answered({
+    id: uuid('The batch.'),
+    name: text('As submitted.'),
+    status: enumOf(BATCH_STATUSES, 'Where the study stands. The last three are final.'),
+    total_jobs: int32('How many jobs it has.'),
+    completed_jobs: int32('How many of them are Completed.'),
+    failed_jobs: int32('How many of them are Failed or Timeout.'),
+    config_hash: text('Digest of the configuration: equal for equal studies.'),
+    created_at: timestamp('When it was submitted.'),
+  }),
+);
+
+export const BatchList = named('BatchList', 'Batches in order of creation.', Type.Array(ref(Batch)));
+
+const jobsByStatus = Type.Unsafe<Record<JobStatus, number>>({
+  type: 'object',
+  required: [...JOB_STATUSES],
+  properties: Object.fromEntries(JOB_STATUSES.map((status) => [status, int32(`Jobs that are ${status}.`)])),
+  description: 'Number of jobs per status. All seven are always there, and add up to `total_jobs`.',
+});
+
+export const BatchStatusResponse = named(
+  'BatchStatusResponse',
+  'A batch and its progress.',
+  answered({
+    batch: ref(Batch),
+    jobs_by_status: jobsByStatus,
+    throughput_jobs_per_minute: double('Current rate of ended jobs.', { minimum: 0 }),
+    estimated_completion_time_mins: Type.Optional(int32('Time that remains, when it can be computed.')),
+  }),
+);
+
+export const BatchResultsResponse = named(
+  'BatchResultsResponse',
+  'A batch and the results of its ended jobs.',
+  answered({ batch: ref(Batch), results: listOf(ref(JobResult), 'In order of run.') }),
+);
+
+export const CancelRequest = named(
+  'CancelRequest',
+  'Why something is cancelled.',
+  submitted({ reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept as the error message.' })) }),
+);
+
+export const SnapshotExport = named(
+  'SnapshotExport',
+  'What is stored, record by record; docs/snapshots.md describes it.',
+  answered({
+    format: int32('The version of the format.', { minimum: 1 }),
+    kind: literal('export'),
+    made_by: text('The program that wrote it, with its version.'),
+    taken_at: timestamp('The instant it shows.'),
+    batch_id: nullable(uuid('The batch asked for; null: everything.')),
+    records: listOf(
+      answered({
+        key: text('`batch/`, `submission/`, `job/`, `result/` or `runner/`, and the id.'),
+        value: Type.Object({}),
+      }),
+      'Each batch, its submission, its jobs, its results; runners last.',
+    ),
+  }),
+);

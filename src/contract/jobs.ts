@@ -1,0 +1,94 @@
+/** Jobs, their results and their history, as the coordinator answers them. */
+import { Type } from 'typebox';
+import { ATTEMPT_OUTCOMES, JOB_STATUSES, SAMPLING_METHODS } from '../domain/types.ts';
+import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
+import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalars.ts';
+
+export const jobStatus = enumOf(JOB_STATUSES, 'Where the job stands. The last four are final.');
+
+export const RunMetadata = named(
+  'RunMetadata',
+  'What a run is of.',
+  answered({
+    simulation_name: text('`simulation.name` of the study.'),
+    simulation_version: text('`simulation.version` of the study.'),
+    duration_minutes: int32('`simulation.duration_minutes` of the study.'),
+    sampling_method: enumOf(SAMPLING_METHODS, 'How the parameters were sampled.'),
+    generated_at: timestamp('When the study was submitted.'),
+    seed: Type.Optional(int64('The seed that is used.')),
+  }),
+);
+
+export const JobRunConfig = named(
+  'JobRunConfig',
+  'The sampled parameters of one run; also the content of the run configuration file.',
+  answered({
+    run_id: int32('Index of the run within its batch, from 0.'),
+    parameters: mapOf(double('The sampled value.'), { description: 'Dispersion name -> sampled value.' }),
+    metadata: ref(RunMetadata),
+  }),
+);
+
+export const Job = named(
+  'Job',
+  'One run of a study.',
+  answered({
+    id: uuid('The job.'),
+    batch_id: uuid('Its batch.'),
+    status: jobStatus,
+    run_config: ref(JobRunConfig),
+    retries: int32('How often it was tried again.'),
+    max_retries: int32('How often it may be tried again.'),
+    timeout_secs: int32('Time limit from `started_at`; 0 means none.'),
+    created_at: timestamp('When it was submitted.'),
+    assigned_runner: Type.Optional(text('The runner that holds it, or held it last.')),
+    claimed_at: Type.Optional(timestamp('When it was claimed.')),
+    started_at: Type.Optional(timestamp('When it started to run.')),
+    completed_at: Type.Optional(timestamp('When it ended.')),
+    error_message: Type.Optional(text('Why it failed.')),
+  }),
+);
+
+export const JobList = named('JobList', 'Jobs in order of creation, then of run.', Type.Array(ref(Job)));
+
+export const JobResult = named(
+  'JobResult',
+  'What came out of a job.',
+  answered({
+    job_id: uuid('The job.'),
+    success: flag('False for a job that failed or ran out of time.'),
+    execution_time_secs: count('How long the run took.'),
+    output_files: listOf(Type.String(), "Locations of the artifacts: paths on the runner's own file system."),
+    metadata: freeForm('What the simulation left in `metadata.json`.'),
+    error_message: Type.Optional(nullable(text('Why it failed; not null when `success` is false.'))),
+    telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
+  }),
+);
+
+export const Attempt = named(
+  'Attempt',
+  'One claim of a job, and what became of it.',
+  answered({
+    attempt: int32('Number of the attempt, from 1.'),
+    runner_id: text('Who claimed it.'),
+    claimed_at: timestamp('When.'),
+    started_at: Type.Optional(timestamp('When the simulation started.')),
+    ended_at: Type.Optional(timestamp('When the attempt ended.')),
+    outcome: Type.Optional(enumOf(ATTEMPT_OUTCOMES, 'How it ended; absent while it is open.')),
+    reason: Type.Optional(text('The reason the runner gave, or the coordinator has.')),
+    message: Type.Optional(text('More about it.')),
+  }),
+);
+
+export const JobHistory = named(
+  'JobHistory',
+  'The attempts of a job.',
+  answered({
+    job_id: uuid('The job.'),
+    status: jobStatus,
+    retries: int32('How often it was tried again after a failure.'),
+    losses: int32('How often its runner was lost.'),
+    attempts: listOf(ref(Attempt), 'Oldest first, the latest hundred.'),
+    attempts_omitted: int32('How many came before those.'),
+  }),
+);

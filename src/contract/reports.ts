@@ -1,0 +1,123 @@
+/** What a runner reports of its jobs, one by one and in bulk. */
+import { Type, type Static } from 'typebox';
+import { FAIL_REASONS } from '../domain/types.ts';
+import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
+import { jobStatus } from './jobs.ts';
+import { Problem } from './problem.ts';
+import { LIMITS, freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
+
+const attempt = int32('Number of the attempt, as the claim told it.', { minimum: 1 });
+const reason = enumOf(
+  FAIL_REASONS,
+  'Why it failed. `exit`, `signal` and `infrastructure` are tried again; the others would end the same way.',
+);
+const errorMessage = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.errorMessageLength,
+  description: 'What a person should read, e.g. the tail of stderr.',
+});
+
+export const ReportedResult = named(
+  'ReportedResult',
+  'What came out of a run.',
+  submitted({
+    execution_time_secs: int32('How long the run took, in whole seconds.'),
+    output_files: listOf(
+      Type.String({ maxLength: LIMITS.textLength }),
+      'Locations of the artifacts.',
+      LIMITS.outputFiles,
+    ),
+    metadata: freeForm('Anything the simulation wants kept, as a JSON object.'),
+    telemetry_data: optionalNullable(
+      Type.String({ maxLength: LIMITS.textLength, description: 'Location of the telemetry file.' }),
+    ),
+  }),
+);
+
+export const StartRequest = named(
+  'StartRequest',
+  'The simulation started.',
+  submitted({ runner_id: runnerId('Who reports.'), attempt }),
+);
+
+export const CompleteRequest = named(
+  'CompleteRequest',
+  'The simulation finished successfully.',
+  submitted({ runner_id: runnerId('Who reports.'), attempt, result: ref(ReportedResult) }),
+);
+
+export const FailRequest = named(
+  'FailRequest',
+  'The simulation failed.',
+  submitted({
+    runner_id: runnerId('Who reports.'),
+    attempt,
+    reason,
+    error_message: errorMessage,
+    result: Type.Optional(ref(ReportedResult)),
+  }),
+);
+
+const StartReport = named(
+  'StartReport',
+  'The simulation of this job started.',
+  submitted({ type: literal('start'), job_id: uuid('The job.'), attempt }),
+);
+
+const CompleteReport = named(
+  'CompleteReport',
+  'The simulation of this job finished successfully.',
+  submitted({ type: literal('complete'), job_id: uuid('The job.'), attempt, result: ref(ReportedResult) }),
+);
+
+const FailReport = named(
+  'FailReport',
+  'The simulation of this job failed.',
+  submitted({
+    type: literal('fail'),
+    job_id: uuid('The job.'),
+    attempt,
+    reason,
+    error_message: errorMessage,
+    result: Type.Optional(ref(ReportedResult)),
+  }),
+);
+
+export const Report = named(
+  'Report',
+  'One report; `type` says which.',
+  tagged('type', StartReport, CompleteReport, FailReport),
+);
+
+export const ReportsRequest = named(
+  'ReportsRequest',
+  'Many reports at once; each is judged alone.',
+  submitted({ instance, reports: listOf(ref(Report), 'In the order they are to be applied.', LIMITS.reports) }),
+);
+
+const AcceptedReport = named(
+  'AcceptedReport',
+  'The report was accepted.',
+  answered({ job_id: uuid('The job.'), status: jobStatus }),
+);
+
+const RefusedReport = named(
+  'RefusedReport',
+  'The report was refused and changed nothing.',
+  answered({ job_id: uuid('The job.'), problem: ref(Problem) }),
+);
+
+const ReportOutcome = named(
+  'ReportOutcome',
+  'What became of one report.',
+  Type.Unsafe<Static<typeof AcceptedReport> | Static<typeof RefusedReport>>({
+    type: 'object',
+    anyOf: [{ $ref: AcceptedReport.$id }, { $ref: RefusedReport.$id }],
+  }),
+);
+
+export const ReportsResponse = named(
+  'ReportsResponse',
+  'One outcome per report, in the same order.',
+  answered({ outcomes: listOf(ref(ReportOutcome), 'The outcomes.') }),
+);

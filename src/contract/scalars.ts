@@ -1,0 +1,74 @@
+/** The scalar schemas that several subjects share, and the bounds on what a client may send. */
+import { Type } from 'typebox';
+import type { Seed } from '../domain/types.ts';
+
+/** How much of anything one request may hold. Generous for people, finite for machines. */
+export const LIMITS = {
+  nameLength: 200,
+  textLength: 10_000,
+  dispersions: 10_000,
+  conditions: 1_000,
+  variables: 10_000,
+  mapEntries: 10_000,
+  tags: 1_000,
+  outputFiles: 100_000,
+  /** In characters. */
+  errorMessageLength: 65_536,
+  holding: 100_000,
+  reports: 10_000,
+  maxJobs: 10_000,
+  waitSeconds: 30,
+  pageSize: 10_000,
+  freeFormDepth: 32,
+  freeFormValues: 100_000,
+} as const;
+
+export const INT32_MAX = 2_147_483_647;
+
+/** An integer from 0 (or `minimum`) to 2^31 - 1 (or `maximum`). */
+export const int32 = (description: string, { minimum = 0, maximum = INT32_MAX } = {}) =>
+  Type.Integer({ minimum, maximum, format: 'int32', description });
+
+/**
+ * An integer from 0 to 2^63 - 1, exact to its last digit: a number or a bigint after parsing. The validator replaces
+ * this by a check of its own, as JSON Schema's `integer` is a double in JavaScript.
+ */
+export const int64 = (description: string) =>
+  Type.Unsafe<Seed>({ type: 'integer', format: 'int64', minimum: 0, description });
+
+/** A count that may grow past 2^31. */
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+/** A finite number. */
+export const double = (description: string, bounds: { minimum?: number; maximum?: number } = {}) =>
+  Type.Number({ format: 'double', description, ...bounds });
+
+export const uuid = (description: string) => Type.String({ format: 'uuid', description });
+
+export const timestamp = (description: string) =>
+  Type.String({ format: 'date-time', description: `${description} ISO 8601, UTC.` });
+
+/** A name a person reads. */
+export const name = (description: string) => Type.String({ minLength: 1, maxLength: LIMITS.nameLength, description });
+
+/** Longer text, possibly empty. */
+export const freeText = (description: string) => Type.String({ maxLength: LIMITS.textLength, description });
+
+export const RUNNER_ID_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$';
+
+export const runnerId = (description: string) => Type.String({ pattern: RUNNER_ID_PATTERN, description });
+
+export const instance = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description:
+    'A random string the runner process draws when it starts. It tells one process from the next under the same id.',
+});
+
+/** A JSON object of the client's own making, bounded in depth and in the number of its values. */
+export const freeForm = (description: string) =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    'x-free-form': { depth: LIMITS.freeFormDepth, values: LIMITS.freeFormValues },
+    description,
+  });

@@ -1,0 +1,208 @@
+/**
+ * The machines at work: how many actors are in each state, how many went along each transition, the latest events; and one
+ * actor alone, with everything it takes.
+ */
+import type { Fact } from '../../../machines/protocol.ts';
+import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type { Commit } from '../coordinator.ts';
+import type { Core } from '../core.ts';
+import { allOf, keys } from '../storage/keys.ts';
+import { jobsByStatus } from '../resources/to-resource.ts';
+import { decodeBatch, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
+import type { Step } from '../turn/actor-transition.ts';
+import { keepLast, type Topic } from './topic.ts';
+
+export type MachineKind = Kind | 'supervisor';
+export const MACHINE_KINDS: readonly MachineKind[] = ['job', 'batch', 'runner', 'supervisor'];
+
+/** One event as a line of a log. */
+interface EventLine {
+  id: string;
+  event: string;
+  from: string | undefined;
+  to: string;
+  now: number;
+}
+
+const LINES = 40;
+
+/** Of one kind of machine: counts by state (whole), flow by transition since the last delta, the latest events. */
+export class MachineTopic implements Topic {
+  readonly everyMs = 200;
+  readonly #core: Core;
+  readonly #kind: MachineKind;
+  readonly #supervisor: () => SupervisorSnapshot;
+  #counts: Map<string, number> | undefined;
+  readonly #flow = new Map<string, number>();
+  #events: EventLine[] = [];
+  #isStale = false;
+  #isChanged = false;
+
+  constructor(core: Core, kind: MachineKind, supervisor: () => SupervisorSnapshot) {
+    this.#core = core;
+    this.#kind = kind;
+    this.#supervisor = supervisor;
+  }
+
+  async snapshot(): Promise<unknown> {
+    this.#counts = await this.#count();
+    this.#isStale = false;
+    return { counts: Object.fromEntries(this.#counts), flow: {}, events: this.#events };
+  }
+
+  hear({ facts, steps }: Commit): boolean {
+    if (this.#kind === 'supervisor') {
+      for (const fact of facts) {
+        if (fact.type === 'deadline.passed') this.#took(line('supervisor', 'TICK', 'Serving', 'Serving', fact.now));
+        if (fact.type === 'system.faulted') this.#took(line('supervisor', 'FAULT', 'Serving', 'Serving', fact.now));
+      }
+      return this.#isChanged;
+    }
+    for (const { type } of facts) {
+      if (type === (this.#kind === 'runner' ? 'runner.forgotten' : 'batch.deleted')) {
+        this.#isStale = true;
+        this.#isChanged = true;
+      }
+    }
+    for (const step of steps) {
+      if (step.kind === this.#kind) {
+        this.#took(line(step.id, step.event?.type ?? '', step.from, step.to, step.now));
+        this.#move(step);
+      } else if (
+        this.#kind === 'job' &&
+        step.kind === 'batch' &&
+        (step.event === undefined || step.event.type === 'CANCEL')
+      ) {
+        // Untouched runs come and go by number, without an event of their own.
+        this.#isStale = true;
+        this.#isChanged = true;
+      }
+    }
+    return this.#isChanged;
+  }
+
+  #took(it: EventLine): void {
+    this.#isChanged = true;
+    const transition = `${it.from ?? ''}|${it.event}|${it.to}`;
+    this.#flow.set(transition, (this.#flow.get(transition) ?? 0) + 1);
+    this.#events.push(it);
+    keepLast(this.#events, LINES);
+  }
+
+  #move({ from, to }: Step): void {
+    const counts = this.#counts;
+    if (counts === undefined || from === to) return;
+    if (from !== undefined) counts.set(from, (counts.get(from) ?? 0) - 1);
+    counts.set(to, (counts.get(to) ?? 0) + 1);
+  }
+
+  async delta(): Promise<unknown> {
+    if (!this.#isChanged) return undefined;
+    this.#isChanged = false;
+    if (this.#isStale) {
+      this.#isStale = false;
+      this.#counts = await this.#count();
+    }
+    const delta = {
+      counts: Object.fromEntries(this.#counts ?? []),
+      flow: Object.fromEntries(this.#flow),
+      events: this.#events,
+    };
+    this.#flow.clear();
+    this.#events = [];
+    return delta;
+  }
+
+  async #count(): Promise<Map<string, number>> {
+    if (this.#kind === 'supervisor') return new Map([[this.#supervisor().value, 1]]);
+    const counts = new Map<string, number>();
+    const add = (state: string, count: number): void => void counts.set(state, (counts.get(state) ?? 0) + count);
+    const snapshot = this.#core.store.snapshot();
+    try {
+      for await (const chunk of snapshot.entries(allOf(this.#kind === 'runner' ? 'runner' : 'batch'))) {
+        for (const [, record] of chunk) {
+          if (this.#kind === 'runner') add(decodeRunner(record).value, 1);
+          else if (this.#kind === 'batch') add(decodeBatch(record).value, 1);
+          else for (const [state, count] of Object.entries(jobsByStatus(decodeBatch(record)))) add(state, count);
+        }
+      }
+    } finally {
+      await snapshot.close();
+    }
+    return counts;
+  }
+}
+
+const line = (id: string, event: string, from: string | undefined, to: string, now: number): EventLine => ({
+  id,
+  event,
+  from,
+  to,
+  now,
+});
+
+/** One actor: its state with its context, then each event it takes. */
+export class ActorTopic implements Topic {
+  readonly everyMs = 100;
+  readonly #core: Core;
+  readonly #kind: Kind;
+  readonly #id: string;
+  #steps: object[] = [];
+  #isGone = false;
+
+  constructor(core: Core, kind: Kind, id: string) {
+    this.#core = core;
+    this.#kind = kind;
+    this.#id = id;
+  }
+
+  async snapshot(): Promise<unknown> {
+    const exists = this.#core.store.get(this.#recordKey()) !== undefined;
+    const state = exists ? this.#core.directory.state(this.#kind, this.#id) : undefined;
+    if (state === undefined) throw this.#unknown();
+    const { value, context } = state;
+    return { value, context, now: this.#core.world.now() };
+  }
+
+  /** The record that says whether the actor exists: an untouched job has none but its batch's. */
+  #recordKey(): string {
+    if (this.#kind === 'job') return keys.batch(batchIdOf(this.#id));
+    return keys[this.#kind](this.#id);
+  }
+
+  hear({ facts, steps }: Commit): boolean {
+    for (const fact of facts) if (this.#isTheEnd(fact)) this.#isGone = true;
+    for (const { kind, id, event, from, to, context, now } of steps) {
+      if (kind === this.#kind && id === this.#id) this.#steps.push({ event, from, to, context, now });
+    }
+    keepLast(this.#steps, 200);
+    return this.#isGone || this.#steps.length > 0;
+  }
+
+  #isTheEnd(fact: Fact): boolean {
+    if (fact.type === 'runner.forgotten') return this.#kind === 'runner' && fact.runnerId === this.#id;
+    if (fact.type !== 'batch.deleted' || this.#kind === 'runner') return false;
+    return fact.batchId === (this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
+  }
+
+  /** What is said where there is no such actor, or none any more. */
+  #unknown(): SimbatchError {
+    return new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
+  }
+
+  delta(): unknown {
+    if (this.#isGone) {
+      this.#isGone = false;
+      this.#steps = [];
+      if (this.#core.store.get(this.#recordKey()) === undefined) throw this.#unknown();
+    }
+    if (this.#steps.length === 0) return undefined;
+    const steps = this.#steps;
+    this.#steps = [];
+    return { steps };
+  }
+}
+
+const UNKNOWN = { job: 'unknown-job', batch: 'unknown-batch', runner: 'unknown-runner' } as const;

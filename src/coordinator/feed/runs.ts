@@ -1,0 +1,193 @@
+/** One batch: its progress, and the runs that changed as short rows that a table of a hundred thousand can take in. */
+import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
+import type { JobContext } from '../../../machines/job-context.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type { RunRow } from '../../domain/live.ts';
+import type { JobResult, JobStatus, Uuid } from '../../domain/types.ts';
+import type { Commit } from '../coordinator.ts';
+import type { Core } from '../core.ts';
+import { keys } from '../storage/keys.ts';
+import * as readings from '../operations/readings.ts';
+import { decodeJob, isTerminal, type JobState } from '../actors/actor-kinds.ts';
+import type { Topic } from './topic.ts';
+
+/** So many runs are told at once, the others with the next delta: a bound on what a viewer costs, however fast runs change. */
+const MAX_ROWS = 300;
+const MAX_ERROR = 2_000;
+
+export class BatchTopic implements Topic {
+  readonly everyMs = 200;
+  readonly #core: Core;
+  readonly #batchId: Uuid;
+  /** The latest state of each changed run; undefined where it has to be read. */
+  readonly #changed = new Map<Uuid, JobState | undefined>();
+  #isChanged = false;
+  #isWholesale = false;
+
+  constructor(core: Core, batchId: Uuid) {
+    this.#core = core;
+    this.#batchId = batchId;
+  }
+
+  async snapshot(): Promise<unknown> {
+    return { progress: readings.batch(this.#core, this.#batchId) };
+  }
+
+  hear({ facts, steps }: Commit): boolean {
+    for (const fact of facts) {
+      if (!('batchId' in fact) || fact.batchId !== this.#batchId) continue;
+      this.#isChanged = true;
+      if ('jobId' in fact) this.#changed.set(fact.jobId, undefined);
+      // Untouched runs are cancelled by number, without a word from each.
+      else if (fact.type === 'batch.cancelling') this.#isWholesale = true;
+    }
+    for (const { kind, id, to, context } of steps) {
+      if (kind !== 'job' || !this.#changed.has(id)) continue;
+      this.#changed.set(id, { value: to as JobStatus, context: context as JobContext });
+    }
+    return this.#isChanged;
+  }
+
+  delta(): unknown {
+    if (!this.#isChanged) return undefined;
+    this.#isChanged = false;
+    const runs = this.#isWholesale ? [] : this.#rows();
+    const delta = { progress: readings.batch(this.#core, this.#batchId), runs, reload: this.#isWholesale };
+    if (this.#isWholesale) this.#changed.clear();
+    this.#isChanged = this.#changed.size > 0;
+    this.#isWholesale = false;
+    return delta;
+  }
+
+  get isUnfinished(): boolean {
+    return this.#isChanged;
+  }
+
+  #rows(): RunRow[] {
+    const rows: RunRow[] = [];
+    for (const [id, known] of this.#changed) {
+      if (rows.length === MAX_ROWS) break;
+      this.#changed.delete(id);
+      const state = known ?? this.#read(id);
+      if (state !== undefined) rows.push(this.#row(id, state));
+    }
+    return rows;
+  }
+
+  #read(id: Uuid): JobState | undefined {
+    const record = this.#core.store.get(keys.job(id));
+    if (record === undefined) return undefined;
+    return decodeJob(id, record, readings.readBatch(this.#core.store, this.#batchId).context);
+  }
+
+  #row(id: Uuid, { value, context: c }: JobState): RunRow {
+    const row: RunRow = { run: c.runId, status: value, retries: c.retries };
+    if (c.runnerId !== undefined) row.runner = c.runnerId;
+    if (c.startedAtMs !== undefined) row.started = c.startedAtMs;
+    if (c.completedAtMs !== undefined) row.ended = c.completedAtMs;
+    if (c.error !== undefined) row.error = c.error.slice(0, MAX_ERROR);
+    const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
+    if (result !== undefined) row.outputs = outputsOf(JSON.parse(result) as JobResult);
+    return row;
+  }
+}
+
+function outputsOf(result: JobResult): Record<string, number> {
+  const outputs: Record<string, number> = Object.create(null) as Record<string, number>;
+  outputs['execution_time_secs'] = result.execution_time_secs;
+  for (const [name, value] of Object.entries(result.metadata)) if (typeof value === 'number') outputs[name] = value;
+  return outputs;
+}
+
+/** All batches: the progress of those that changed. */
+export class BatchesTopic implements Topic {
+  readonly everyMs = 500;
+  readonly #core: Core;
+  readonly #changed = new Set<Uuid>();
+  readonly #deleted = new Set<Uuid>();
+  /** Of the batches told at once; the others follow with the next delta. */
+  static readonly #PER_DELTA = 200;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  async snapshot(): Promise<unknown> {
+    const open: unknown[] = [];
+    for (const [id, { actor }] of this.#core.directory.batches) {
+      if (open.length === BatchesTopic.#PER_DELTA) break;
+      const { context } = actor.getSnapshot() as { context: Parameters<typeof pendingRuns>[0] };
+      if (pendingRuns(context) + activeRuns(context) > 0) open.push(this.#progress(id));
+    }
+    return { batches: open.filter((it) => it !== undefined) };
+  }
+
+  hear({ facts }: Commit): boolean {
+    for (const fact of facts) {
+      if (fact.type === 'batch.deleted') {
+        this.#changed.delete(fact.batchId);
+        this.#deleted.add(fact.batchId);
+      } else if ('batchId' in fact) this.#changed.add(fact.batchId);
+    }
+    return this.#changed.size + this.#deleted.size > 0;
+  }
+
+  delta(): unknown {
+    const batches: unknown[] = [];
+    for (const id of this.#changed) {
+      if (batches.length === BatchesTopic.#PER_DELTA) break;
+      this.#changed.delete(id);
+      const progress = this.#progress(id);
+      if (progress !== undefined) batches.push(progress);
+    }
+    const deleted = [...this.#deleted];
+    this.#deleted.clear();
+    return batches.length + deleted.length === 0 ? undefined : { batches, deleted };
+  }
+
+  get isUnfinished(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Undefined for a batch whose first write is still under way. */
+  #progress(id: Uuid): unknown {
+    return this.#core.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#core, id);
+  }
+}
+
+/** One run, whole. */
+export class JobTopic implements Topic {
+  readonly everyMs = 100;
+  readonly #core: Core;
+  readonly #jobId: Uuid;
+  #isChanged = false;
+
+  constructor(core: Core, jobId: Uuid) {
+    this.#core = core;
+    this.#jobId = jobId;
+  }
+
+  async snapshot(): Promise<unknown> {
+    const result = this.#core.store.get(keys.result(this.#jobId));
+    return {
+      job: readings.job(this.#core, this.#jobId),
+      history: readings.jobHistory(this.#core, this.#jobId),
+      result: result === undefined ? null : (JSON.parse(result) as JobResult),
+    };
+  }
+
+  hear({ facts }: Commit): boolean {
+    for (const fact of facts) {
+      if ('jobId' in fact && fact.jobId === this.#jobId) this.#isChanged = true;
+      else if (fact.type !== 'batch.cancelling' && fact.type !== 'batch.deleted') continue;
+      else if (fact.batchId === batchIdOf(this.#jobId)) this.#isChanged = true;
+    }
+    return this.#isChanged;
+  }
+
+  delta(): unknown {
+    if (!this.#isChanged) return undefined;
+    this.#isChanged = false;
+    return this.snapshot();
+  }
+}

@@ -1,0 +1,50 @@
+/** Cancelling a job or a whole batch. Cancelling what is cancelled already is no mistake; what has ended otherwise stays. */
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type { Batch, Job, Uuid } from '../../domain/types.ts';
+import type { Core } from '../core.ts';
+import { presentBatch, presentJob } from '../resources/to-resource.ts';
+import type { BatchState, JobState } from '../actors/actor-kinds.ts';
+import type { Turn } from '../turn/turn.ts';
+
+/** The state of a batch, or the refusal that there is none. */
+export function batchOrThrow(turn: Pick<Turn, 'state'>, batchId: Uuid): BatchState {
+  const state = turn.state('batch', batchId);
+  if (state === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+  return state;
+}
+
+/** The state of a job, or the refusal that there is none. */
+export function jobOrThrow(turn: Pick<Turn, 'state'>, jobId: Uuid): JobState {
+  const state = turn.state('job', jobId);
+  if (state === undefined) throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
+  return state;
+}
+
+export function cancelBatch(core: Core, batchId: Uuid, reason: string | undefined): Promise<Batch> {
+  return core.turns.run('cancel-batch', (turn) => {
+    const { value } = batchOrThrow(turn, batchId);
+    if (value !== 'Cancelled') {
+      if (!turn.accepts('batch', batchId, { type: 'CANCEL', reason, now: turn.now })) {
+        throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);
+      }
+      turn.send('batch', batchId, { type: 'CANCEL', reason, now: turn.now });
+      turn.settle();
+    }
+    return presentBatch(batchOrThrow(turn, batchId));
+  });
+}
+
+export function cancelJob(core: Core, jobId: Uuid, reason: string | undefined): Promise<Job> {
+  return core.turns.run('cancel-job', (turn) => {
+    const { value } = jobOrThrow(turn, jobId);
+    if (value !== 'Cancelled') {
+      if (!turn.accepts('job', jobId, { type: 'CANCEL', reason, now: turn.now })) {
+        throw new SimbatchError('illegal-transition', `job ${jobId} is ${value} and cannot be cancelled any more`);
+      }
+      turn.send('job', jobId, { type: 'CANCEL', reason, now: turn.now });
+    }
+    const batch = batchOrThrow(turn, batchIdOf(jobId));
+    return presentJob(jobOrThrow(turn, jobId), core.studies.of(batch.context));
+  });
+}

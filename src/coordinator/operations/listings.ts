@@ -1,0 +1,246 @@
+/**
+ * Listings: jobs, batches and results as of one instant, in creation order and then run order, in chunks and constant memory
+ * whatever their number. Runs that nothing happened to are derived between the recorded ones.
+ */
+import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
+import { JOB_STATUSES, type Batch, type Job, type JobResult, type JobStatus, type Uuid } from '../../domain/types.ts';
+import type { BatchFilter, JobFilter } from '../../domain/filters.ts';
+import type { Listing, PageRequest } from '../api.ts';
+import type { Core } from '../core.ts';
+import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
+import { jobsByStatus, presentBatch, presentJob } from '../resources/to-resource.ts';
+import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
+import type { StoreSnapshot } from '../storage/store.ts';
+import { isEmpty, readBatch } from './readings.ts';
+
+const CHUNK = 500;
+
+/** Turns a stream of chunks into a listing: cut at the limit, with the snapshot freed at the end. */
+function listing<T>(
+  snapshot: StoreSnapshot,
+  source: AsyncIterable<readonly T[]>,
+  page: PageRequest,
+  positionOf: (item: T) => string,
+  total: number | undefined,
+): Listing<T> {
+  let next: string | undefined;
+  async function* chunks(): AsyncIterable<readonly T[]> {
+    let left = page.limit ?? Infinity;
+    let last: T | undefined;
+    try {
+      for await (const chunk of source) {
+        if (chunk.length > left) {
+          const rest = chunk.slice(0, left);
+          if (rest.length > 0) yield rest;
+          const end = rest.at(-1) ?? last;
+          next = end === undefined ? undefined : positionOf(end);
+          return;
+        }
+        left -= chunk.length;
+        last = chunk.at(-1);
+        if (chunk.length > 0) yield chunk;
+      }
+    } finally {
+      await snapshot.close();
+    }
+  }
+  return { total, chunks: freeing(snapshot, chunks()), next: () => next };
+}
+
+/** A generator that is returned from before its first step never comes to its `finally`. */
+function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = chunks[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next(),
+        async return() {
+          await iterator.return?.();
+          await snapshot.close();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+/** Opens a listing on a new snapshot, which does not outlive a failure to open. */
+async function open<T>(core: Core, make: (snapshot: StoreSnapshot) => Promise<Listing<T>>): Promise<Listing<T>> {
+  const snapshot = core.store.snapshot();
+  try {
+    return await make(snapshot);
+  } catch (error) {
+    await snapshot.close();
+    throw error;
+  }
+}
+
+async function* allBatches(
+  snapshot: StoreSnapshot,
+  after: Uuid | undefined,
+  inclusive: boolean,
+): AsyncIterable<BatchState> {
+  const range: KeyRange = allOf('batch');
+  // A character that no id has, so that the range begins behind this id.
+  if (after !== undefined) range.gte = keys.batch(after) + (inclusive ? '' : ' ');
+  for await (const chunk of snapshot.entries(range, { chunkSize: 200 })) {
+    for (const [, record] of chunk) yield decodeBatch(record);
+  }
+}
+
+export function batches(core: Core, filter: BatchFilter, page: PageRequest = {}): Promise<Listing<Batch>> {
+  const matches = ({ value, context }: BatchState): boolean =>
+    (isEmpty(filter.statuses) || filter.statuses?.includes(value) === true) &&
+    (isEmpty(filter.names) || filter.names?.includes(context.name) === true);
+  return open(core, async (snapshot) => {
+    let total: number | undefined;
+    if (page.limit !== undefined) {
+      total = 0;
+      for await (const it of allBatches(snapshot, undefined, true)) if (matches(it)) total += 1;
+    }
+    async function* chunks(): AsyncIterable<Batch[]> {
+      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield [presentBatch(it)];
+    }
+    return listing(snapshot, chunks(), page, (it) => it.id, total);
+  });
+}
+
+async function* wantedBatches(
+  snapshot: StoreSnapshot,
+  filter: JobFilter,
+  after: Uuid | undefined,
+): AsyncIterable<BatchState> {
+  if (isEmpty(filter.batchIds)) {
+    yield* allBatches(snapshot, after, true);
+    return;
+  }
+  for (const batchId of [...new Set(filter.batchIds)].sort()) {
+    if (after !== undefined && batchId < after) continue;
+    const record = snapshot.get(keys.batch(batchId));
+    if (record !== undefined) yield decodeBatch(record);
+  }
+}
+
+export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Promise<Listing<Job>> {
+  const statuses = new Set(isEmpty(filter.statuses) ? JOB_STATUSES : filter.statuses);
+  return open(core, async (snapshot) => {
+    const isCounted = isEmpty(filter.runnerIds) && isEmpty(filter.runIds);
+    let total: number | undefined;
+    if (page.limit !== undefined && isCounted) {
+      total = 0;
+      for await (const it of wantedBatches(snapshot, filter, undefined)) total += countIn(it, statuses);
+    }
+    // A page needs no more at once than its own size and one to know that there is a next.
+    const size = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
+    async function* chunks(): AsyncIterable<Job[]> {
+      const startBatch = page.after === undefined ? undefined : batchIdOf(page.after);
+      for await (const batch of wantedBatches(snapshot, filter, startBatch)) {
+        if (countIn(batch, statuses) === 0) continue;
+        const isStart = page.after !== undefined && batch.context.batchId === startBatch;
+        const from = isStart ? runIdOf(page.after as string) + 1 : 0;
+        // A batch may be deleted while its jobs are listed.
+        const study = core.studies.of(batch.context, { read: (key) => snapshot.get(key) });
+        for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
+          yield states.map((it) => presentJob(it, study));
+        }
+      }
+    }
+    return listing(snapshot, chunks(), page, (it) => it.id, total);
+  });
+}
+
+const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number => {
+  const counts = jobsByStatus(batch);
+  let sum = 0;
+  for (const status of statuses) sum += counts[status];
+  return sum;
+};
+
+/** The jobs of one batch from run `from` on that match, in chunks of at most `size`. */
+async function* jobsOf(
+  snapshot: StoreSnapshot,
+  batch: BatchState,
+  filter: JobFilter,
+  statuses: ReadonlySet<JobStatus>,
+  from: number,
+  size: number,
+): AsyncIterable<JobState[]> {
+  const { totalJobs, batchId, cancelRequested } = batch.context;
+  const runners = isEmpty(filter.runnerIds) ? undefined : new Set(filter.runnerIds);
+  const matches = ({ value, context }: JobState): boolean =>
+    statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
+  if (!isEmpty(filter.runIds)) {
+    yield namedRuns(snapshot, batch, filter.runIds ?? [], from).filter(matches);
+    return;
+  }
+  // Untouched runs are all in one state, and nobody's.
+  const withUntouched = runners === undefined && statuses.has(cancelRequested ? 'Cancelled' : 'Pending');
+  let next = from;
+  function* untouchedBefore(end: number): Iterable<JobState[]> {
+    for (; withUntouched && next < end; next += size) {
+      const count = Math.min(size, end - next);
+      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), next + at, batch));
+    }
+    next = end;
+  }
+  for await (const recorded of recordedJobs(snapshot, batch, from, size)) {
+    let chunk: JobState[] = [];
+    for (const state of recorded) {
+      const { runId } = state.context;
+      if (withUntouched && next < runId) {
+        if (chunk.length > 0) yield chunk;
+        chunk = [];
+        yield* untouchedBefore(runId);
+      }
+      next = runId + 1;
+      if (matches(state)) chunk.push(state);
+    }
+    if (chunk.length > 0) yield chunk;
+  }
+  yield* untouchedBefore(totalJobs);
+}
+
+function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly number[], from: number): JobState[] {
+  const { totalJobs, batchId } = batch.context;
+  const wanted = [...new Set(runIds)].filter((it) => it >= from && it < totalJobs).sort((a, b) => a - b);
+  return wanted.map((runId) => {
+    const id = jobId(batchId, runId);
+    const record = snapshot.get(keys.job(id));
+    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
+  });
+}
+
+async function* recordedJobs(
+  snapshot: StoreSnapshot,
+  batch: BatchState,
+  from: number,
+  chunkSize: number,
+): AsyncIterable<JobState[]> {
+  const { batchId, totalJobs } = batch.context;
+  if (from >= totalJobs) return;
+  const range = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, from)) };
+  for await (const chunk of snapshot.entries(range, { chunkSize })) {
+    yield chunk.map(([key, record]) => decodeJob(idOf(key), record, batch.context));
+  }
+}
+
+export function batchResults(
+  core: Core,
+  batchId: Uuid,
+  page: PageRequest = {},
+): Promise<{ batch: Batch; results: Listing<JobResult> }> {
+  let batch: BatchState | undefined;
+  return open(core, async (snapshot) => {
+    batch = readBatch(snapshot, batchId);
+    const { completed, failed, timedOut } = batch.context;
+    const range = ofBatch('result', batchId);
+    if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
+    const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
+    async function* chunks(): AsyncIterable<JobResult[]> {
+      for await (const chunk of snapshot.entries(range, { chunkSize })) {
+        yield chunk.map(([, record]) => JSON.parse(record) as JobResult);
+      }
+    }
+    return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
+  }).then((results) => ({ batch: presentBatch(batch as BatchState), results }));
+}

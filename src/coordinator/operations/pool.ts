@@ -1,0 +1,131 @@
+/** The pool: runners come, give signs of life, are drained and resumed, and go. */
+import { offlineAfterMs, leaseMs, DEFAULT_HEARTBEAT_INTERVAL_SECS } from '../../domain/rules.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import type {
+  AttemptRef,
+  CancelNotice,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  RegisterRequest,
+  RegisterResponse,
+  Runner,
+  SignOffRequest,
+} from '../../domain/types.ts';
+import type { Core } from '../core.ts';
+import { presentRunner } from '../resources/to-resource.ts';
+import type { RunnerState } from '../actors/actor-kinds.ts';
+import type { Turn } from '../turn/turn.ts';
+
+/** The state of a runner, or the refusal that there is none. */
+export function runnerOrThrow(turn: Pick<Turn, 'state'>, runnerId: string): RunnerState {
+  const state = turn.state('runner', runnerId);
+  if (state === undefined) {
+    throw new SimbatchError(
+      'unknown-runner',
+      `there is no runner "${runnerId}"; it has to register first (POST /runners)`,
+    );
+  }
+  return state;
+}
+
+/** Refuses a process that is no longer the one registered under the id. */
+export function sameInstanceOrThrow({ context }: RunnerState, instance: string): void {
+  if (context.instance === instance) return;
+  throw new SimbatchError(
+    'wrong-instance',
+    `runner "${context.runnerId}" is now another process; this one has to register anew`,
+  );
+}
+
+/** What became of the attempts that a runner says it holds: cancelled ones to kill and confirm, and ones that are not its own. */
+function judgeHolding(
+  turn: Turn,
+  runnerId: string,
+  holding: readonly AttemptRef[],
+): { cancel: CancelNotice[]; lost: AttemptRef[] } {
+  const cancel: CancelNotice[] = [];
+  const lost: AttemptRef[] = [];
+  for (const { job_id, attempt } of holding) {
+    const job = turn.state('job', job_id);
+    const isCurrent = job !== undefined && job.context.attempt === attempt && job.context.runnerId === runnerId;
+    if (!isCurrent) lost.push({ job_id, attempt });
+    else if (job.value === 'Cancelled')
+      cancel.push({ job_id, attempt, reason: job.context.attempts.at(-1)?.reason ?? 'cancelled' });
+    else if (job.value === 'Timeout') cancel.push({ job_id, attempt, reason: 'timeout' });
+    else if (job.value === 'Failed' && job.context.attempts.at(-1)?.outcome === 'lost') lost.push({ job_id, attempt });
+  }
+  return { cancel, lost };
+}
+
+export function register(core: Core, request: RegisterRequest): Promise<RegisterResponse> {
+  return core.turns.run('register', (turn) => {
+    const { id, instance } = request;
+    const heartbeatIntervalSecs = request.heartbeat_interval_secs ?? DEFAULT_HEARTBEAT_INTERVAL_SECS;
+    if (turn.state('runner', id) === undefined) turn.create('runner', id, { runnerId: id, now: turn.now });
+    const event = {
+      type: 'REGISTER' as const,
+      instance,
+      replaces: request.replaces,
+      name: request.name ?? id,
+      capabilities: request.capabilities,
+      tags: request.tags ?? [],
+      heartbeatIntervalSecs,
+      holding: request.holding ?? [],
+      now: turn.now,
+    };
+    if (!turn.accepts('runner', id, event)) {
+      throw new SimbatchError(
+        'runner-id-in-use',
+        `another live process is registered as runner "${id}"; choose another id, or wait until it counts as Offline`,
+      );
+    }
+    turn.send('runner', id, event);
+    turn.settle();
+    // A process that starts anew waits for nothing: what the one before it waited for is not its own.
+    core.waiting.dismiss(id, { assignments: [], batches: {} });
+    return {
+      runner: presentRunner(runnerOrThrow(turn, id)),
+      heartbeat_interval_secs: heartbeatIntervalSecs,
+      offline_after_secs: offlineAfterMs(heartbeatIntervalSecs) / 1000,
+      lease_secs: leaseMs(heartbeatIntervalSecs) / 1000,
+      lost: judgeHolding(turn, id, event.holding).lost,
+    };
+  });
+}
+
+/** A sign of life of the registered process. */
+export function hear(turn: Turn, runnerId: string, instance: string, holding: readonly AttemptRef[] | undefined): void {
+  sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
+  turn.send('runner', runnerId, { type: 'HEARTBEAT', instance, holding, now: turn.now });
+}
+
+export function heartbeat(core: Core, runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse> {
+  return core.turns.run('heartbeat', (turn) => {
+    hear(turn, runnerId, request.instance, request.holding);
+    return { runner: presentRunner(runnerOrThrow(turn, runnerId)), ...judgeHolding(turn, runnerId, request.holding) };
+  });
+}
+
+export function signOff(core: Core, runnerId: string, { instance }: SignOffRequest): Promise<Runner> {
+  return core.turns.run('sign-off', (turn) => {
+    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
+    turn.send('runner', runnerId, { type: 'SIGN_OFF', instance, now: turn.now });
+    turn.settle();
+    core.waiting.dismiss(runnerId, { assignments: [], batches: {} });
+    return presentRunner(runnerOrThrow(turn, runnerId));
+  });
+}
+
+export function drain(core: Core, runnerId: string, reason: string | undefined): Promise<Runner> {
+  return core.turns.run('drain', (turn) => {
+    runnerOrThrow(turn, runnerId);
+    return presentRunner(turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now }));
+  });
+}
+
+export function resume(core: Core, runnerId: string): Promise<Runner> {
+  return core.turns.run('resume', (turn) => {
+    runnerOrThrow(turn, runnerId);
+    return presentRunner(turn.send('runner', runnerId, { type: 'RESUME', now: turn.now }));
+  });
+}

@@ -1,0 +1,142 @@
+/**
+ * Readings: what clients ask without changing anything. They read the store and never an actor, so that nothing is shown
+ * that a crash could take back, and no reading waits for a write.
+ */
+import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
+import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
+import type { Sampler } from '../../domain/sampling/sampler.ts';
+import type {
+  BatchStatusResponse,
+  BatchSubmission,
+  Job,
+  JobHistory,
+  JobResult,
+  Runner,
+  RunnerListResponse,
+  Uuid,
+} from '../../domain/types.ts';
+import type { RunnerFilter } from '../../domain/filters.ts';
+import type { Core } from '../core.ts';
+import { allOf, keys } from '../storage/keys.ts';
+import { jobsByStatus, presentBatch, presentHistory, presentJob, presentRunner } from '../resources/to-resource.ts';
+import {
+  decodeBatch,
+  decodeJob,
+  decodeRunner,
+  derivedJob,
+  isTerminal,
+  type BatchState,
+  type JobState,
+} from '../actors/actor-kinds.ts';
+
+/** Something to read records from: the store, or a snapshot of it. */
+export interface Records {
+  get(key: string): string | undefined;
+}
+
+export function readBatch(records: Records, batchId: Uuid): BatchState {
+  const record = isBatchId(batchId) ? records.get(keys.batch(batchId)) : undefined;
+  if (record === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+  return decodeBatch(record);
+}
+
+function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
+  const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;
+  const batchState = record === undefined ? undefined : decodeBatch(record);
+  if (batchState === undefined || runIdOf(jobId) >= batchState.context.totalJobs) {
+    throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
+  }
+  const stored = records.get(keys.job(jobId));
+  return {
+    state:
+      stored === undefined
+        ? derivedJob(jobId, runIdOf(jobId), batchState)
+        : decodeJob(jobId, stored, batchState.context),
+    batchState,
+  };
+}
+
+export function job(core: Core, jobId: Uuid): Job {
+  const { state, batchState } = readJob(core.store, jobId);
+  return presentJob(state, core.studies.of(batchState.context));
+}
+
+export function jobHistory(core: Core, jobId: Uuid): JobHistory {
+  return presentHistory(readJob(core.store, jobId).state);
+}
+
+export function jobResult(core: Core, jobId: Uuid): JobResult {
+  const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
+  // The results of a deleted batch are still there for a while, and nobody's any more.
+  if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
+    return JSON.parse(stored) as JobResult;
+  const { value } = readJob(core.store, jobId).state;
+  const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
+  throw new SimbatchError(
+    'result-not-ready',
+    `job ${jobId} is ${value} ${why}; a result exists once a job is Completed, Failed or Timeout`,
+  );
+}
+
+export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
+  const state = readBatch(core.store, batchId);
+  const now = core.world.now();
+  const { context: c } = state;
+  const remaining = pendingRuns(c) + activeRuns(c);
+  const window = core.views.getSnapshot().context.rates[batchId] ?? EMPTY_WINDOW;
+  const ended = c.completed + c.failed + c.timedOut;
+  const rate = jobsPerMinute({ ended, remaining, startedAtMs: c.startedAtMs, window }, now);
+  const response: BatchStatusResponse = {
+    batch: presentBatch(state),
+    jobs_by_status: jobsByStatus(state),
+    throughput_jobs_per_minute: rate,
+  };
+  const minutes = minutesLeft(remaining, rate);
+  if (minutes !== undefined) response.estimated_completion_time_mins = minutes;
+  return response;
+}
+
+export function submission(core: Core, batchId: Uuid): BatchSubmission {
+  return core.studies.of(readBatch(core.store, batchId).context).submission;
+}
+
+export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
+  const { context } = readBatch(core.store, batchId);
+  return { sampler: core.studies.of(context).sampler, totalJobs: context.totalJobs };
+}
+
+export function runner(core: Core, runnerId: string): Runner {
+  const record = core.store.get(keys.runner(runnerId));
+  if (record === undefined) throw new SimbatchError('unknown-runner', `there is no runner "${runnerId}"`);
+  return presentRunner(decodeRunner(record));
+}
+
+export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerListResponse> {
+  const all: Runner[] = [];
+  const snapshot = core.store.snapshot();
+  try {
+    for await (const chunk of snapshot.entries(allOf('runner'))) {
+      for (const [, record] of chunk) all.push(presentRunner(decodeRunner(record)));
+    }
+  } finally {
+    await snapshot.close();
+  }
+  const wanted = all.filter(
+    (it) =>
+      (isEmpty(filter.statuses) || filter.statuses?.includes(it.status) === true) &&
+      (isEmpty(filter.tags) || filter.tags?.some((tag) => it.tags.includes(tag)) === true),
+  );
+  const connected = wanted.filter((it) => it.status !== 'Offline');
+  return {
+    runners: wanted,
+    active_runners: connected.length,
+    offline_runners: wanted.length - connected.length,
+    total_capacity: connected
+      .filter((it) => it.status !== 'Maintenance')
+      .reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0),
+  };
+}
+
+export const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0;

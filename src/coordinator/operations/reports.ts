@@ -1,0 +1,135 @@
+/**
+ * Reports: a runner says what became of an attempt. A report of an attempt that is not current changes nothing; the exact
+ * repeat of one that was accepted is answered as the first time, since its reply may have been lost.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { HISTORY_MESSAGE_LIMIT } from '../../domain/rules.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type {
+  CompleteRequest,
+  FailRequest,
+  Job,
+  JobResult,
+  Report,
+  ReportsRequest,
+  StartRequest,
+  Uuid,
+} from '../../domain/types.ts';
+import type { JobEvent } from '../../../machines/protocol.ts';
+import type { ReportJudgement } from '../api.ts';
+import type { Core } from '../core.ts';
+import { keys } from '../storage/keys.ts';
+import { presentJob, reportedResult } from '../resources/to-resource.ts';
+import { isTerminal, type JobState } from '../actors/actor-kinds.ts';
+import type { Turn } from '../turn/turn.ts';
+import { batchOrThrow, jobOrThrow } from './cancel.ts';
+import { runnerOrThrow, sameInstanceOrThrow } from './pool.ts';
+
+export const start = (core: Core, jobId: Uuid, { runner_id, ...request }: StartRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'start', job_id: jobId, ...request });
+
+export const complete = (core: Core, jobId: Uuid, { runner_id, ...request }: CompleteRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'complete', job_id: jobId, ...request });
+
+export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'fail', job_id: jobId, ...request });
+
+function single(core: Core, runnerId: string, report: Report): Promise<Job> {
+  return core.turns.run(report.type, (turn) => {
+    const job = judge(turn, runnerId, report);
+    const batch = batchOrThrow(turn, batchIdOf(report.job_id));
+    return presentJob(job, core.studies.of(batch.context));
+  });
+}
+
+/** Many reports in one turn, each judged alone. */
+export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
+  return core.turns.run('reports', (turn) => {
+    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
+    return request.reports.map((report) => judgementOf(turn, runnerId, report));
+  });
+}
+
+function judgementOf(turn: Turn, runnerId: string, report: Report): ReportJudgement {
+  try {
+    return { job_id: report.job_id, status: judge(turn, runnerId, report).value };
+  } catch (error) {
+    // A refusal has changed nothing. Anything else is a fault of the whole turn.
+    if (!(error instanceof SimbatchError)) throw error;
+    return { job_id: report.job_id, refusal: error };
+  }
+}
+
+/** Takes the report, or recognizes it, or refuses it. */
+function judge(turn: Turn, runnerId: string, report: Report): JobState {
+  const jobId = report.job_id;
+  const before = jobOrThrow(turn, jobId);
+  const event = eventOf(report, runnerId, turn.now);
+  const after = turn.offer('job', jobId, event);
+  if (after === undefined) {
+    if (isRepeat(turn, before, runnerId, report)) return before;
+    throw refusal(before, runnerId, report);
+  }
+  if (isTerminal(after.value)) {
+    const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
+    if (result !== undefined) turn.put(keys.result(jobId), JSON.stringify(result));
+  }
+  return after;
+}
+
+function eventOf(report: Report, runnerId: string, now: number): JobEvent {
+  const { attempt } = report;
+  switch (report.type) {
+    case 'start':
+      return { type: 'START', runnerId, attempt, now };
+    case 'complete':
+      return { type: 'COMPLETE', runnerId, attempt, now };
+    case 'fail':
+      return { type: 'FAIL', runnerId, attempt, reason: report.reason, message: report.error_message, now };
+  }
+}
+
+function resultOf(report: Report, executionMs: number): JobResult | undefined {
+  if (report.type === 'start') return undefined;
+  const error = report.type === 'fail' ? report.error_message : null;
+  return reportedResult(report.job_id, report.result, error, executionMs);
+}
+
+function isRepeat(turn: Turn, { context: c }: JobState, runnerId: string, report: Report): boolean {
+  const record = c.attempts.find((it) => it.n === report.attempt);
+  if (record === undefined || record.runner !== runnerId) return false;
+  switch (report.type) {
+    case 'start':
+      return record.started !== undefined;
+    case 'complete':
+      return record.outcome === 'completed' && isSameResult(turn, report);
+    case 'fail':
+      // The coordinator's own clock may have been first to end the attempt.
+      if (record.outcome === 'timeout' && report.reason === 'timeout') return true;
+      return (
+        record.outcome === 'failed' &&
+        record.reason === report.reason &&
+        record.message === report.error_message.slice(0, HISTORY_MESSAGE_LIMIT)
+      );
+  }
+}
+
+/** Compares with the stored result but for the execution time, which may have been measured here. */
+function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
+  const stored = turn.read(keys.result(report.job_id));
+  if (stored === undefined) return false;
+  return isDeepStrictEqual(JSON.parse(stored), JSON.parse(JSON.stringify(resultOf(report, 0))));
+}
+
+function refusal({ value, context: c }: JobState, runnerId: string, { attempt, job_id, type }: Report): SimbatchError {
+  if (attempt !== c.attempt || runnerId !== c.runnerId) {
+    const current =
+      c.runnerId === undefined ? 'no attempt is current' : `attempt ${c.attempt} by runner "${c.runnerId}" is`;
+    return new SimbatchError(
+      'stale-attempt',
+      `attempt ${attempt} of job ${job_id} by runner "${runnerId}" is not current: the job is ${value} and ${current}`,
+    );
+  }
+  return new SimbatchError('illegal-transition', `job ${job_id} is ${value}, which does not allow "${type}"`);
+}

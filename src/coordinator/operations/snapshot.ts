@@ -1,0 +1,86 @@
+/**
+ * The export: everything the store holds of one batch or of all, as of one instant, record by record as it is stored. What is
+ * a client's own secret of a request (idempotency keys) and what can be derived is left out.
+ */
+import type { Uuid } from '../../domain/types.ts';
+import { packageVersion } from '../../base/package.ts';
+import type { ExportedRecord, ExportListing } from '../api.ts';
+import type { Core } from '../core.ts';
+import { allOf, idOf, keys, ofBatch } from '../storage/keys.ts';
+import { timestamp } from '../resources/to-resource.ts';
+import { decodeRunner, type JobRecord } from '../actors/actor-kinds.ts';
+import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
+import type { Entry, StoreSnapshot } from '../storage/store.ts';
+import { readBatch } from './readings.ts';
+
+/** @throws SimbatchError `unknown-batch` */
+export function exportSnapshot(core: Core, batchId?: Uuid): ExportListing {
+  const snapshot = core.store.snapshot();
+  try {
+    if (batchId !== undefined) readBatch(snapshot, batchId);
+  } catch (error) {
+    void snapshot.close();
+    throw error;
+  }
+  const head: Export = {
+    format: SNAPSHOT_FORMAT,
+    kind: 'export',
+    made_by: `simbatch ${packageVersion}`,
+    taken_at: timestamp(core.world.now()),
+    batch_id: batchId ?? null,
+  };
+  return { head, records: { total: undefined, chunks: freed(snapshot, batchId), next: () => undefined } };
+}
+
+async function* freed(snapshot: StoreSnapshot, batchId: Uuid | undefined): AsyncGenerator<ExportedRecord[]> {
+  try {
+    if (batchId === undefined) yield* everything(snapshot);
+    else yield* oneBatch(snapshot, batchId);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+const records =
+  (name: string) =>
+  ([key, json]: Entry): ExportedRecord => ({ key: `${name}/${idOf(key)}`, json });
+
+async function* everything(snapshot: StoreSnapshot): AsyncGenerator<ExportedRecord[]> {
+  for await (const chunk of snapshot.entries(allOf('batch'), { chunkSize: 100 })) {
+    for (const [key] of chunk) yield* recordsOf(snapshot, idOf(key));
+  }
+  for await (const chunk of snapshot.entries(allOf('runner'))) yield chunk.map(records('runner'));
+}
+
+/** The batch, and the runners it has to do with: with what they hold of it, and of nothing else. */
+async function* oneBatch(snapshot: StoreSnapshot, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
+  const runners = new Set<string>();
+  for await (const chunk of recordsOf(snapshot, batchId)) {
+    for (const { key, json } of chunk) {
+      if (!key.startsWith('job/')) continue;
+      for (const attempt of (JSON.parse(json) as JobRecord).attempts) runners.add(attempt.runner);
+    }
+    yield chunk;
+  }
+  for (const runnerId of [...runners].sort()) {
+    const record = snapshot.get(keys.runner(runnerId));
+    if (record !== undefined) yield [{ key: `runner/${runnerId}`, json: ofThisBatch(record, batchId) }];
+  }
+}
+
+function ofThisBatch(record: string, batchId: Uuid): string {
+  const { value, context } = decodeRunner(record);
+  const held = context.held.filter((it) => it.jobId.startsWith(batchId.slice(0, 28)));
+  return JSON.stringify({ value, ...context, held });
+}
+
+async function* recordsOf(snapshot: StoreSnapshot, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
+  const single = (['batch', 'submission'] as const).flatMap((name): ExportedRecord[] => {
+    const json = snapshot.get(keys[name](batchId));
+    return json === undefined ? [] : [{ key: `${name}/${batchId}`, json }];
+  });
+  yield single;
+  for (const name of ['job', 'result'] as const) {
+    for await (const chunk of snapshot.entries(ofBatch(name, batchId))) yield chunk.map(records(name));
+  }
+}

@@ -1,0 +1,148 @@
+/** Submitting a study: one record, whatever the number of runs; and the memory of idempotency keys. */
+import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
+import { configHash } from '../../domain/config-hash.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { minutesLeft } from '../../domain/progress.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
+import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
+import { supports } from '../../domain/scheduling.ts';
+import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../domain/types.ts';
+import type { SubmitOptions } from '../api.ts';
+import type { Core } from '../core.ts';
+import { allOf, keys } from '../storage/keys.ts';
+import { encodeSubmission } from '../resources/study-cache.ts';
+import type { Turn } from '../turn/turn.ts';
+
+interface IdempotencyRecord {
+  bodyDigest: string;
+  response: SubmissionResponse;
+  atMs: number;
+}
+
+export function submit(
+  core: Core,
+  submission: BatchSubmission,
+  options: SubmitOptions = {},
+): Promise<SubmissionResponse> {
+  return core.turns.run('submit', (turn) => {
+    const remembered = recall(core, options, turn.now);
+    if (remembered !== undefined) return remembered;
+    const response = openBatch(core, turn, submission);
+    remember(turn, options, response);
+    return response;
+  });
+}
+
+function openBatch(core: Core, turn: Turn, submission: BatchSubmission): SubmissionResponse {
+  const batchId = core.batchIds.next(turn.now, core.world.random(6));
+  const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
+  const input = batchInput(core, turn.now, batchId, submission, seed);
+  const { totalJobs } = input;
+  // Asked before the batch is there: its own runs are counted by `totalJobs`.
+  const estimate = estimatedMinutes(core, input);
+  turn.create('batch', batchId, input);
+  turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
+  const warnings = samplingWarnings(submission.config, totalJobs);
+  const response: SubmissionResponse = {
+    batch_id: batchId,
+    total_jobs: totalJobs,
+    estimated_completion_time_mins: estimate,
+  };
+  return warnings.length === 0 ? response : { ...response, warnings };
+}
+
+function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSubmission, seed: Seed): BatchInput {
+  const { config, runs_override } = submission;
+  const { compute, monte_carlo } = config;
+  return {
+    batchId,
+    name: submission.name,
+    configHash: configHash({ ...config, monte_carlo: { ...monte_carlo, seed } }),
+    createdAtMs: now,
+    simulationName: config.simulation.name,
+    totalJobs: Math.min(monte_carlo.runs, runs_override ?? monte_carlo.runs),
+    maxParallelJobs: compute.max_parallel_jobs,
+    maxRetries: compute.max_retries ?? core.options.defaultMaxRetries,
+    timeLimitMs: compute.job_timeout_seconds * 1000,
+    cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
+    memoryBytes: quantity(parseMemory(compute.container.memory_request)),
+    samplingScheme: SAMPLING_SCHEME,
+  };
+}
+
+function quantity(parsed: number | string): number {
+  if (typeof parsed === 'string') throw new SimbatchError('invalid-request', parsed);
+  return parsed;
+}
+
+/** 53 random bits, so that the seed is exact in every reader's numbers. */
+function drawSeed(core: Core): number {
+  const bytes = core.world.random(7);
+  let seed = (bytes[0] as number) & 0x1f;
+  for (let at = 1; at < 7; at += 1) seed = seed * 256 + (bytes[at] as number);
+  return seed;
+}
+
+/** From how long runs of this simulation took of late and how many the pool takes at once; null when either is unknown. */
+function estimatedMinutes(core: Core, input: BatchInput): number | null {
+  const { runTimes } = core.views.getSnapshot().context;
+  const meanMs = runTimes[input.simulationName]?.meanMs;
+  let capacity = 0;
+  for (const { actor } of core.directory.runners.values()) {
+    const { value, context } = actor.getSnapshot();
+    if ((value === 'Idle' || value === 'Busy') && supports(context.capabilities, input.simulationName)) {
+      capacity += context.capabilities.max_concurrent_jobs;
+    }
+  }
+  if (input.maxParallelJobs > 0) capacity = Math.min(capacity, input.maxParallelJobs);
+  if (input.totalJobs === 0) return 0;
+  if (meanMs === undefined || capacity === 0) return null;
+  let ahead = 0;
+  for (const batch of core.dispatch.openBatches()) {
+    if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
+  }
+  return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;
+}
+
+function recall(
+  core: Core,
+  { idempotencyKey, bodyDigest }: SubmitOptions,
+  now: number,
+): SubmissionResponse | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  const text = core.commits.read(keys.idempotency(idempotencyKey));
+  if (text === undefined) return undefined;
+  const record = JSON.parse(text) as IdempotencyRecord;
+  if (now - record.atMs > core.options.idempotencyMs) return undefined;
+  if (record.bodyDigest === bodyDigest) return record.response;
+  throw new SimbatchError(
+    'idempotency-key-reused',
+    `the Idempotency-Key "${idempotencyKey}" was used with another submission; use a new key for a new study`,
+  );
+}
+
+function remember(turn: Turn, { idempotencyKey, bodyDigest = '' }: SubmitOptions, response: SubmissionResponse): void {
+  if (idempotencyKey === undefined) return;
+  const record: IdempotencyRecord = { bodyDigest, response, atMs: turn.now };
+  turn.put(keys.idempotency(idempotencyKey), JSON.stringify(record));
+}
+
+/** The keys that nobody has to remember any more. */
+export async function forgetOldKeys(core: Core): Promise<void> {
+  const snapshot = core.store.snapshot();
+  try {
+    for await (const chunk of snapshot.entries(allOf('idempotency'))) {
+      const isOld = (text: string): boolean =>
+        core.world.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
+      const old = chunk.filter(([, text]) => isOld(text));
+      if (old.length === 0) continue;
+      await core.turns.run('forget-keys', (turn) => {
+        // A key that was used anew since the snapshot was taken is not the old one any more.
+        for (const [key, text] of old) if (core.commits.read(key) === text) turn.put(key, null);
+      });
+    }
+  } finally {
+    await snapshot.close();
+  }
+}

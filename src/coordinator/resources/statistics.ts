@@ -1,0 +1,95 @@
+/**
+ * The read side: running figures that no actor keeps (rates, mean run times), in an @xstate/store that others may subscribe
+ * to. Fed with the facts of each committed group, rebuilt empty at a start; nothing is decided by it.
+ */
+import { createStore } from '@xstate/store';
+import type { Fact, JobEnded } from '../../../machines/protocol.ts';
+import { counted, EMPTY_WINDOW, isStale, type RateWindow } from '../../domain/progress.ts';
+import type { Uuid } from '../../domain/types.ts';
+
+/** Mean run time of a simulation, over its completed jobs since the start. */
+export interface RunTime {
+  jobs: number;
+  meanMs: number;
+}
+
+export interface Figures {
+  /** Committed groups with facts so far: subscribers see that something happened. */
+  commits: number;
+  /** Of each batch with jobs that ended lately. */
+  rates: Readonly<Record<Uuid, RateWindow>>;
+  /** By simulation name. */
+  runTimes: Readonly<Record<string, RunTime>>;
+}
+
+export interface Committed {
+  /** The jobs that ended by running, per batch. */
+  ended: ReadonlyMap<Uuid, number>;
+  /** The sum of run times and the number of completed jobs, per simulation. */
+  completed: ReadonlyMap<string, { jobs: number; totalMs: number }>;
+  now: number;
+}
+
+/** The mean follows the latest runs: it weighs at most this many older ones. */
+const RUN_TIME_MEMORY = 1_000;
+
+function withRunTimes(runTimes: Figures['runTimes'], completed: Committed['completed']): Figures['runTimes'] {
+  if (completed.size === 0) return runTimes;
+  const next: Record<string, RunTime> = Object.assign(Object.create(null), runTimes);
+  for (const [name, { jobs, totalMs }] of completed) {
+    const known = next[name] ?? { jobs: 0, meanMs: 0 };
+    const weight = Math.min(known.jobs, RUN_TIME_MEMORY);
+    next[name] = { jobs: known.jobs + jobs, meanMs: (known.meanMs * weight + totalMs) / (weight + jobs) };
+  }
+  return next;
+}
+
+function withRates(rates: Figures['rates'], { ended, now }: Committed): Figures['rates'] {
+  if (ended.size === 0) return rates;
+  const next: Record<Uuid, RateWindow> = {};
+  for (const [batchId, window] of Object.entries(rates)) if (!isStale(window, now)) next[batchId] = window;
+  for (const [batchId, count] of ended) next[batchId] = counted(next[batchId] ?? EMPTY_WINDOW, count, now);
+  return next;
+}
+
+export type Views = ReturnType<typeof createViews>;
+
+export function createViews() {
+  const context: Figures = { commits: 0, rates: {}, runTimes: {} };
+  return createStore({
+    context,
+    on: {
+      committed: (figures, event: Committed) => ({
+        commits: figures.commits + 1,
+        rates: withRates(figures.rates, event),
+        runTimes: withRunTimes(figures.runTimes, event.completed),
+      }),
+    },
+  });
+}
+
+/** What the facts of a group come to. `simulationOf` names the simulation of a batch. */
+export function summarize(
+  facts: readonly Fact[],
+  now: number,
+  simulationOf: (batchId: Uuid) => string | undefined,
+): Committed {
+  const ended = new Map<Uuid, number>();
+  const completed = new Map<string, { jobs: number; totalMs: number }>();
+  for (const fact of facts) {
+    if (fact.type !== 'job.ended' || fact.to === 'Cancelled') continue;
+    ended.set(fact.batchId, (ended.get(fact.batchId) ?? 0) + 1);
+    if (fact.to === 'Completed') addRunTime(completed, fact, simulationOf(fact.batchId));
+  }
+  return { ended, completed, now };
+}
+
+function addRunTime(
+  completed: Map<string, { jobs: number; totalMs: number }>,
+  fact: JobEnded,
+  name: string | undefined,
+): void {
+  if (name === undefined || fact.startedAtMs === undefined) return;
+  const sum = completed.get(name) ?? { jobs: 0, totalMs: 0 };
+  completed.set(name, { jobs: sum.jobs + 1, totalMs: sum.totalMs + Math.max(0, fact.now - fact.startedAtMs) });
+}

@@ -1,0 +1,132 @@
+/** From the actors' states to what the specification shows of them. Pure, but for the sampling of a run's parameters. */
+import { pendingRuns } from '../../../machines/batch.ts';
+import type { AttemptRecord } from '../../../machines/job-context.ts';
+import type {
+  Attempt,
+  Batch,
+  Job,
+  JobHistory,
+  JobResult,
+  JobStatus,
+  ReportedResult,
+  Runner,
+  Timestamp,
+} from '../../domain/types.ts';
+import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
+import type { Study } from './study-cache.ts';
+
+/** The latest texts, each at a place that its last digits give. */
+const TEXTS = 256;
+const texts = Array.from({ length: TEXTS }, () => ({ ms: NaN, text: '' }));
+
+/** What is shown together has most of its times in common, and a text takes longer to write than to find. */
+export function timestamp(ms: number): Timestamp {
+  const kept = texts[ms % TEXTS];
+  if (kept === undefined) return new Date(ms).toISOString();
+  if (kept.ms !== ms) {
+    kept.text = new Date(ms).toISOString();
+    kept.ms = ms;
+  }
+  return kept.text;
+}
+
+export function presentJob({ value, context: c }: JobState, study: Study): Job {
+  const job: Job = {
+    id: c.jobId,
+    batch_id: c.batchId,
+    status: value,
+    run_config: { run_id: c.runId, parameters: study.sampler.parameters(c.runId), metadata: study.metadata },
+    retries: c.retries,
+    max_retries: c.maxRetries,
+    timeout_secs: c.timeLimitMs / 1000,
+    created_at: study.createdAt,
+  };
+  if (c.runnerId !== undefined) job.assigned_runner = c.runnerId;
+  if (c.claimedAtMs !== undefined) job.claimed_at = timestamp(c.claimedAtMs);
+  if (c.startedAtMs !== undefined) job.started_at = timestamp(c.startedAtMs);
+  if (c.completedAtMs !== undefined) job.completed_at = timestamp(c.completedAtMs);
+  if (c.error !== undefined) job.error_message = c.error;
+  return job;
+}
+
+function presentAttempt(it: AttemptRecord): Attempt {
+  const attempt: Attempt = { attempt: it.n, runner_id: it.runner, claimed_at: timestamp(it.claimed) };
+  if (it.started !== undefined) attempt.started_at = timestamp(it.started);
+  if (it.ended !== undefined) attempt.ended_at = timestamp(it.ended);
+  if (it.outcome !== undefined) attempt.outcome = it.outcome;
+  if (it.reason !== undefined) attempt.reason = it.reason;
+  if (it.message !== undefined) attempt.message = it.message;
+  return attempt;
+}
+
+export function presentHistory({ value, context: c }: JobState): JobHistory {
+  return {
+    job_id: c.jobId,
+    status: value,
+    retries: c.retries,
+    losses: c.losses,
+    attempts: c.attempts.map(presentAttempt),
+    attempts_omitted: c.attemptsOmitted,
+  };
+}
+
+export function presentBatch({ value, context: c }: BatchState): Batch {
+  return {
+    id: c.batchId,
+    name: c.name,
+    status: value,
+    total_jobs: c.totalJobs,
+    completed_jobs: c.completed,
+    failed_jobs: c.failed + c.timedOut,
+    config_hash: c.configHash,
+    created_at: timestamp(c.createdAtMs),
+  };
+}
+
+export function jobsByStatus({ context: c }: BatchState): Record<JobStatus, number> {
+  return {
+    Pending: pendingRuns(c),
+    Claimed: c.claimed,
+    Running: c.running,
+    Completed: c.completed,
+    Failed: c.failed,
+    Timeout: c.timedOut,
+    Cancelled: c.cancelled,
+  };
+}
+
+export function presentRunner({ value, context: c }: RunnerState): Runner {
+  const runner: Runner = {
+    id: c.runnerId,
+    name: c.name,
+    status: value,
+    capabilities: c.capabilities,
+    current_jobs: c.held.map((it) => it.jobId),
+    tags: [...c.tags],
+    registered_at: timestamp(c.registeredAtMs),
+    last_heartbeat: timestamp(c.lastHeartbeatMs),
+    total_jobs_completed: c.completed,
+    total_jobs_failed: c.failed,
+    accepting_jobs: !c.drained && value !== 'Offline',
+  };
+  if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
+  return runner;
+}
+
+/** The result of a job that ended by a report. */
+export function reportedResult(
+  jobId: string,
+  reported: ReportedResult | undefined,
+  error: string | null,
+  executionMs: number,
+): JobResult {
+  return {
+    job_id: jobId,
+    success: error === null,
+    execution_time_secs: reported?.execution_time_secs ?? Math.max(0, Math.round(executionMs / 1000)),
+    output_files: reported?.output_files ?? [],
+    metadata: reported?.metadata ?? {},
+    error_message: error,
+    telemetry_data: reported?.telemetry_data ?? null,
+  };
+}

@@ -1,0 +1,30 @@
+/** Questions that are put to everybody who is alive. */
+import type { BatchContext } from '../../../machines/batch.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type { Uuid } from '../../domain/types.ts';
+import { stateOf, type Directory } from '../actors/directory.ts';
+import { couldTake, type Dispatch } from './scheduler.ts';
+import { seekerOf } from '../operations/claims.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
+
+/** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
+export function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uuid): Set<Uuid> {
+  const open = new Set<Uuid>();
+  for (const activation of directory.jobs.values()) {
+    const { value, context } = stateOf(activation);
+    // An untouched one that was only asked something is counted by the batch itself.
+    if (batchIdOf(activation.id) === batchId && !isTerminal(value) && context.attempt > 0) open.add(activation.id);
+  }
+  for (const id of dispatch.requeuedJobs(batchId)) open.add(id);
+  return open;
+}
+
+/** Is there another runner that could take a run of this batch now? */
+export function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
+  for (const activation of directory.runners.values()) {
+    if (activation.id === notThis) continue;
+    const seeker = seekerOf(stateOf(activation), 1);
+    if (seeker !== undefined && couldTake(seeker, batch)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,100 @@
+/**
+ * From a job's record back to the events that made it: its attempts say who claimed it when, and how each attempt ended. What
+ * the record leaves out (attempts beyond those it keeps, the reason of a cancellation between attempts) is left open. Pure.
+ */
+import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import type { JobEvent } from '../../../machines/protocol.ts';
+import { CLAIM_MS } from '../../domain/rules.ts';
+import type { FailReason } from '../../domain/types.ts';
+import type { JobState } from '../actors/actor-kinds.ts';
+
+/** An event, or a restart of the coordinator that must have been. */
+export type PastEvent = JobEvent | { type: 'restart'; now: number };
+
+export interface JobPast {
+  /** Before the first event that is known: a job that nothing had happened to, but for what is no longer recorded. */
+  start: JobHistoryState;
+  events: PastEvent[];
+}
+
+/** The past of a job, as its record has it. */
+export function pastOf({ value, context: c }: JobState): JobPast {
+  const events: PastEvent[] = [];
+  for (const attempt of c.attempts) events.push(...eventsOf(attempt, c));
+  // Cancelled between attempts, or before the first one.
+  if (value === 'Cancelled' && c.attempts.at(-1)?.outcome !== 'cancelled') {
+    events.push({ type: 'CANCEL', reason: undefined, now: c.completedAtMs ?? 0 });
+  }
+  const retried = c.attempts.filter((it, at) => it.outcome === 'failed' && isRetried(c, value, at)).length;
+  const lost = c.attempts.filter((it) => it.outcome === 'lost').length;
+  const omitted = c.attemptsOmitted;
+  const start: JobHistoryState =
+    omitted === 0
+      ? UNTOUCHED
+      : {
+          ...UNTOUCHED,
+          attempt: omitted,
+          attemptsOmitted: omitted,
+          retries: c.retries - retried,
+          losses: c.losses - lost,
+        };
+  return { start, events };
+}
+
+/** A failed attempt was a retry unless it is the last one of a job that failed. */
+const isRetried = (c: JobContext, value: string, at: number): boolean =>
+  !(value === 'Failed' && at === c.attempts.length - 1);
+
+function eventsOf(it: AttemptRecord, c: JobContext): PastEvent[] {
+  const by = { runnerId: it.runner, attempt: it.n };
+  const events: PastEvent[] = [{ type: 'CLAIM', runnerId: it.runner, now: it.claimed }];
+  if (it.started !== undefined) events.push({ type: 'START', ...by, now: it.started });
+  if (it.ended !== undefined) events.push(...endOf(it, c, it.ended));
+  return events;
+}
+
+function endOf(it: AttemptRecord, c: JobContext, now: number): PastEvent[] {
+  const report = { runnerId: it.runner, attempt: it.n, now };
+  const message = wholeMessage(it, c);
+  switch (it.outcome) {
+    case 'completed':
+      return [{ type: 'COMPLETE', ...report }];
+    case 'failed':
+      return [{ type: 'FAIL', ...report, reason: (it.reason ?? 'exit') as FailReason, message }];
+    case 'timeout': {
+      const dueAtMs = c.timeLimitMs > 0 && it.started !== undefined ? it.started + c.timeLimitMs : Infinity;
+      const byTheClock = now >= dueAtMs && message.startsWith('the run exceeded its time limit of ');
+      return [byTheClock ? { type: 'TIME_LIMIT', now } : { type: 'FAIL', ...report, reason: 'timeout', message }];
+    }
+    case 'cancelled':
+      return [{ type: 'CANCEL', reason: it.reason, now }];
+    case 'lost':
+      return [{ type: 'RUNNER_LOST', ...report, cause: lossCause(it, message) }];
+    case 'released':
+      return released(it, now, message);
+    case undefined:
+      return [];
+  }
+}
+
+function released(it: AttemptRecord, now: number, message: string): PastEvent[] {
+  const report = { runnerId: it.runner, attempt: it.n, now };
+  if (it.reason === 'signed-off') return [{ type: 'HAND_BACK', ...report }];
+  if (it.reason === 'runner-lost') return [{ type: 'RUNNER_LOST', ...report, cause: message.replace(/^runner /, '') }];
+  // Before its time only when a restart, after the clock was set back, began that time anew.
+  const isEarly = now < it.claimed + CLAIM_MS;
+  return [...(isEarly ? [{ type: 'restart' as const, now: now - CLAIM_MS }] : []), { type: 'CLAIM_EXPIRED', now }];
+}
+
+/** The history keeps the beginning of a long message; that of the end is kept whole beside it. */
+function wholeMessage(it: AttemptRecord, c: JobContext): string {
+  const kept = it.message ?? '';
+  return c.error !== undefined && it === c.attempts.at(-1) && c.error.startsWith(kept) ? c.error : kept;
+}
+
+/** `runner r1 was restarted`, and for the last loss more behind it. */
+function lossCause(it: AttemptRecord, message: string): string {
+  const told = message.startsWith(`runner ${it.runner} `) ? message.slice(`runner ${it.runner} `.length) : message;
+  const more = told.indexOf(' while this run was running on it; the run has lost its runner ');
+  return more < 0 ? told : told.slice(0, more);
+}

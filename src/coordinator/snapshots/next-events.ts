@@ -1,0 +1,128 @@
+/**
+ * Which events an actor would take next, and where each would lead. Asked from the machine itself, with one representative
+ * event of each sort; deadlines are tried at the moment they fall due.
+ */
+import { runnerDeadline, type RunnerContext } from '../../../machines/runner.ts';
+import type { BatchContext } from '../../../machines/batch.ts';
+import type { JobContext } from '../../../machines/job-context.ts';
+import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';
+import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
+import { FAIL_REASONS } from '../../domain/types.ts';
+import type { MachineName, StoredState } from './format.ts';
+import { Player } from './actor-player.ts';
+
+export interface PossibleEvent {
+  /** The event, with what matters of it in words. */
+  event: string;
+  /** The state it leads to. */
+  to: string;
+}
+
+type Labelled = [label: string, event: AnyEvent];
+
+/** What the actor would take, in this state, as of its own latest time. */
+export function possibleEvents(machine: MachineName, stored: StoredState): PossibleEvent[] {
+  const candidates = CANDIDATES[machine](stored);
+  const possible: PossibleEvent[] = [];
+  for (const [event, message] of candidates) {
+    const player = Player.restore(machine, stored);
+    if (player.send(message) !== 'refused') possible.push({ event, to: player.state });
+  }
+  return possible;
+}
+
+const CANDIDATES: Readonly<Record<MachineName, (stored: StoredState) => Labelled[]>> = {
+  job: (stored) => jobEvents(stored as unknown as JobContext),
+  batch: (stored) => batchEvents(stored as unknown as BatchContext),
+  runner: (stored) => runnerEvents(stored.value, stored as unknown as RunnerContext),
+  supervisor: () => [
+    ['OPENED: the store is open', { type: 'OPENED', now: 0 }],
+    ['TICK', { type: 'TICK', now: 0, due: [] }],
+    ['FAULT: a turn threw', { type: 'FAULT', now: 0, operation: '', message: '' }],
+    ['STOP', { type: 'STOP', now: 0 }],
+    ['CLOSED: the store is closed', { type: 'CLOSED', now: 0 }],
+    ['WRITE_FAILED: the disk did not take a change', { type: 'WRITE_FAILED', now: 0, message: '' }],
+  ],
+};
+
+function jobEvents(c: JobContext): Labelled[] {
+  const now = Math.max(c.startedAtMs ?? 0, c.claimedAtMs ?? 0, c.completedAtMs ?? 0);
+  const runnerId = c.runnerId ?? 'any';
+  const report = { runnerId, attempt: c.attempt, now };
+  const due = c.dueAtMs ?? now;
+  const fail = (reason: (typeof FAIL_REASONS)[number]): JobEvent => ({ type: 'FAIL', ...report, reason, message: '' });
+  return [
+    ['CLAIM by a runner', { type: 'CLAIM', runnerId: 'any', now }],
+    [`START by ${runnerId}`, { type: 'START', ...report }],
+    [`COMPLETE by ${runnerId}`, { type: 'COMPLETE', ...report }],
+    ...FAIL_REASONS.map((reason): Labelled => [`FAIL (${reason}) by ${runnerId}`, fail(reason)]),
+    [`HAND_BACK: ${runnerId} signs off`, { type: 'HAND_BACK', ...report }],
+    [`RUNNER_LOST: ${runnerId} is gone`, { type: 'RUNNER_LOST', ...report, cause: '' }],
+    [`CLAIM_EXPIRED${at(c.dueAtMs)}`, { type: 'CLAIM_EXPIRED', now: due }],
+    [`TIME_LIMIT${at(c.dueAtMs)}`, { type: 'TIME_LIMIT', now: due }],
+    ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
+  ];
+}
+
+function batchEvents(c: BatchContext): Labelled[] {
+  const now = c.startedAtMs ?? c.createdAtMs;
+  const about = { jobId: '', batchId: c.batchId, runId: c.next, runnerId: 'any', attempt: 1, now };
+  const claimed: JobChange = {
+    ...about,
+    type: 'job.claimed',
+    // A batch without an untouched run hands out requeued ones.
+    requeued: c.next >= c.totalJobs,
+    cpuMilli: 0,
+    memoryBytes: 0,
+  };
+  const completed: JobChange = {
+    ...about,
+    type: 'job.ended',
+    from: 'Running',
+    to: 'Completed',
+    touched: true,
+    error: undefined,
+    startedAtMs: now,
+  };
+  const told = (change: JobChange): AnyEvent => ({ type: 'JOBS_CHANGED', changes: [change], now });
+  const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
+  return [
+    ...(pending > 0 ? [['JOBS_CHANGED: a run is claimed', told(claimed)] satisfies Labelled] : []),
+    ...(c.running > 0 ? [['JOBS_CHANGED: a run completes', told(completed)] satisfies Labelled] : []),
+    ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
+  ];
+}
+
+function runnerEvents(value: string, c: RunnerContext): Labelled[] {
+  const now = c.heardAtMs;
+  const { instance } = c;
+  const register = (by: string, replaces: string | undefined): AnyEvent => ({
+    type: 'REGISTER',
+    instance: by,
+    replaces,
+    name: c.name,
+    capabilities: c.capabilities,
+    tags: c.tags,
+    heartbeatIntervalSecs: c.heartbeatIntervalSecs,
+    holding: [],
+    now,
+  });
+  const missing = runnerDeadline(value, c);
+  const silentMs = now + offlineAfterMs(c.heartbeatIntervalSecs);
+  const leaseEndMs = now + leaseMs(c.heartbeatIntervalSecs);
+  return [
+    ['REGISTER by the same process', register(instance, undefined)],
+    ['REGISTER by a process that replaces it', register('another', instance)],
+    ['REGISTER by a stranger', register('another', undefined)],
+    ['HEARTBEAT', { type: 'HEARTBEAT', instance, holding: undefined, now }],
+    ['JOBS_CHANGED', { type: 'JOBS_CHANGED', changes: [], now }],
+    ['DRAIN', { type: 'DRAIN', reason: undefined, now }],
+    ['RESUME', { type: 'RESUME', now }],
+    [`SILENCE${at(silentMs)}`, { type: 'SILENCE', now: silentMs }],
+    [`LEASE_ENDED${at(leaseEndMs)}`, { type: 'LEASE_ENDED', now: leaseEndMs }],
+    [`MISSING${at(missing?.atMs)}`, { type: 'MISSING', now: leaseEndMs }],
+    ['SIGN_OFF', { type: 'SIGN_OFF', instance, now }],
+  ];
+}
+
+const at = (ms: number | undefined): string => (ms === undefined ? '' : ` at ${new Date(ms).toISOString()}`);

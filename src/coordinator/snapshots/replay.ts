@@ -1,0 +1,212 @@
+/**
+ * Replaying a snapshot: every event it holds goes through the machines once more, and what they do now is compared with what
+ * was recorded. An export holds no events; those of its jobs are told by their histories, and its counters are recounted.
+ */
+import type { Fact } from '../../../machines/protocol.ts';
+import type {
+  RecordedMessage,
+  RecordedTurn,
+  Scenario,
+  Snapshot,
+  SnapshotRecord,
+  StoredState,
+  Study,
+} from './format.ts';
+import { splitKey } from './format.ts';
+import { Findings, type ReplayReport } from './divergence.ts';
+import { Ledger } from './consistency-check.ts';
+import { Player } from './actor-player.ts';
+import { unusable } from './read.ts';
+
+/**
+ * Replays a snapshot.
+ * @throws SimbatchError `snapshot-unusable` when it cannot be read to its end
+ */
+export async function replaySnapshot(snapshot: Snapshot): Promise<ReplayReport> {
+  const findings = new Findings();
+  switch (snapshot.kind) {
+    case 'scenario':
+      replayScenario(snapshot, findings);
+      break;
+    case 'study': {
+      const stage = new Stage(findings);
+      for (const turn of snapshot.turns) stage.play(turn);
+      await throughLedger(snapshot.records, findings, (record) => stage.compareEnd(record));
+      stage.finish();
+      break;
+    }
+    case 'export':
+      await throughLedger(snapshot.records, findings);
+      break;
+  }
+  return findings.report;
+}
+
+async function throughLedger(
+  records: AsyncIterable<SnapshotRecord>,
+  findings: Findings,
+  also: (record: SnapshotRecord) => void = () => {},
+): Promise<void> {
+  const ledger = new Ledger(findings);
+  for await (const record of records) {
+    ledger.add(record);
+    also(record);
+  }
+  ledger.finish();
+}
+
+/** A machine given hostile input may throw: then the file is what cannot be used. */
+function guarded<T>(where: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unusable(`${where} cannot be played: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+function replayScenario(scenario: Scenario, findings: Findings): void {
+  findings.report.actors = 1;
+  const player = guarded('its beginning', () => Player.begin(scenario.machine, scenario.input));
+  findings.compare('the beginning', '', scenario.start, player.stored);
+  findings.compare('the beginning', 'facts', scenario.startFacts ?? [], player.takeFacts());
+  for (const [at, step] of scenario.steps.entries()) {
+    const where = `step ${at + 1}`;
+    findings.report.events += 1;
+    if ('restart' in step) {
+      const { changed } = guarded(where, () => player.restart(step.restart));
+      findings.compare(`${where} (restart)`, 'changed', step.changed ?? {}, changed ?? {});
+      continue;
+    }
+    const { event, ...recorded } = step;
+    const now = guarded(where, () => player.send(event));
+    const named = `${where} (${event.type})`;
+    if (now === 'refused' || 'refused' in recorded) {
+      if ((now === 'refused') !== 'refused' in recorded)
+        findings.part(
+          named,
+          `the event is ${now === 'refused' ? 'taken in the record and refused' : 'refused in the record and taken'} now`,
+        );
+      continue;
+    }
+    findings.compare(named, '', recorded, now);
+  }
+  findings.compare('the end', '', scenario.end, player.stored);
+}
+
+/** The actors of a recorded study, and what of each is stored. */
+class Stage {
+  readonly #findings: Findings;
+  readonly #players = new Map<string, Player>();
+  /** As of the last turn that sent the actor something: what a store would have of it. */
+  readonly #stored = new Map<string, StoredState>();
+  #turn = 0;
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  play(turn: Study['turns'][number]): void {
+    this.#turn += 1;
+    if ('restart' in turn) this.#restart(turn.at);
+    else this.#playTurn(turn);
+  }
+
+  #playTurn(turn: RecordedTurn): void {
+    const where = `turn ${this.#turn} (${turn.operation})`;
+    const touched = new Set<string>();
+    const facts: Fact[] = [];
+    for (const message of turn.messages ?? []) {
+      this.#findings.report.events += 1;
+      facts.push(...guarded(where, () => this.#deliver(where, message)));
+      touched.add(message.to);
+    }
+    this.#findings.compare(where, 'facts', turn.facts ?? [], facts);
+    const states: Record<string, string> = {};
+    for (const address of touched) {
+      const player = this.#players.get(address);
+      if (player === undefined) continue;
+      this.#stored.set(address, player.stored);
+      states[address] = player.state;
+    }
+    this.#findings.compare(where, '', turn.states ?? {}, states);
+  }
+
+  #deliver(where: string, message: RecordedMessage): Fact[] {
+    const { to } = message;
+    if ('create' in message) {
+      const player = Player.begin(kindOf(to), message.create);
+      this.#players.set(to, player);
+      return player.takeFacts();
+    }
+    const player = this.#playerAt(to);
+    const told = player?.send(message.event);
+    if (told === undefined) this.#findings.part(where, `${message.event.type} is for ${to}, of which nothing is known`);
+    else if (told === 'refused') this.#findings.part(where, `${to} does not take ${message.event.type} now`);
+    else return told.facts ?? [];
+    return [];
+  }
+
+  #playerAt(address: string): Player | undefined {
+    const known = this.#players.get(address);
+    if (known !== undefined || kindOf(address) !== 'job') return known;
+    const { id } = splitKey(address);
+    const batch = this.#players.get(`batch/${id.slice(0, 28)}00000000`);
+    if (batch === undefined) return undefined;
+    const player = Player.begin('job', jobInput(id, batch.stored));
+    this.#players.set(address, player);
+    return player;
+  }
+
+  #restart(now: number): void {
+    const active = new Set<string>();
+    for (const [address, player] of this.#players) {
+      if (player.machine === 'runner') player.restart(now);
+      if (player.machine === 'job' && (player.state === 'Claimed' || player.state === 'Running')) active.add(address);
+    }
+    for (const address of active) this.#players.get(address)?.restart(now);
+  }
+
+  /** Compares an actor with its record at the end of the study. */
+  compareEnd({ key, value }: SnapshotRecord): void {
+    const { name } = splitKey(key);
+    if (name === 'submission' || name === 'result') return;
+    const stored = this.#stored.get(key);
+    if (stored === undefined) {
+      this.#findings.part(key, 'it has a record, and no event made it');
+      return;
+    }
+    this.#stored.delete(key);
+    this.#findings.compare(key, '', value, name === 'job' ? withoutInput(stored) : stored);
+  }
+
+  finish(): void {
+    this.#findings.report.actors = this.#players.size;
+    for (const address of this.#stored.keys()) this.#findings.part(address, 'it was changed, and has no record');
+  }
+}
+
+function kindOf(address: string): 'job' | 'batch' | 'runner' {
+  const { name } = splitKey(address);
+  if (name === 'job' || name === 'batch' || name === 'runner') return name;
+  throw new Error(`"${address}" is the address of no actor`);
+}
+
+const INPUT = new Set(['jobId', 'batchId', 'runId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes']);
+
+/** What a job shares with its batch is not stored with it. */
+function withoutInput(stored: StoredState): StoredState {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !INPUT.has(name))) as StoredState;
+}
+
+function jobInput(jobId: string, batch: StoredState): Record<string, unknown> {
+  const { batchId, maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
+  return {
+    jobId,
+    batchId,
+    runId: parseInt(jobId.slice(28), 16) - 1,
+    maxRetries,
+    timeLimitMs,
+    cpuMilli,
+    memoryBytes,
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The keys of the store, one prefix per kind of record, in the form in which abstract-level's sublevels have them
+ * (`!job!<id>`), so that the store can be read with sublevels and written without their cost.
+ */
+import type { Uuid } from '../../domain/types.ts';
+
+/** A half-open range of keys. */
+export interface KeyRange {
+  gte: string;
+  lt: string;
+}
+
+export const keys = {
+  /** Stored state of a batch. */
+  batch: (id: Uuid) => `!batch!${id}`,
+  /** The submission as accepted, with the seed in use. Never changes. */
+  submission: (id: Uuid) => `!submission!${id}`,
+  /** Exists while the batch is not terminal, so that a restart reads only those. */
+  open: (id: Uuid) => `!open!${id}`,
+  /** Stored state of a touched job. */
+  job: (id: Uuid) => `!job!${id}`,
+  result: (jobId: Uuid) => `!result!${jobId}`,
+  runner: (id: string) => `!runner!${id}`,
+  /** Exists while a touched job is Pending. */
+  requeue: (jobId: Uuid) => `!requeue!${jobId}`,
+  /** Exists while records of a deleted batch are left. */
+  deletion: (batchId: Uuid) => `!deletion!${batchId}`,
+  idempotency: (key: string) => `!idempotency!${key}`,
+  /** The format version, the time of the last write. */
+  meta: (name: string) => `!meta!${name}`,
+};
+
+export type KeyKind = keyof typeof keys;
+
+/** Is it the key of the stored state of a batch? */
+export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
+
+/** All records of a kind. `"` is the character behind `!`. */
+export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
+
+/** All records of a kind that belong to one batch: job ids share all but the low 32 bits. */
+export const ofBatch = (kind: 'job' | 'result' | 'requeue', batchId: Uuid): KeyRange => ({
+  gte: `!${kind}!${batchId}`,
+  lt: `!${kind}!${batchId.slice(0, 28)}g`,
+});
+
+/** The id within a key. */
+export const idOf = (key: string): string => key.slice(key.indexOf('!', 1) + 1);

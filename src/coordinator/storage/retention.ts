@@ -1,0 +1,184 @@
+/**
+ * Forgetting: ended studies with all their jobs and results, and runners that are gone. A study vanishes for every reader in
+ * one turn, which leaves a mark; its many records then go in small steps, and the mark with the last of them. A crash in
+ * between leaves the mark, and the next start goes on.
+ */
+import { SimbatchError } from '../../domain/errors.ts';
+import type { Batch, Runner, Uuid } from '../../domain/types.ts';
+import type { Core } from '../core.ts';
+import { stateOf } from '../actors/directory.ts';
+import { allOf, idOf, keys, ofBatch } from './keys.ts';
+import { batchOrThrow } from '../operations/cancel.ts';
+import { runnerOrThrow } from '../operations/pool.ts';
+import { presentBatch, presentRunner } from '../resources/to-resource.ts';
+import { decodeBatch, decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
+
+/** Records deleted in one turn: a write of some milliseconds, between which others get theirs. */
+const STEP = 500;
+/** After so many deletions the room they took is given back. */
+const COMPACT_AFTER = 10_000;
+
+export class Retention {
+  readonly #core: Core;
+  #deleted = 0;
+  #isStopped = false;
+  /** The purges under way, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Deletes an ended study and all that belongs to it. Resolves when nobody can see it any more; its records go afterwards.
+   * @throws SimbatchError `unknown-batch`, or `illegal-transition` while it has not ended
+   */
+  async deleteBatch(batchId: Uuid): Promise<Batch> {
+    const { turns, commits, directory, studies } = this.#core;
+    // Its last change may be on its way to the disk; it would be written over the deletion.
+    await commits.durable();
+    const batch = await turns.run('delete-batch', (turn) => {
+      const state = batchOrThrow(turn, batchId);
+      if (!isTerminal(state.value)) {
+        throw new SimbatchError(
+          'illegal-transition',
+          `batch ${batchId} is ${state.value}; only what has ended can be deleted, so cancel it first`,
+        );
+      }
+      if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still alive`);
+      turn.put(keys.batch(batchId), null);
+      turn.put(keys.submission(batchId), null);
+      turn.put(keys.deletion(batchId), '');
+      turn.tell({ type: 'batch.deleted', batchId, now: turn.now });
+      directory.forgetBatch(batchId);
+      studies.forget(batchId);
+      return presentBatch(state);
+    });
+    this.#enqueue(batchId);
+    return batch;
+  }
+
+  /**
+   * Deletes a runner that is gone. It may register again, as if it had never been there.
+   * @throws SimbatchError `unknown-runner`, or `illegal-transition` while it is connected or still holds jobs
+   */
+  async forgetRunner(runnerId: string): Promise<Runner> {
+    const { turns, commits, directory } = this.#core;
+    for (;;) {
+      await commits.durable();
+      const forgotten = await turns.run('forget-runner', (turn) => {
+        const { value, context } = runnerOrThrow(turn, runnerId);
+        if (value !== 'Offline' || context.held.length > 0) {
+          const why =
+            value !== 'Offline' ? `is ${value}` : 'still holds jobs, which are given away when its lease ends';
+          throw new SimbatchError(
+            'illegal-transition',
+            `runner "${runnerId}" ${why}; only one that is gone can be forgotten`,
+          );
+        }
+        const live = directory.runners.get(runnerId);
+        // A change of it that is on its way to the disk would be written over the deletion.
+        if (live !== undefined && commits.holds(live)) return undefined;
+        turn.put(keys.runner(runnerId), null);
+        turn.tell({ type: 'runner.forgotten', runnerId, now: turn.now });
+        directory.forgetRunner(runnerId);
+        return presentRunner({ value, context });
+      });
+      if (forgotten !== undefined) return forgotten;
+    }
+  }
+
+  /** Looks for what is too old, when what is under way is done. Nobody waits for it: a tick must not. */
+  sweepLater(): void {
+    if (this.#core.options.retainMs !== undefined) this.#do(() => this.sweep());
+  }
+
+  /** Goes on with the deletions that a stop interrupted. */
+  async resume(): Promise<void> {
+    const snapshot = this.#core.store.snapshot();
+    try {
+      for await (const chunk of snapshot.entries(allOf('deletion')))
+        for (const [key] of chunk) this.#enqueue(idOf(key));
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** Deletes the studies that ended, and forgets the runners last heard of, longer ago than the operator wants to keep them. */
+  async sweep(): Promise<void> {
+    const { retainMs } = this.#core.options;
+    if (retainMs === undefined) return;
+    const before = this.#core.world.now() - retainMs;
+    const snapshot = this.#core.store.snapshot();
+    try {
+      for await (const chunk of snapshot.entries(allOf('batch'))) {
+        for (const [, record] of chunk) {
+          if (this.#isStopped) return;
+          const { value, context } = decodeBatch(record);
+          const isOld = isTerminal(value) && (context.endedAtMs ?? Infinity) < before;
+          if (isOld) await unlessGone(this.deleteBatch(context.batchId));
+        }
+      }
+      for await (const chunk of snapshot.entries(allOf('runner'))) {
+        for (const [, record] of chunk) {
+          const { context } = decodeRunner(record);
+          const live = this.#core.directory.runners.get(context.runnerId);
+          // A drain is somebody's wish about this runner, and outlives its absence.
+          const isGone = live !== undefined && stateOf(live).value === 'Offline' && !context.drained;
+          if (isGone && context.lastHeartbeatMs < before) await unlessGone(this.forgetRunner(context.runnerId));
+        }
+      }
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** Resolves when nothing is under way any more. What is left over is done after the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.idle();
+  }
+
+  /** Resolves when all that was deleted so far is off the disk. */
+  async idle(): Promise<void> {
+    for (let seen; seen !== this.#work; await seen) seen = this.#work;
+  }
+
+  #enqueue(batchId: Uuid): void {
+    this.#do(() => this.#purge(batchId));
+  }
+
+  #do(task: () => Promise<void>): void {
+    // A refused step is told by the turn; the mark stays, and the next start goes on.
+    this.#work = this.#work.then(() => (this.#isStopped ? undefined : task())).catch(() => {});
+  }
+
+  async #purge(batchId: Uuid): Promise<void> {
+    const { store, turns } = this.#core;
+    const snapshot = store.snapshot();
+    try {
+      for (const kind of ['job', 'result', 'requeue'] as const) {
+        for await (const chunk of snapshot.entries(ofBatch(kind, batchId), { chunkSize: STEP })) {
+          if (this.#isStopped) return;
+          await turns.run('purge', (turn) => chunk.forEach(([key]) => turn.put(key, null)));
+          this.#deleted += chunk.length;
+        }
+      }
+    } finally {
+      await snapshot.close();
+    }
+    await turns.run('purge', (turn) => turn.put(keys.deletion(batchId), null));
+    if (this.#deleted < COMPACT_AFTER) return;
+    this.#deleted = 0;
+    await store.compact?.(allOf('job'));
+    await store.compact?.(allOf('result'));
+  }
+}
+
+/** What changed since it was read is left for the next time. */
+async function unlessGone(deletion: Promise<unknown>): Promise<void> {
+  await deletion.catch((error: unknown) => {
+    const { code } = error as { code?: string };
+    if (code !== 'illegal-transition' && code !== 'unknown-batch' && code !== 'unknown-runner') throw error;
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * Group commit. What turns change gathers in an open group; one group at a time is written as one atomic, synced batch, and
+ * turns that arrive meanwhile share the next. Nobody is answered before the group that holds their change is on disk.
+ */
+import type { Fact } from '../../../machines/protocol.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { stateOf, type Activation } from '../actors/directory.ts';
+import { RECORDS, type Kind } from '../actors/actor-kinds.ts';
+import type { Store } from '../storage/store.ts';
+import type { Step } from './actor-transition.ts';
+import type { World } from '../../base/clock.ts';
+
+interface Group {
+  /** Each once: it knows the group that it is in. */
+  actors: Activation[];
+  puts: Map<string, string | null>;
+  facts: Fact[];
+  steps: Step[];
+  written: Promise<void>;
+  settle: { resolve(): void; reject(error: Error): void };
+}
+
+/** A group that is on disk. */
+export interface Written {
+  facts: readonly Fact[];
+  steps: readonly Step[];
+  /** How many were written. */
+  records: number;
+}
+
+export interface CommitListener {
+  /** What a group was, once it is on disk, with those of its actors that have not changed again since. */
+  committed(group: Written, actors: readonly Activation[]): void;
+  /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
+  failed(error: SimbatchError): void;
+}
+
+function newGroup(): Group {
+  const settle = { resolve: () => {}, reject: (_: Error) => {} };
+  const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
+  // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
+  written.catch(() => {});
+  return { actors: [], puts: new Map(), facts: [], steps: [], written, settle };
+}
+
+const isEmpty = (group: Group): boolean =>
+  group.actors.length === 0 && group.puts.size === 0 && group.facts.length === 0;
+
+export class Commits {
+  readonly #store: Store;
+  readonly #world: World;
+  readonly #listener: CommitListener;
+  #open = newGroup();
+  #writing: Group | undefined;
+  #failure: SimbatchError | undefined;
+  #isScheduled = false;
+
+  constructor(store: Store, world: World, listener: CommitListener) {
+    this.#store = store;
+    this.#world = world;
+    this.#listener = listener;
+  }
+
+  /** Why nothing can be written any more, if so. */
+  get failure(): SimbatchError | undefined {
+    return this.#failure;
+  }
+
+  /** What the key holds, counting what is about to be written. */
+  read(key: string): string | undefined {
+    const pending = this.#open.puts.get(key) ?? undefined;
+    if (pending !== undefined || this.#open.puts.has(key)) return pending;
+    if (this.#writing?.puts.has(key) === true) return this.#writing.puts.get(key) ?? undefined;
+    return this.#store.get(key);
+  }
+
+  /** Adds a turn's changes to the open group. Resolves when they are on disk. */
+  add(
+    actors: Iterable<Activation>,
+    puts: ReadonlyMap<string, string | null>,
+    facts: readonly Fact[],
+    steps: readonly Step[] = [],
+  ): Promise<void> {
+    const group = this.#open;
+    for (const actor of actors) {
+      if (actor.unwritten === group) continue;
+      actor.unwritten = group;
+      group.actors.push(actor);
+    }
+    for (const [key, value] of puts) group.puts.set(key, value);
+    for (const fact of facts) group.facts.push(fact);
+    for (const step of steps) group.steps.push(step);
+    if (isEmpty(group)) return this.durable();
+    this.#schedule();
+    return group.written;
+  }
+
+  /** Is the actor part of what has yet to reach the disk? */
+  holds(actor: Activation): boolean {
+    return actor.unwritten !== undefined;
+  }
+
+  /** Resolves when everything changed so far is on disk: at once when nothing is under way. */
+  durable(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (!isEmpty(this.#open)) return this.#open.written;
+    return this.#writing?.written ?? Promise.resolve();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#writing !== undefined) return;
+    this.#isScheduled = true;
+    this.#world.soon(() => {
+      this.#isScheduled = false;
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#writing !== undefined || isEmpty(this.#open) || this.#failure !== undefined) return;
+    const group = this.#open;
+    this.#writing = group;
+    this.#open = newGroup();
+    const changes: [string, string | null][] = [...group.puts];
+    try {
+      for (const actor of group.actors) changes.push([RECORDS[actor.kind].key(actor.id), encoded(actor)]);
+      await this.#store.write(changes);
+    } catch (cause) {
+      this.#fail(cause, group);
+      return;
+    }
+    this.#writing = undefined;
+    // Actors that changed again meanwhile are in the open group, and rest after that one.
+    const settled = group.actors.filter((actor) => actor.unwritten === group);
+    for (const actor of settled) actor.unwritten = undefined;
+    const { facts, steps } = group;
+    try {
+      this.#listener.committed({ facts, steps, records: changes.length }, settled);
+    } finally {
+      group.settle.resolve();
+    }
+    if (!isEmpty(this.#open)) this.#schedule();
+  }
+
+  #fail(cause: unknown, group: Group): void {
+    const failure = this.giveUp('cannot write its data directory', cause);
+    group.settle.reject(failure);
+  }
+
+  /** Memory and disk are not the same any more: nothing is written from now on, and the process must end. */
+  giveUp(what: string, cause: unknown): SimbatchError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${what} and stops: ${why}`, { cause });
+    this.#listener.failed(this.#failure);
+    this.#open.settle.reject(this.#failure);
+    return this.#failure;
+  }
+}
+
+function encoded<K extends Kind>(actor: Activation<K>): string {
+  return RECORDS[actor.kind].encode(stateOf(actor));
+}

@@ -1,0 +1,84 @@
+/**
+ * What follows from a turn besides the actors themselves: the records that go with its facts, and the indexes that the next
+ * turn reads (what there is to do, what falls due when). One place, so that a restart can build the same from the store.
+ */
+import type { Fact, JobClaimed, JobEnded } from '../../../machines/protocol.ts';
+import type { Deadlines } from '../scheduling/deadline-queue.ts';
+import { stateOf, type Activation } from '../actors/directory.ts';
+import type { Dispatch } from '../scheduling/scheduler.ts';
+import { keys } from '../storage/keys.ts';
+import { reportedResult } from '../resources/to-resource.ts';
+import { isTerminal, RECORDS, type BatchState, type Kind } from '../actors/actor-kinds.ts';
+import type { Turn } from './turn.ts';
+
+export interface Indexes {
+  dispatch: Dispatch;
+  deadlines: Deadlines;
+}
+
+/** The record of a requeued run. */
+export interface RequeueRecord {
+  lastRunner: string;
+  sinceMs: number;
+}
+
+/** Adds the records that go with the facts of a turn. */
+export function follow(facts: readonly Fact[], turn: Turn): void {
+  for (const fact of facts) record(fact, turn);
+}
+
+/** Brings the indexes up to a turn that has ended well. */
+export function indexAll(indexes: Indexes, changed: readonly Activation[], facts: readonly Fact[]): void {
+  // Batches first: a run can only be queued in a batch that is known.
+  for (const activation of changed) if (activation.kind === 'batch') index(indexes, activation);
+  for (const fact of facts) queue(indexes.dispatch, fact);
+  for (const activation of changed) index(indexes, activation);
+}
+
+/** Brings the indexes up to an actor's state. */
+export function index<K extends Kind>({ dispatch, deadlines }: Indexes, activation: Activation<K>): void {
+  const state = stateOf(activation);
+  deadlines.set(activation.address, RECORDS[activation.kind].deadline(state));
+  if (activation.kind !== 'batch') return;
+  const { value, context } = state as BatchState;
+  if (isTerminal(value)) dispatch.remove(context.batchId);
+  else dispatch.update(context);
+}
+
+function queue(dispatch: Dispatch, fact: Fact): void {
+  if (fact.type === 'job.requeued') {
+    dispatch.requeue(fact.batchId, { runId: fact.runId, lastRunner: fact.runnerId, sinceMs: fact.now });
+  } else if (leavesTheQueue(fact)) dispatch.unqueue(fact.batchId, fact.runId);
+}
+
+const leavesTheQueue = (fact: Fact): fact is JobClaimed | JobEnded =>
+  (fact.type === 'job.claimed' && fact.requeued) ||
+  (fact.type === 'job.ended' && fact.from === 'Pending' && fact.touched);
+
+function record(fact: Fact, turn: Turn): void {
+  if (leavesTheQueue(fact)) turn.put(keys.requeue(fact.jobId), null);
+  switch (fact.type) {
+    case 'batch.opened':
+      turn.put(keys.open(fact.batchId), '');
+      break;
+    case 'batch.ended':
+      turn.put(keys.open(fact.batchId), null);
+      break;
+    case 'job.requeued': {
+      const entry: RequeueRecord = { lastRunner: fact.runnerId, sinceMs: fact.now };
+      turn.put(keys.requeue(fact.jobId), JSON.stringify(entry));
+      break;
+    }
+    case 'job.ended':
+      recordUnreported(fact, turn);
+      break;
+    default:
+  }
+}
+
+/** A job that the coordinator itself ended, by its time limit or its losses, has a result too. */
+function recordUnreported({ jobId, to, error, startedAtMs, now }: JobEnded, turn: Turn): void {
+  if (to === 'Cancelled' || turn.isPut(keys.result(jobId))) return;
+  const result = reportedResult(jobId, undefined, error ?? to, now - (startedAtMs ?? now));
+  turn.put(keys.result(jobId), JSON.stringify(result));
+}

@@ -1,0 +1,102 @@
+/**
+ * The wiring: which fact becomes which event of whom. The whole conversation between actors can be read here; an actor
+ * never addresses another one.
+ */
+import type { Address, AnyEvent, DeadlineKind, Fact, FactType, JobChange } from '../../../machines/protocol.ts';
+import type { AttemptRef, Uuid } from '../../domain/types.ts';
+
+/** What a route may look up to find whom a fact concerns. */
+export interface Registry {
+  /** The touched jobs of a batch that are not terminal. */
+  openJobsOf(batchId: Uuid): Iterable<Uuid>;
+}
+
+/** One message: an event for an address. */
+export interface Message {
+  to: Address;
+  event: AnyEvent;
+  /** A message that may come too late: dropped when its addressee does not take it (any more). Else that is a fault. */
+  mayBeLate?: boolean;
+}
+
+/** What a fact sets off. */
+export type Route<F extends Fact> =
+  /** Messages of their own, delivered in order. */
+  | { send: (fact: F, registry: Registry) => Iterable<Message> }
+  /** Told together with the other changes of the same turn, in one JOBS_CHANGED. */
+  | { gather: (fact: F & JobChange) => Address | undefined };
+
+export type Wiring = { readonly [T in FactType]: readonly Route<Extract<Fact, { type: T }>>[] };
+
+/** Addresses of a kind; the latest is kept, since the changes of a turn are mostly of one batch and one runner. */
+function addresses(kind: 'batch' | 'runner'): (id: string) => Address {
+  let latest: { id: string; address: Address } = { id: '', address: `${kind}/` };
+  return (id) => {
+    if (id !== latest.id) latest = { id, address: `${kind}/${id}` };
+    return latest.address;
+  };
+}
+const batchAddress = addresses('batch');
+const runnerAddress = addresses('runner');
+
+const toBatch = (change: JobChange): Address => batchAddress(change.batchId);
+const toRunner = ({ runnerId }: JobChange): Address | undefined =>
+  runnerId === undefined ? undefined : runnerAddress(runnerId);
+
+const DEADLINE_EVENTS = {
+  claim: 'CLAIM_EXPIRED',
+  'time-limit': 'TIME_LIMIT',
+  silence: 'SILENCE',
+  lease: 'LEASE_ENDED',
+  missing: 'MISSING',
+} as const satisfies Record<DeadlineKind, AnyEvent['type']>;
+
+function* each(held: readonly AttemptRef[], event: (ref: AttemptRef) => AnyEvent): Iterable<Message> {
+  for (const ref of held) yield { to: `job/${ref.job_id}`, event: event(ref) };
+}
+
+export const WIRING: Wiring = {
+  'job.claimed': [{ gather: toBatch }, { gather: toRunner }],
+  'job.started': [{ gather: toBatch }],
+  'job.requeued': [{ gather: toBatch }, { gather: toRunner }],
+  'job.ended': [{ gather: toBatch }, { gather: toRunner }],
+
+  'batch.opened': [],
+  'batch.cancelling': [
+    {
+      *send({ batchId, reason, now }, registry) {
+        for (const jobId of registry.openJobsOf(batchId))
+          yield { to: `job/${jobId}`, event: { type: 'CANCEL', reason, now } };
+      },
+    },
+  ],
+  'batch.ended': [],
+  'batch.deleted': [],
+
+  'runner.registered': [],
+  'runner.online': [],
+  'runner.silent': [],
+  'runner.drained': [],
+  'runner.resumed': [],
+  'runner.forgotten': [],
+  'runner.lost': [
+    {
+      send: ({ runnerId, held, cause, now }) =>
+        each(held, ({ attempt }) => ({ type: 'RUNNER_LOST', runnerId, attempt, cause, now })),
+    },
+  ],
+  'runner.signed-off': [
+    { send: ({ runnerId, held, now }) => each(held, ({ attempt }) => ({ type: 'HAND_BACK', runnerId, attempt, now })) },
+  ],
+
+  'deadline.passed': [
+    {
+      send: ({ address, kind, now }) => [{ to: address, event: { type: DEADLINE_EVENTS[kind], now }, mayBeLate: true }],
+    },
+  ],
+  'system.serving': [],
+  'system.stopping': [],
+  'system.stopped': [],
+  'system.failed': [],
+  'system.faulted': [],
+};

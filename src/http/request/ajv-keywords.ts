@@ -1,0 +1,82 @@
+/** The two schema keywords that are ours: exact 64-bit integers, and bounded JSON of the client's own making. */
+import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
+import { seedFault } from '../../domain/seed.ts';
+import { pointerStep } from '../../base/json-pointer.ts';
+
+type DataContext = { instancePath: string };
+
+function fault(keyword: string, instancePath: string, message: string, data: unknown): ErrorObject {
+  return { keyword, instancePath, schemaPath: '', params: {}, message, data };
+}
+
+/** `x-int64: {nullable}`: an integer in [0, 2^63 - 1], a bigint where a number would lose digits. */
+export const int64Keyword: FuncKeywordDefinition = {
+  keyword: 'x-int64',
+  errors: 'full',
+  validate: function check(
+    rule: { nullable: boolean },
+    data: unknown,
+    _parent: unknown,
+    context?: DataContext,
+  ): boolean {
+    const wrong = data === null && rule.nullable ? undefined : seedFault(data);
+    const keyword = check as { errors?: ErrorObject[] };
+    keyword.errors = wrong === undefined ? [] : [fault('x-int64', context?.instancePath ?? '', wrong, data)];
+    return wrong === undefined;
+  },
+};
+
+/** `x-free-form: {depth, values}`: any JSON object within those bounds, all its numbers finite. */
+export const freeFormKeyword: FuncKeywordDefinition = {
+  keyword: 'x-free-form',
+  type: 'object',
+  errors: 'full',
+  validate: function check(
+    bounds: { depth: number; values: number },
+    data: unknown,
+    _parent: unknown,
+    context?: DataContext,
+  ): boolean {
+    const wrong = freeFormFault(data, bounds);
+    const keyword = check as { errors?: ErrorObject[] };
+    const at = (context?.instancePath ?? '') + (wrong?.pointer ?? '');
+    keyword.errors = wrong === undefined ? [] : [fault('x-free-form', at, wrong.detail, data)];
+    return wrong === undefined;
+  },
+};
+
+/** The first fault of a free-form value; never recurses deeper than `depth`. */
+function freeFormFault(data: unknown, bounds: { depth: number; values: number }) {
+  let left = bounds.values;
+  const visit = (value: unknown, depth: number): { pointer: string; detail: string } | undefined => {
+    left -= 1;
+    if (left < 0) return { pointer: '', detail: `holds more than ${bounds.values} values, the limit` };
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      return { pointer: '', detail: 'must be a finite number' };
+    }
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (depth > bounds.depth) return { pointer: '', detail: `is nested deeper than ${bounds.depth} levels, the limit` };
+    // Not Object.entries: a large object should not be copied before it is found too large.
+    for (const key in value) {
+      const found = visit((value as Record<string, unknown>)[key], depth + 1);
+      if (found !== undefined) return { ...found, pointer: pointerStep(key) + found.pointer };
+    }
+    return undefined;
+  };
+  return visit(data, 1);
+}
+
+/** How many values `root` holds, counted no further than `limit`. Not recursive: what a client sends may be of any depth. */
+export function holdsMoreThan(root: unknown, limit: number): boolean {
+  const pending: unknown[] = [root];
+  let seen = 0;
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const members = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
+    seen += members.length;
+    if (seen > limit) return true;
+    for (const inner of members) if (typeof inner === 'object' && inner !== null) pending.push(inner);
+  }
+  return false;
+}

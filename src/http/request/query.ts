@@ -1,0 +1,123 @@
+/** Query parameters: what a route declares of them, read from the address. Anything not declared is refused. */
+import { didYouMean } from '../../base/closest-match.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { shown } from './validation-errors.ts';
+import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
+
+/** The kinds of value a parameter can have. `list` ones take several, by repetition or comma. */
+export type QueryParameter = { description: string } & (
+  | { kind: 'enum'; list: boolean; values: readonly string[] }
+  | { kind: 'uuid' | 'runner-id' | 'int32' | 'text'; list: true }
+  | { kind: 'integer'; list: false; minimum: number; maximum: number }
+  | { kind: 'text'; list: false; maxLength: number }
+);
+export type QueryParameters = Record<string, QueryParameter>;
+
+/** The values by parameter; absent ones are absent. */
+export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
+/** Values of one list parameter. */
+const MAX_VALUES = 1_000;
+
+/**
+ * Reads the raw query string (without `?`). Throws `malformed-query` naming the parameter, the value and what is allowed.
+ * A comma separates values; inside a free text it is written `%2C`.
+ */
+export function readQuery(raw: string, declared: QueryParameters): Query {
+  const query: Query = {};
+  if (raw === '') return query;
+  const pieces = new Map<string, string[]>();
+  for (const part of raw.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decoded(equals < 0 ? part : part.slice(0, equals), 'name');
+    if (!Object.hasOwn(declared, name)) throw unknownParameter(name, Object.keys(declared));
+    const texts = pieces.get(name) ?? [];
+    texts.push(equals < 0 ? '' : part.slice(equals + 1));
+    pieces.set(name, texts);
+  }
+  for (const [name, texts] of pieces) query[name] = readValues(name, texts, declared[name]!);
+  return query;
+}
+
+function readValues(name: string, texts: readonly string[], parameter: QueryParameter): Query[string] {
+  if (!parameter.list) {
+    if (texts.length > 1)
+      throw malformed(`The query parameter \`${name}\` is given ${texts.length} times; it takes one value.`);
+    const text = decoded(texts[0]!, name);
+    switch (parameter.kind) {
+      case 'enum':
+        return readEnum(name, text, parameter.values);
+      case 'integer':
+        return readInteger(name, text, parameter);
+      case 'text':
+        return readText(name, text, parameter.maxLength);
+    }
+  }
+  // Commas are looked for before decoding in free text, where %2C is a comma of the value, and after it elsewhere.
+  const values = texts.flatMap((text) =>
+    parameter.kind === 'text' ? text.split(',').map((value) => decoded(value, name)) : decoded(text, name).split(','),
+  );
+  if (values.length > MAX_VALUES)
+    throw malformed(`The query parameter \`${name}\` has more than ${MAX_VALUES} values.`);
+  switch (parameter.kind) {
+    case 'enum':
+      return values.map((value) => readEnum(name, value, parameter.values));
+    case 'uuid':
+      return values.map((value) => readMatch(name, value, UUID, 'a UUID').toLowerCase());
+    case 'runner-id':
+      return values.map((value) => readMatch(name, value, RUNNER_ID, 'a runner id'));
+    case 'int32':
+      return values.map((value) => readInteger(name, value, { minimum: 0, maximum: INT32_MAX }));
+    case 'text':
+      return values.map((value) => readText(name, value, LIMITS.nameLength));
+  }
+}
+
+function readEnum(name: string, value: string, allowed: readonly string[]): string {
+  if (allowed.includes(value)) return value;
+  const meant = didYouMean(value, allowed);
+  const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+  throw malformed(`The query parameter \`${name}\` is ${shown(value)}; allowed are ${allowed.join(', ')}.${hint}`);
+}
+
+function readMatch(name: string, value: string, pattern: RegExp, what: string): string {
+  if (pattern.test(value)) return value;
+  throw malformed(`The query parameter \`${name}\` is ${shown(value)}, which is not ${what}.`);
+}
+
+function readInteger(name: string, value: string, range: { minimum: number; maximum: number }): number {
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= range.minimum && number <= range.maximum) return number;
+  throw malformed(
+    `The query parameter \`${name}\` is ${shown(value)}; it must be an integer from ${range.minimum} to ${range.maximum}.`,
+  );
+}
+
+function readText(name: string, value: string, maxLength: number): string {
+  if (value.length > 0 && value.length <= maxLength) return value;
+  const wrong = value === '' ? 'is empty' : `is ${value.length} characters long`;
+  throw malformed(`The query parameter \`${name}\` ${wrong}; it must have 1 to ${maxLength} characters.`);
+}
+
+function decoded(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw malformed(`The query parameter \`${name}\` is not correctly percent-encoded.`, cause);
+  }
+}
+
+function unknownParameter(name: string, known: readonly string[]): SimbatchError {
+  const meant = didYouMean(name, known);
+  const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+  const allowed = known.length === 0 ? 'none is' : `${known.join(', ')} are`;
+  return malformed(`The query parameter ${shown(name)} is not known here; ${allowed} allowed.${hint}`);
+}
+
+/** An error of the query: 400. */
+export function malformed(message: string, cause?: unknown): SimbatchError {
+  return new SimbatchError('malformed-query', message, { cause });
+}

@@ -1,0 +1,82 @@
+/** What a request brings besides its headers for all: its id, body, page and wishes, read and checked as its route declares. */
+import type { Context } from 'koa';
+import { isBatchId, isJobId } from '../../domain/ids.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import type { BodyReader } from './body.ts';
+import { readCursor } from './cursor.ts';
+import type { Call } from '../handlers.ts';
+import type { Query } from './query.ts';
+import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '../route.ts';
+import { RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
+import { schemaFaults, studyFaults } from './validate.ts';
+
+/** The runner a request of the runner protocol speaks for: in its path, or in its body. */
+export function actingRunner(route: Route, id: string, body: unknown): string | undefined {
+  if (pathParameter(route) === 'runner_id') return id;
+  const { id: own, runner_id: named } = body as { id?: string; runner_id?: string };
+  return route.path === '/runners' ? own : named;
+}
+
+/** An identifier that cannot be one is answered like one that nothing has. */
+export function readId(ctx: Context, parameter: PathParameter | undefined): string {
+  if (parameter === undefined) return '';
+  const id = (ctx as unknown as { params: Record<string, string> }).params[parameter] ?? '';
+  const normal = parameter === 'runner_id' ? id : id.toLowerCase();
+  if (IDENTIFIES[parameter](normal)) return normal;
+  const { unknown, noun } = PATH_PARAMETERS[parameter];
+  throw new SimbatchError(unknown, `${JSON.stringify(id.slice(0, 100))} is not the id of a ${noun}.`);
+}
+
+const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
+const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
+  job_id: isJobId,
+  batch_id: isBatchId,
+  runner_id: (id) => RUNNER_ID.test(id),
+};
+
+export async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
+  if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
+  const { optional = false, study = false, schema } = route.body;
+  const body = await reader(ctx, { optional, seeds: study });
+  if (body.value === undefined) return body;
+  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
+  if (faults.length > 0) {
+    const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
+    const first = faults[0]!;
+    const message = `The request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}.`;
+    throw new SimbatchError('invalid-request', message, { faults });
+  }
+  return body;
+}
+
+export function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {
+  const names = Object.keys(types) as T[];
+  const bare = names.map((it) => types[it].split(';')[0]!);
+  const chosen = ctx.accepts(bare);
+  ctx.vary('Accept');
+  return names[bare.indexOf(chosen === false ? '' : chosen)] ?? names[0]!;
+}
+
+export function readIdempotencyKey(ctx: Context): string | undefined {
+  const key = ctx.get('Idempotency-Key');
+  if (key === '') return undefined;
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new SimbatchError(
+    'invalid-request',
+    `The Idempotency-Key is ${key.length} characters long or holds other than visible ASCII; up to 255 such are allowed.`,
+  );
+}
+
+/** The list a cursor belongs to: its path and its filters, in one order. */
+export function listingName(path: string, query: Query): string {
+  const filters = Object.entries(query).filter(([name]) => name !== 'limit' && name !== 'cursor');
+  return JSON.stringify([path, ...filters.sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+export function readPage(listing: string, query: Query): Call['page'] {
+  const page: Call['page'] = {};
+  const { limit, cursor } = query;
+  if (typeof limit === 'number') page.limit = limit;
+  if (typeof cursor === 'string') page.after = readCursor(listing, cursor);
+  return page;
+}

@@ -1,0 +1,137 @@
+/** Turns what the validator says into faults a person can act on: where, what is there, what would be right. */
+import type { ErrorObject } from 'ajv';
+import { didYouMean } from '../../base/closest-match.ts';
+import type { Fault } from '../../domain/types.ts';
+import { pointerStep } from '../../base/json-pointer.ts';
+import { registry } from '../../contract/build.ts';
+
+/** A value as a person may be shown it: JSON, and not more than a line of it. */
+export function shown(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'string') return JSON.stringify(shortened(value));
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** All faults of one validation, at most `limit`; the last one then says how many there are more. */
+export function faultsOf(errors: readonly ErrorObject[], limit: number): Fault[] {
+  const faults = new Map<string, Fault>();
+  for (const error of errors) {
+    const fault = faultOf(error);
+    if (fault !== undefined && !faults.has(fault.pointer)) faults.set(fault.pointer, fault);
+  }
+  const all = [...faults.values()];
+  if (all.length <= limit) return all;
+  const kept = all.slice(0, limit - 1);
+  return [...kept, { pointer: '', detail: `and ${all.length - kept.length} faults more` }];
+}
+
+type Params = Record<string, unknown>;
+
+/** Undefined for an error that only repeats what another says. */
+function faultOf(error: ErrorObject): Fault | undefined {
+  const params = error.params as Params;
+  const pointer =
+    error.propertyName === undefined ? error.instancePath : error.instancePath + pointerStep(error.propertyName);
+  switch (error.keyword) {
+    case 'propertyNames':
+    case 'anyOf':
+    case 'oneOf':
+      return undefined;
+    case 'required':
+      if (error.parentSchema?.['discriminator'] !== undefined) return wrongTag(pointer, error);
+      return { pointer: pointer + pointerStep(params['missingProperty'] as string), detail: 'is required' };
+    case 'additionalProperties':
+      return unknownMember(pointer, params['additionalProperty'] as string, error);
+    case 'discriminator':
+      return wrongTag(pointer, error);
+    case 'type':
+      return params['type'] === 'null' ? undefined : { pointer, detail: wrongType(error) };
+    default:
+      return { pointer, detail: sentence(error, params) };
+  }
+}
+
+function unknownMember(pointer: string, member: string, error: ErrorObject): Fault {
+  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
+  return {
+    pointer: pointer + pointerStep(member),
+    detail: `is not known here${suggestion(member, known)}; the members are ${known.join(', ')}`,
+  };
+}
+
+function wrongTag(pointer: string, error: ErrorObject): Fault {
+  const { discriminator, oneOf } = error.parentSchema as {
+    discriminator: { propertyName: string };
+    oneOf: { $ref: string }[];
+  };
+  const tag = discriminator.propertyName;
+  const value = (error.data as Params | undefined)?.[tag];
+  const known = oneOf.map((variant) => tagValue(variant.$ref, tag));
+  return { pointer: pointer + pointerStep(tag), detail: oneOfThese(value, known) };
+}
+
+function tagValue(schemaName: string, tag: string): string {
+  const properties = (registry.get(schemaName) as { properties?: Record<string, { const?: string }> }).properties;
+  return properties?.[tag]?.const ?? schemaName;
+}
+
+function oneOfThese(value: unknown, known: readonly string[]): string {
+  const hint = typeof value === 'string' ? suggestion(value, known) : '';
+  return value === undefined
+    ? `is required: one of ${known.join(', ')}`
+    : `is ${shown(value)}${hint}; it must be one of ${known.join(', ')}`;
+}
+
+function suggestion(given: string, known: readonly string[]): string {
+  const meant = didYouMean(given, known);
+  return meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`;
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a finite number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+function wrongType(error: ErrorObject): string {
+  const wanted = [(error.params as { type: string | string[] }).type].flat().flatMap((type) => type.split(','));
+  return `is ${shown(error.data)}; it must be ${wanted.map((type) => TYPE_NAMES[type] ?? type).join(' or ')}`;
+}
+
+function sentence(error: ErrorObject, params: Params): string {
+  const is = `is ${shown(error.data)}; it must be`;
+  const limit = String(params['limit']);
+  const size = (error.data as { length?: number } | null)?.length;
+  switch (error.keyword) {
+    case 'enum':
+      return oneOfThese(error.data, params['allowedValues'] as string[]);
+    case 'const':
+      return `${is} ${shown(params['allowedValue'])}`;
+    case 'minimum':
+      return `${is} at least ${limit}`;
+    case 'maximum':
+      return `${is} at most ${limit}`;
+    case 'minLength':
+      return size === 0 ? 'is empty' : `is shorter than ${limit} characters`;
+    case 'maxLength':
+      return `is ${size} characters long; the limit is ${limit}`;
+    case 'maxItems':
+      return `has ${size} items; the limit is ${limit}`;
+    case 'maxProperties':
+      return `has ${Object.keys(error.data as object).length} members; the limit is ${limit}`;
+    case 'format':
+      return `${is} ${params['format'] === 'uuid' ? 'a UUID' : `a ${String(params['format'])}`}`;
+    case 'pattern':
+      return `${is} of the form ${String(params['pattern'])}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}

@@ -1,0 +1,87 @@
+/** Errors as HTTP has them: which status a code is answered with, and the RFC 9457 body. The one place that knows both. */
+import type { Context } from 'koa';
+import { ERROR_TITLES, SimbatchError, type ErrorCode } from '../../domain/errors.ts';
+import type { Fault, Problem } from '../../domain/types.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** code -> HTTP status. Codes of what lies below HTTP can only reach a client as a fault of the coordinator. */
+export const STATUS_OF: Record<ErrorCode, number> = {
+  'malformed-body': 400,
+  'malformed-query': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'foreign-origin': 403,
+  'not-found': 404,
+  'unknown-job': 404,
+  'unknown-batch': 404,
+  'unknown-runner': 404,
+  'result-not-ready': 404,
+  'method-not-allowed': 405,
+  'request-timeout': 408,
+  'illegal-transition': 409,
+  'stale-attempt': 409,
+  'runner-id-in-use': 409,
+  'wrong-instance': 409,
+  'body-too-large': 413,
+  'unsupported-media-type': 415,
+  'invalid-request': 422,
+  'idempotency-key-reused': 422,
+  'too-many-requests': 429,
+  internal: 500,
+  unavailable: 503,
+  'store-locked': 500,
+  'store-newer': 500,
+  'snapshot-newer': 500,
+  'snapshot-unusable': 500,
+  'store-unusable': 500,
+  'invalid-configuration': 500,
+};
+
+/** Told to a client that has to wait before it asks again. */
+export class TooManyRequests extends SimbatchError {
+  readonly retryAfterSecs: number;
+
+  constructor(message: string, retryAfterSecs: number) {
+    super('too-many-requests', message);
+    this.retryAfterSecs = retryAfterSecs;
+  }
+}
+
+/** The problem's body. `instance` is the address that was asked. */
+export function problemOf(
+  code: ErrorCode,
+  detail: string,
+  more: { instance?: string; faults?: readonly Fault[] | undefined } = {},
+): Problem {
+  const problem: Problem = {
+    type: `urn:simbatch:problem:${code}`,
+    title: ERROR_TITLES[code],
+    status: STATUS_OF[code],
+    detail,
+    code,
+  };
+  if (more.instance !== undefined) problem.instance = more.instance;
+  if (more.faults !== undefined && more.faults.length > 0) problem.errors = [...more.faults];
+  return problem;
+}
+
+/** What the client is told of an error: nothing of its inside when it is not one of ours. */
+export function problemFor(error: unknown, instance: string): Problem {
+  if (error instanceof SimbatchError && STATUS_OF[error.code] !== 500) {
+    return problemOf(error.code, error.message, { instance, faults: error.faults });
+  }
+  return problemOf('internal', 'This is a fault of the coordinator and not of the request; its log has more.', {
+    instance,
+  });
+}
+
+/** Answers with a problem; `retryAfterSecs` is told where the status asks for it. */
+export function answerProblem(ctx: Context, problem: Problem, retryAfterSecs = 1): void {
+  ctx.status = problem.status;
+  ctx.set('Cache-Control', 'no-store');
+  if (problem.status === 503 || problem.status === 429) ctx.set('Retry-After', String(retryAfterSecs));
+  if (problem.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  ctx.set('Content-Type', PROBLEM_TYPE);
+  ctx.body = JSON.stringify(problem);
+}

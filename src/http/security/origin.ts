@@ -1,0 +1,71 @@
+/**
+ * Keeps a browser from being used against the coordinator: a foreign `Host` (DNS rebinding) is refused always, a request
+ * that changes something is refused when a page of another origin sent it.
+ */
+import { isIP } from 'node:net';
+import { SimbatchError } from '../../domain/errors.ts';
+
+export interface OriginRules {
+  /** Host names besides loopback under which the coordinator is reached, without port. */
+  allowedHosts: readonly string[];
+  /** Whether any IP address is accepted as Host: right where the coordinator listens beyond loopback. */
+  anyAddress: boolean;
+}
+
+interface RequestHeaders {
+  method: string;
+  host: string | undefined;
+  origin: string | undefined;
+  fetchSite: string | undefined;
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Throws `foreign-origin` for a request that a page elsewhere may have caused. */
+export function refuseForeign(request: RequestHeaders, rules: OriginRules): void {
+  const { host = '' } = request;
+  if (!isOwnHost(host, rules)) {
+    throw new SimbatchError(
+      'foreign-origin',
+      `The Host header is ${JSON.stringify(host.slice(0, 100))}, under which this coordinator is not known. ` +
+        'Use a loopback address, or start it with that name among its allowed hosts.',
+    );
+  }
+  if (READING.has(request.method)) return;
+  const { origin, fetchSite } = request;
+  const foreign =
+    origin === undefined
+      ? fetchSite === 'cross-site'
+      : hostOfOrigin(origin) !== host.toLowerCase().replace(/:(80|443)$/, '');
+  if (foreign) {
+    throw new SimbatchError(
+      'foreign-origin',
+      `The request changes something and was sent by a page of ${JSON.stringify((origin ?? 'another site').slice(0, 100))}. ` +
+        'Only pages of this coordinator may do that.',
+    );
+  }
+}
+
+function isOwnHost(host: string, rules: OriginRules): boolean {
+  const name = hostName(host);
+  if (name === undefined) return false;
+  if (name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name)) return true;
+  if (rules.anyAddress && isIP(name) !== 0) return true;
+  return rules.allowedHosts.some((allowed) => allowed.toLowerCase() === name);
+}
+
+/** Whether a name or address is of this machine alone. */
+export function isLoopbackAddress(name: string): boolean {
+  return (isIP(name) === 4 && name.startsWith('127.')) || name === '::1';
+}
+
+/** The name in a Host header, in lower case, without port and brackets. */
+function hostName(host: string): string | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::\d{1,5})?$/.exec(host);
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
+
+/** `http://host:port` -> `host:port`, the default port left out as browsers do; undefined for `null` and nonsense. */
+function hostOfOrigin(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

@@ -1,0 +1,48 @@
+/** From an assignment to an order for execution: which engine, which directory. Refuses what would lead outside the output root. */
+import { join } from 'node:path';
+import type { Assignment, BatchConfig } from '../../domain/types.ts';
+import type { RunnerConfig } from '../config/config.ts';
+import { chooseEngine } from './engine.ts';
+import type { RunOrder } from './run-attempt.ts';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * `<output_root>/<batch_id>/<run_id, 8 digits>/attempt-<n>/`, with the run configuration beside the directory, not in it:
+ * everything in it is an artifact.
+ */
+export function orderOf(
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot'>,
+  assignment: Assignment,
+  batch: BatchConfig | undefined,
+): { type: 'order'; order: RunOrder } | { type: 'invalid'; message: string } {
+  const { job, attempt } = assignment;
+  const { run_id: runId, metadata } = job.run_config;
+  // These become parts of a path.
+  if (!UUID.test(job.batch_id)) return invalid(`batch_id ${JSON.stringify(job.batch_id)} is not a UUID`);
+  if (!Number.isSafeInteger(runId) || runId < 0)
+    return invalid(`run_id ${String(runId)} is not an integer of at least 0`);
+  if (!Number.isSafeInteger(attempt)) return invalid(`attempt ${String(attempt)} is not an integer`);
+  if (batch === undefined) return invalid(`the configuration of batch ${job.batch_id} came not with the job`);
+  const engine = chooseEngine(config.engines, metadata.simulation_name);
+  if (engine === undefined) return invalid('this runner has no engine');
+  const run = join(config.outputRoot, job.batch_id, String(runId).padStart(8, '0'));
+  const name = `attempt-${String(attempt)}`;
+  return {
+    type: 'order',
+    order: {
+      runConfig: job.run_config,
+      telemetry: batch.telemetry,
+      earlyTermination: batch.early_termination,
+      environment: batch.compute.container.environment ?? null,
+      timeoutSecs: job.timeout_secs,
+      engine,
+      directory: join(run, name),
+      runConfigPath: join(run, `${name}.run_config.json`),
+    },
+  };
+}
+
+function invalid(message: string): { type: 'invalid'; message: string } {
+  return { type: 'invalid', message };
+}

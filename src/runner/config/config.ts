@@ -1,0 +1,286 @@
+/**
+ * The runner's configuration: defaults < configuration file < environment < flags, resolved once into a frozen object.
+ * The settings themselves are the table in `config/fields.ts`. The credential comes from the environment alone.
+ */
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { SimbatchError } from '../../domain/errors.ts';
+import {
+  address,
+  boolean,
+  ENGINE_NAME,
+  FIELDS,
+  id,
+  integer,
+  list,
+  path,
+  program,
+  size,
+  text,
+  Unfit,
+} from './fields.ts';
+import type { FieldName, Given } from './fields.ts';
+import { readConfigFile } from './file.ts';
+import { nearest } from './closest-setting.ts';
+
+/** A simulation this runner can execute: the name is matched against `simulation.name`, `*` stands for every name. */
+export interface Engine {
+  name: string;
+  /** Absolute path. */
+  entrypoint: string;
+}
+
+export interface RunnerConfig {
+  id: string;
+  name: string;
+  endpoint: string;
+  /** Goes to the coordinator as a bearer token and nowhere else. */
+  token: string | undefined;
+  maxConcurrentJobs: number;
+  heartbeatIntervalSecs: number;
+  graceSecs: number;
+  /** Never empty; the first is the one for jobs that name none of them. */
+  engines: readonly Engine[];
+  capabilities: readonly string[];
+  tags: readonly string[];
+  /** Undefined: `python3`, then `python`, from PATH. */
+  pythonExecutable: string | undefined;
+  /** Absolute paths. */
+  outputRoot: string;
+  workingDirectory: string;
+  cpuCores: number;
+  memoryGb: number;
+  gpuAvailable: boolean;
+  /** What is allowed and probably not meant; for the log. */
+  notes: readonly string[];
+}
+
+export interface ConfigSources {
+  /** Field name -> the text given on the command line; `entrypoint` may be repeated, each `path` or `engine=path`. */
+  flags: Partial<Record<FieldName, string | boolean | readonly string[]>>;
+  /** Path of the YAML file, if one is given. */
+  file?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths of flags and variables start. */
+  cwd: string;
+  host: { hostname: string; cpuCores: number; memoryGb: number };
+}
+
+const ENTRYPOINT_FIELD = /^(.+)_entrypoint$/;
+const ENTRYPOINT_VARIABLE = /^SVC_RUNNER_(.+)_ENTRYPOINT$/;
+const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
+const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
+
+/** Collects what was given from all sources, and every fault, so that all are told at once. */
+class Settings {
+  readonly given = new Map<string, Given>();
+  /** Engine name (as far as the source can spell it) -> entrypoint. */
+  readonly entrypoints = new Map<string, Given>();
+  readonly faults: string[] = [];
+  readonly notes: string[] = [];
+
+  read<T>(name: FieldName, judge: (given: Given) => T, fallback: T): T {
+    const given = this.given.get(name);
+    return given === undefined ? fallback : (this.judged(name, given, judge) ?? fallback);
+  }
+
+  judged<T>(name: string, given: Given, judge: (given: Given) => T): T | undefined {
+    try {
+      return judge(given);
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      const value = error.isSecret ? '' : `is ${JSON.stringify(given.value)} and `;
+      this.faults.push(`${given.where}: ${name} ${value}${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** The engine's own entrypoint, else the one for all that have none, and the name of the setting. */
+  entrypointOf(engine: string): { name: string; given: Given | undefined } {
+    const own = [...this.entrypoints.keys()].find((known) => spelling(known) === spelling(engine));
+    if (own !== undefined) return { name: `${engine}_entrypoint`, given: this.entrypoints.get(own) };
+    return { name: 'entrypoint', given: this.given.get('entrypoint') };
+  }
+}
+
+/** The coordinator takes no longer interval. */
+const LONGEST_INTERVAL_SECS = 3600;
+
+const atLeast = (least: number, most?: number) => (given: Given) => integer(given, least, most);
+
+/** A fault in the words of the others: the setting with its place and value, and `why` it does not do. */
+export type FaultOf = (setting: FieldName | { engine: string }, why: string) => string;
+
+/** The configuration as far as it can be read; `faults` must be empty before it is used. */
+export interface ReadConfig {
+  config: RunnerConfig;
+  faults: readonly string[];
+  faultOf: FaultOf;
+}
+
+/** @throws SimbatchError `invalid-configuration`, naming every fault with its place, value and remedy. */
+export function resolveConfig(sources: ConfigSources): RunnerConfig {
+  const { config, faults } = readConfig(sources);
+  if (faults.length > 0) throw new SimbatchError('invalid-configuration', faults.join('\n'));
+  return config;
+}
+
+/**
+ * The same for those who have more to judge, and tell all faults together.
+ * @throws SimbatchError `invalid-configuration` when the file cannot be read.
+ */
+export function readConfig(sources: ConfigSources): ReadConfig {
+  const settings = new Settings();
+  if (sources.file !== undefined) takeFile(settings, resolve(sources.cwd, sources.file));
+  takeEnvironment(settings, sources);
+  takeFlags(settings, sources);
+
+  const outputRoot = settings.read('output_root', path, resolve(sources.cwd, 'simbatch-output'));
+  const runnerId = settings.read('runner_id', id, defaultId(sources.host.hostname, outputRoot));
+  const { host } = sources;
+  const config: RunnerConfig = {
+    id: runnerId,
+    name: settings.read('name', text, runnerId),
+    endpoint: settings.read('endpoint', address, DEFAULT_ENDPOINT),
+    token: sources.env['SVC_TOKEN'] === '' ? undefined : sources.env['SVC_TOKEN'],
+    maxConcurrentJobs: settings.read('max_concurrent_jobs', atLeast(1), host.cpuCores),
+    heartbeatIntervalSecs: settings.read('heartbeat_interval_secs', atLeast(1, LONGEST_INTERVAL_SECS), 5),
+    graceSecs: settings.read('grace_secs', atLeast(0), 30),
+    engines: engines(settings),
+    capabilities: settings.read('capabilities', list, []),
+    tags: settings.read('tags', list, []),
+    pythonExecutable: settings.read<string | undefined>('python_executable', program, undefined),
+    outputRoot,
+    workingDirectory: settings.read('working_directory', path, sources.cwd),
+    cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),
+    memoryGb: settings.read('memory_gb', size, host.memoryGb),
+    gpuAvailable: settings.read('gpu_available', boolean, false),
+    notes: settings.notes,
+  };
+  const faultOf: FaultOf = (setting, why) => {
+    const { name, given } =
+      typeof setting === 'string'
+        ? { name: setting, given: settings.given.get(setting) }
+        : settings.entrypointOf(setting.engine);
+    return given === undefined
+      ? `${name} is not given, and ${why}`
+      : `${given.where}: ${name} is ${JSON.stringify(given.value)}, but ${why}`;
+  };
+  return { config: Object.freeze(config), faults: settings.faults, faultOf };
+}
+
+/** What the runner advertises: its engines and its capabilities, in this order, each once. */
+export function supportedSimulationTypes(config: Pick<RunnerConfig, 'engines' | 'capabilities'>): string[] {
+  return [...new Set([...config.engines.map((engine) => engine.name), ...config.capabilities])];
+}
+
+function takeFile(settings: Settings, file: string): void {
+  const known = new Map<string, FieldName>(FIELDS.map((field) => [field.name, field.name]));
+  for (const [name, given] of readConfigFile(file, (fault) => settings.faults.push(fault))) {
+    const engine = ENTRYPOINT_FIELD.exec(name)?.[1];
+    if (known.has(name)) settings.given.set(name, given);
+    else if (engine !== undefined) settings.entrypoints.set(engine, given);
+    else if (CREDENTIAL_FIELDS.includes(name.toLowerCase())) {
+      settings.faults.push(
+        `${given.where}: ${name} does not belong in a file; set SVC_TOKEN in the environment instead`,
+      );
+    } else {
+      const near = nearest(name, [...known.keys()]);
+      const hint = near === undefined ? `known fields: ${[...known.keys()].join(', ')}` : `did you mean ${near}?`;
+      settings.faults.push(`${given.where}: unknown field ${JSON.stringify(name)}; ${hint}`);
+    }
+  }
+}
+
+function takeEnvironment(settings: Settings, sources: ConfigSources): void {
+  const known = new Map<string, FieldName>(FIELDS.map((field) => [field.env, field.name]));
+  for (const [variable, value] of Object.entries(sources.env)) {
+    if (value === undefined || value === '') continue;
+    const given = { value, where: variable, base: sources.cwd };
+    const field = known.get(variable);
+    const engine = ENTRYPOINT_VARIABLE.exec(variable)?.[1];
+    if (field !== undefined) settings.given.set(field, given);
+    else if (engine !== undefined) putEntrypoint(settings, engine.toLowerCase(), given);
+    else if (variable.startsWith('SVC_RUNNER_')) {
+      const near = nearest(variable, known.keys());
+      settings.notes.push(`${variable} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
+  }
+}
+
+function takeFlags(settings: Settings, sources: ConfigSources): void {
+  for (const field of FIELDS) {
+    const value = sources.flags[field.name];
+    if (value === undefined) continue;
+    const given = { value, where: `--${field.flag}`, base: sources.cwd };
+    if (field.name !== 'entrypoint') settings.given.set(field.name, given);
+    else {
+      for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+        const [, engine, file] = /^([\w.*-]+)=(.+)$/.exec(String(one)) ?? [];
+        if (engine === undefined) settings.given.set('entrypoint', { ...given, value: one });
+        else putEntrypoint(settings, engine, { ...given, value: file });
+      }
+    }
+  }
+}
+
+/** A variable's name cannot spell every engine; so a later source finds the engine an earlier one named. */
+function putEntrypoint(settings: Settings, engine: string, given: Given): void {
+  const same = [...settings.entrypoints.keys()].find((known) => spelling(known) === spelling(engine));
+  settings.entrypoints.set(same ?? engine, given);
+}
+
+/** An engine's name as it stands in `SVC_RUNNER_<ENGINE>_ENTRYPOINT`. */
+function spelling(engine: string): string {
+  return engine.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+}
+
+function engines(settings: Settings): readonly Engine[] {
+  const hasShared = settings.given.has('entrypoint');
+  const own = settings.entrypoints;
+  const listed = settings.given.get('engines');
+  const fallback = own.size > 0 ? [...own.keys()] : hasShared ? ['*'] : [];
+  const names = listed === undefined ? fallback : (settings.judged('engines', listed, list) ?? []);
+  if (names.length === 0 && settings.faults.length === 0) {
+    settings.faults.push(
+      'no engine: say what to execute, e.g. --entrypoint ./simulation.py, or engines and <engine>_entrypoint in the file',
+    );
+  }
+  const found: Engine[] = [];
+  const used = new Map<string, string>();
+  for (const name of names) {
+    const where = listed?.where ?? own.get(name)?.where ?? 'engines';
+    const twin = used.get(spelling(name));
+    if (!ENGINE_NAME.test(name)) {
+      settings.faults.push(`${where}: engine ${JSON.stringify(name)} must be letters, digits, ".", "_", "-", or *`);
+      continue;
+    }
+    if (twin !== undefined) settings.faults.push(`${where}: engines ${twin} and ${name} differ in no variable's name`);
+    used.set(spelling(name), name);
+    const { name: field, given } = settings.entrypointOf(name);
+    const entrypoint = given === undefined ? undefined : settings.judged(field, given, path);
+    if (given === undefined) settings.faults.push(missingEntrypoint(name, where, own.keys()));
+    if (entrypoint !== undefined) found.push({ name, entrypoint });
+  }
+  for (const [name, given] of own) {
+    if (!used.has(spelling(name)))
+      settings.notes.push(`${given.where}: ${name} is not in engines; its entrypoint is not used`);
+  }
+  return found;
+}
+
+function missingEntrypoint(name: string, where: string, given: Iterable<string>): string {
+  const near = nearest(name, given);
+  const hint = near === undefined ? '' : ` (${near}_entrypoint is given: did you mean that?)`;
+  return `${where}: engine ${name} has no entrypoint; set ${name}_entrypoint or SVC_RUNNER_${spelling(name)}_ENTRYPOINT${hint}`;
+}
+
+/** The same after every restart, and another for each output root of a machine. */
+function defaultId(hostname: string, outputRoot: string): string {
+  const host = hostname
+    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100);
+  const digest = createHash('sha256').update(outputRoot).digest('hex').slice(0, 6);
+  return `${host === '' ? 'runner' : host}-${digest}`;
+}

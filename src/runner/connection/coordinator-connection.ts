@@ -1,0 +1,157 @@
+/**
+ * The runner's standing with the coordinator: registers, registers again when it was forgotten, and repeats what did not
+ * get through, with growing and scattered pauses, for as long as it takes. What is asked is the caller's affair.
+ */
+import { ApiError, UnreachableError } from '../../client/client.ts';
+import type { AttemptRef, Client, RegisterRequest, RegisterResponse } from '../../client/client.ts';
+import type { Log } from '../log.ts';
+import { sleep } from '../clock.ts';
+import type { World } from '../clock.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+const ID_IN_USE_PAUSE_MS = 5_000;
+
+/** Thrown by what was waiting when the runner was told to stop. */
+export class Stopped extends Error {}
+
+export interface LinkOptions {
+  client: Client;
+  world: World;
+  log: Log;
+  /** What this runner says of itself; `holding` is added from `held` at each registration. */
+  identity: Omit<RegisterRequest, 'holding' | 'replaces'>;
+  /** Former processes under this id on this machine, known to be dead; the coordinator may know any of them. */
+  replaces: readonly string[];
+  held: () => AttemptRef[];
+  /** Attempts that turned out not to be ours any more. */
+  onLost: (lost: readonly AttemptRef[]) => void;
+}
+
+export class Link {
+  readonly client: Client;
+  readonly #options: LinkOptions;
+  #registering: Promise<RegisterResponse> | undefined;
+  #everRegistered = false;
+  /** When the trouble began, while there is any. */
+  #troubleSinceMs: number | undefined;
+  /** Ends all pauses at the first sign that the coordinator is back. */
+  #back = new AbortController();
+
+  constructor(options: LinkOptions) {
+    this.client = options.client;
+    this.#options = options;
+  }
+
+  /** Registers, however long it takes. @throws ApiError when the coordinator refuses for good; Stopped. */
+  register(stop: AbortSignal): Promise<RegisterResponse> {
+    this.#registering ??= this.#register(stop).finally(() => {
+      this.#registering = undefined;
+    });
+    return this.#registering;
+  }
+
+  /** Repeats `exchange` until it is answered. @throws ApiError when the answer is a definite no; Stopped. */
+  async ask<T>(exchange: () => Promise<T>, stop: AbortSignal): Promise<T> {
+    for (let failures = 0; ; failures++) {
+      if (stop.aborted) throw new Stopped();
+      try {
+        if (this.#registering !== undefined) await this.#registering;
+        const answer = await exchange();
+        this.wentWell();
+        return answer;
+      } catch (error) {
+        if (stop.aborted) throw new Stopped();
+        // Somebody else's registration was called off, not this exchange.
+        if (error instanceof Stopped) continue;
+        if (isForgotten(error)) {
+          await this.register(stop);
+          if (failures > 0) await this.#pause(failures, error, stop);
+        } else if (isPassing(error) || isMisled(error)) {
+          this.wentWrong(error);
+          await this.#pause(failures, error, stop);
+        } else throw error;
+      }
+    }
+  }
+
+  /** Told once per trouble, not once per failure. */
+  wentWrong(error: unknown): void {
+    if (this.#troubleSinceMs !== undefined) return;
+    this.#troubleSinceMs = this.#options.world.monotonicMs();
+    // What the coordinator says is a sentence; this one goes on.
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+    this.#options.log.warn(`${why}; running simulations go on, reports wait, trying again`);
+  }
+
+  wentWell(): void {
+    if (this.#troubleSinceMs === undefined) return;
+    const seconds = Math.round((this.#options.world.monotonicMs() - this.#troubleSinceMs) / 1000);
+    this.#troubleSinceMs = undefined;
+    this.#options.log.info(`the coordinator answers again after ${String(seconds)} s`);
+    this.#back.abort();
+    this.#back = new AbortController();
+  }
+
+  async #register(stop: AbortSignal): Promise<RegisterResponse> {
+    const { world, log, identity, replaces, held, onLost } = this.#options;
+    let refusals = 0;
+    for (let failures = 0; ; failures++) {
+      if (stop.aborted) throw new Stopped();
+      const former = replaces[refusals % Math.max(1, replaces.length)];
+      try {
+        const answer = await this.client.register({
+          ...identity,
+          holding: held(),
+          ...(former === undefined ? {} : { replaces: former }),
+        });
+        this.wentWell();
+        log.info(
+          `${this.#everRegistered ? 'registered again' : 'registered'} as ${identity.id} at ${this.client.endpoint}`,
+        );
+        this.#everRegistered = true;
+        onLost(answer.lost);
+        return answer;
+      } catch (error) {
+        if (stop.aborted) throw new Stopped();
+        if (error instanceof ApiError && error.code === 'runner-id-in-use') {
+          refusals += 1;
+          if (refusals % Math.max(1, replaces.length) !== 0) continue;
+          log.warn(
+            `another live runner uses the id ${identity.id}; waiting for it to go (or choose another --runner-id)`,
+          );
+          await sleep(world, ID_IN_USE_PAUSE_MS * (0.75 + world.random() / 2), stop);
+        } else if (isPassing(error) || this.#everRegistered) {
+          this.wentWrong(error);
+          await this.#pause(failures, error, stop);
+        } else throw error;
+      }
+    }
+  }
+
+  async #pause(failures: number, error: unknown, stop: AbortSignal): Promise<void> {
+    const { world } = this.#options;
+    const askedMs = error instanceof ApiError ? (error.retryAfterSecs ?? 0) * 1000 : 0;
+    const grownMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 20));
+    // Scattered, so that a pool does not come back in one wave.
+    const ms = askedMs + grownMs * (0.5 + world.random() / 2);
+    await sleep(world, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
+  }
+}
+
+/** The coordinator does not know this process (any more). */
+export function isForgotten(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'unknown-runner' || error.code === 'wrong-instance');
+}
+
+/** It worked before, so the credential or the address was changed under way: for the operator to mend, not to give up on. */
+function isMisled(error: unknown): boolean {
+  return (
+    error instanceof ApiError && (error.status === 401 || error.status === 403 || error.code === 'unexpected-answer')
+  );
+}
+
+/** The same request may well succeed later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof UnreachableError || (error instanceof ApiError && error.transient);
+}

@@ -1,0 +1,124 @@
+/**
+ * Takes reports to the coordinator in bulk: what comes up while one request is under way goes with the next. Each report
+ * is repeated until it is answered; the coordinator answers an exact repeat as it answered the first.
+ */
+import { ApiError } from '../../client/client.ts';
+import type { Problem, Report, ReportOutcome } from '../../client/client.ts';
+import type { Link } from './coordinator-connection.ts';
+import type { Log } from '../log.ts';
+
+/** What became of a report: the job's state, or why it was refused and changed nothing. */
+export type Verdict = { status: string } | { problem: Pick<Problem, 'code' | 'detail'> };
+
+interface Waiting {
+  report: Report;
+  /** Characters on the wire, about. */
+  size: number;
+  resolve: (verdict: Verdict) => void;
+  reject: (error: unknown) => void;
+}
+
+const LARGEST_BULK = 500;
+/** Characters of one request; a larger report goes alone. */
+const LARGEST_REQUEST = 512 << 10;
+const REFUSED_BODY = new Set([400, 413, 422]);
+
+export class Reporter {
+  readonly #link: Link;
+  readonly #log: Log;
+  readonly #runnerId: string;
+  readonly #instance: string;
+  readonly #stop: AbortSignal;
+  readonly #waiting: Waiting[] = [];
+  #busy = false;
+
+  constructor(link: Link, log: Log, who: { runnerId: string; instance: string }, stop: AbortSignal) {
+    this.#link = link;
+    this.#log = log;
+    this.#runnerId = who.runnerId;
+    this.#instance = who.instance;
+    this.#stop = stop;
+  }
+
+  /** @throws Stopped when the runner stops before an answer came. */
+  report(report: Report): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ report, size: JSON.stringify(report).length, resolve, reject });
+      void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    // Reports made in this turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#send(this.#nextBulk());
+    this.#busy = false;
+  }
+
+  #nextBulk(): Waiting[] {
+    let size = 0;
+    let count = 0;
+    for (const { size: more } of this.#waiting) {
+      if (count > 0 && (count >= LARGEST_BULK || size + more > LARGEST_REQUEST)) break;
+      size += more;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #send(bulk: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#ask(bulk.map((it) => it.report));
+      for (const [index, it] of bulk.entries()) {
+        const outcome = outcomes[index];
+        if (outcome === undefined || outcome.job_id !== it.report.job_id)
+          it.reject(new Error('no outcome for the report'));
+        else it.resolve('problem' in outcome ? { problem: outcome.problem } : { status: outcome.status });
+      }
+    } catch (error) {
+      if (error instanceof ApiError && REFUSED_BODY.has(error.status)) await this.#oneByOne(bulk, error);
+      else for (const it of bulk) it.reject(error);
+    }
+  }
+
+  /** One report that has not the right shape makes the whole request refused: the others must not suffer. */
+  async #oneByOne(bulk: readonly Waiting[], error: ApiError): Promise<void> {
+    if (bulk.length > 1) {
+      for (const it of bulk) await this.#send([it]);
+      return;
+    }
+    const [it] = bulk;
+    if (it === undefined) return;
+    const smaller = reduced(it.report, error);
+    if (smaller === undefined) {
+      it.resolve({ problem: { code: error.code, detail: error.message } });
+      return;
+    }
+    this.#log.warn(`the coordinator refuses a result as it is; reporting it without its details: ${error.message}`, {
+      job_id: it.report.job_id,
+    });
+    await this.#send([{ ...it, report: smaller }]);
+  }
+
+  async #ask(reports: Report[]): Promise<ReportOutcome[]> {
+    const answer = await this.#link.ask(
+      () => this.#link.client.reports(this.#runnerId, { instance: this.#instance, reports }),
+      this.#stop,
+    );
+    return answer.outcomes;
+  }
+}
+
+const REDUCED = 'simbatch_result_reduced';
+
+/** The same outcome without what may be too large or too odd; undefined when nothing is left to leave out. */
+function reduced(report: Report, error: ApiError): Report | undefined {
+  if (report.type === 'start' || report.result === undefined || REDUCED in report.result.metadata) return undefined;
+  const { execution_time_secs, output_files } = report.result;
+  const metadata = {
+    [REDUCED]: `${error.message}; ${String(output_files.length)} output files are on the runner`,
+  };
+  return { ...report, result: { execution_time_secs, output_files: output_files.slice(0, 100), metadata } };
+}

@@ -1,0 +1,139 @@
+/**
+ * One run, executed here for a person who wants to look at it: the same contract as under a runner, nothing reported. What
+ * is read from files and what is printed is decided in `cli/`.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SimbatchError } from '../domain/errors.ts';
+import type { BatchConfig, Fault, JobRunConfig } from '../domain/types.ts';
+import { parseExact } from '../base/exact-json.ts';
+import type { Engine } from './config/config.ts';
+import { Attempt } from './attempt/run-attempt.ts';
+import type { AttemptEnd, ExecutionSite, RunOrder } from './attempt/run-attempt.ts';
+import type { Sample } from './telemetry/sample.ts';
+
+/** The parts of a study that matter to one run. */
+export type StudyPart = Pick<BatchConfig, 'telemetry' | 'early_termination' | 'compute'>;
+
+export interface LocalRun {
+  runConfig: JobRunConfig;
+  engine: Engine;
+  /** Undefined: all telemetry is kept, nothing terminates early, no environment is added, no time limit. */
+  study: StudyPart | undefined;
+  /** Absolute; must not exist. The run configuration file is written beside it. */
+  directory: string;
+}
+
+const KEEP_ALL: BatchConfig['telemetry'] = {
+  sampling_rate_hz: 0,
+  variables: [],
+  storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
+  buffer_flush_interval_seconds: 1,
+};
+
+export function localOrder({ runConfig, engine, study, directory }: LocalRun): RunOrder {
+  return {
+    runConfig,
+    engine,
+    directory,
+    runConfigPath: `${directory}.run_config.json`,
+    telemetry: study?.telemetry ?? KEEP_ALL,
+    earlyTermination: study?.early_termination ?? { enabled: false, check_frequency_hz: 0, conditions: [] },
+    environment: study?.compute.container.environment ?? null,
+    timeoutSecs: study?.compute.job_timeout_seconds ?? 0,
+  };
+}
+
+/** Executes; when `stop` is aborted, everything is killed and the end is `abandoned`. */
+export async function runLocally(site: ExecutionSite, run: LocalRun, stop: AbortSignal): Promise<AttemptEnd> {
+  const attempt = new Attempt(site, localOrder(run));
+  const abandon = (): void => {
+    attempt.abandon();
+  };
+  stop.addEventListener('abort', abandon);
+  try {
+    return await attempt.run();
+  } finally {
+    stop.removeEventListener('abort', abandon);
+  }
+}
+
+/** `<parent>/run-<run_id, 8 digits>`, or the first of `-2`, `-3`, ... behind it that is free. */
+export function freeDirectory(parent: string, runId: number): string {
+  const first = join(parent, `run-${String(runId).padStart(8, '0')}`);
+  let directory = first;
+  for (let number = 2; existsSync(directory); number++) directory = `${first}-${String(number)}`;
+  return directory;
+}
+
+/**
+ * Reads a run configuration file.
+ * @param name of the file, for the error.
+ * @throws SimbatchError `invalid-request` with every fault and its JSON Pointer.
+ */
+export function readRunConfig(text: string, name: string): JobRunConfig {
+  let value: unknown;
+  try {
+    value = parseExact(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SimbatchError('invalid-request', `${name} is not JSON: ${why}`, { cause: error });
+  }
+  const faults = runConfigFaults(value);
+  if (faults.length > 0) throw new SimbatchError('invalid-request', `${name} is not a run configuration`, { faults });
+  return value as JobRunConfig;
+}
+
+function runConfigFaults(value: unknown): Fault[] {
+  if (!isObject(value)) return [{ pointer: '', detail: 'must be an object with run_id, parameters and metadata' }];
+  const faults: Fault[] = [];
+  const { run_id, parameters, metadata } = value;
+  if (!Number.isSafeInteger(run_id) || Number(run_id) < 0) {
+    faults.push({ pointer: '/run_id', detail: 'must be an integer of at least 0' });
+  }
+  if (!isObject(metadata)) faults.push({ pointer: '/metadata', detail: 'must be an object' });
+  else if (typeof metadata['simulation_name'] !== 'string') {
+    faults.push({ pointer: '/metadata/simulation_name', detail: 'must be a text' });
+  }
+  if (!isObject(parameters)) faults.push({ pointer: '/parameters', detail: 'must be an object of numbers' });
+  else {
+    for (const [parameter, number] of Object.entries(parameters)) {
+      const pointer = `/parameters/${parameter.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (!Number.isFinite(number)) faults.push({ pointer, detail: 'must be a finite number' });
+    }
+  }
+  return faults;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Tells at most so many lines per second of a stream of samples: the latest values of all variables. */
+export class LiveTelemetry {
+  readonly #latest = new Map<string, number>();
+  readonly #nowMs: () => number;
+  readonly #print: (line: string) => void;
+  #nextMs = -Infinity;
+
+  constructor(nowMs: () => number, print: (line: string) => void) {
+    this.#nowMs = nowMs;
+    this.#print = print;
+  }
+
+  readonly take = (sample: Sample): void => {
+    for (let index = 0; index < sample.count; index++) {
+      const name = sample.variables[index]?.name;
+      if (name !== undefined) this.#latest.set(name, sample.values[index] ?? Number.NaN);
+    }
+    const nowMs = this.#nowMs();
+    if (nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + LINE_MS;
+    const values = [...this.#latest].slice(0, MOST_VALUES).map(([name, value]) => `${name}=${value.toPrecision(6)}`);
+    const more = this.#latest.size > MOST_VALUES ? ` and ${String(this.#latest.size - MOST_VALUES)} more` : '';
+    this.#print(`t=${(Number(sample.timestampNs) / 1e9).toFixed(3)} s  ${values.join('  ')}${more}`);
+  };
+}
+
+const LINE_MS = 200;
+const MOST_VALUES = 8;

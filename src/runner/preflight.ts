@@ -1,0 +1,73 @@
+/**
+ * Whether this machine is as the configuration says: the entrypoints, the interpreter, the folders. Told before anything
+ * starts and together with the faults of the configuration itself, so that a slip is not told by failed runs.
+ */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isDirectory, isWritable, makeDirectory } from '../base/directories.ts';
+import { SimbatchError } from '../domain/errors.ts';
+import { readConfig } from './config/config.ts';
+import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
+import { entrypointProblem, findPython } from './attempt/engine.ts';
+import type { Python } from './attempt/engine.ts';
+import { oneLine } from './system-error.ts';
+
+export interface Resolved {
+  config: RunnerConfig;
+  /** Undefined: there is none, and no entrypoint needs it. */
+  python: Python | undefined;
+}
+
+/** @throws SimbatchError `invalid-configuration`, naming every fault of the settings and of the machine, a line each. */
+export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
+  const { config, faults, faultOf } = readConfig(sources);
+  const python = await findPython(config.pythonExecutable);
+  const found = [
+    ...faults,
+    ...pythonFaults(config, python, faultOf),
+    ...(await entrypointFaults(config, python, faultOf)),
+    ...directoryFaults(config, faultOf),
+  ];
+  // Engines that share an entrypoint share its fault.
+  if (found.length > 0) throw refusal([...new Set(found)].join('\n'));
+  try {
+    makeDirectory(config.outputRoot);
+  } catch (error) {
+    throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
+  }
+  return { config, python };
+}
+
+const refusal = (message: string): SimbatchError => new SimbatchError('invalid-configuration', message);
+
+function pythonFaults(config: RunnerConfig, python: Python | undefined, faultOf: FaultOf): string[] {
+  if (config.pythonExecutable === undefined || python !== undefined) return [];
+  return [faultOf('python_executable', 'it is not a Python that can be started; name another, or leave it out')];
+}
+
+async function entrypointFaults(config: RunnerConfig, python: Python | undefined, faultOf: FaultOf): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { name, entrypoint } of config.engines) {
+    // An interpreter that was named and is none has its own fault.
+    const problem = await entrypointProblem(entrypoint, python?.executable ?? config.pythonExecutable);
+    if (problem === undefined) continue;
+    const remedy = problem === 'does not exist' || problem === 'is not a file' ? `; ${REMEDY}` : '';
+    faults.push(faultOf({ engine: name }, `${entrypoint} ${problem}${remedy}`));
+  }
+  return faults;
+}
+
+const REMEDY = 'name the file of the simulation: a path without arguments, not a command looked up in PATH';
+
+function directoryFaults({ workingDirectory, outputRoot }: RunnerConfig, faultOf: FaultOf): string[] {
+  const faults: string[] = [];
+  if (!isDirectory(workingDirectory))
+    faults.push(faultOf('working_directory', `there is no folder ${workingDirectory}; make it, or name another`));
+  // Nothing is made for a runner that is refused: the folder it would be made in is looked at.
+  let nearest = outputRoot;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  if (!isDirectory(nearest)) faults.push(faultOf('output_root', `${nearest} is not a folder; name another`));
+  else if (!isWritable(nearest))
+    faults.push(faultOf('output_root', `this user may not write in ${nearest}; have it allowed, or name another`));
+  return faults;
+}

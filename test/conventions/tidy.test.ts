@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../src/base/package.ts';
+import { WIRING } from '../../src/coordinator/turn/wiring.ts';
+import { filesIn, type SourceFile } from './files.ts';
+
+/** What is forbidden where, and who may all the same. A path that ends in `/` means the whole folder. */
+const RULES: { what: string; pattern: RegExp; allowed: readonly string[] }[] = [
+  {
+    what: 'the clock',
+    pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bhrtime\b/,
+    allowed: ['src/base/clock.ts', 'src/runner/clock.ts', 'src/cli/', 'bin/'],
+  },
+  {
+    what: 'timers',
+    pattern: /(?<![.\w])set(Timeout|Interval|Immediate)\(|timers\/promises/,
+    allowed: ['src/base/clock.ts', 'src/runner/clock.ts', 'src/cli/', 'bin/'],
+  },
+  {
+    what: 'randomness',
+    pattern: /\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\brandomInt\b/,
+    allowed: ['src/base/clock.ts', 'src/runner/clock.ts', 'src/cli/', 'bin/'],
+  },
+  { what: 'the environment', pattern: /\bprocess\.(env|argv)\b/, allowed: ['src/cli/', 'bin/'] },
+  { what: 'the console', pattern: /\bconsole\./, allowed: ['src/cli/', 'bin/'] },
+  { what: 'work left undone', pattern: /\b(TODO|FIXME|XXX)\b/, allowed: [] },
+];
+
+/** Longer than this, a file has more than one subject. Tables of data are exempt. */
+const MAX_LINES = 320;
+const DATA = ['src/domain/sampling/joe-kuo.ts', 'src/domain/types.ts', 'src/http/routes.ts'];
+
+const isAllowed = (path: string, allowed: readonly string[]): boolean =>
+  allowed.some((it) => (it.endsWith('/') ? path.startsWith(it) : path === it));
+
+/** The text without its comments, so that prose may speak of what code may not do. */
+const code = ({ text }: SourceFile): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
+
+describe('the house rules', () => {
+  const files = filesIn(['machines', 'src', 'bin']);
+
+  for (const { what, pattern, allowed } of RULES) {
+    it(`${what}: only where it belongs`, () => {
+      const offenders = files.filter((it) => pattern.test(what === 'work left undone' ? it.text : code(it)));
+      expect(offenders.map((it) => it.path).filter((it) => !isAllowed(it, allowed))).to.deep.equal([]);
+    });
+  }
+
+  it('a file has one subject', () => {
+    const long = files.filter((it) => it.text.split('\n').length > MAX_LINES + 1 && !DATA.includes(it.path));
+    expect(long.map((it) => it.path)).to.deep.equal([]);
+  });
+
+  it('a file says what lives in it', () => {
+    const silent = files.filter((it) => !/^(#!.*\n)?\/(\*\*|\/) ?\S?/.test(it.text));
+    expect(silent.map((it) => it.path)).to.deep.equal([]);
+  });
+
+  it('every test that the pages name exists', () => {
+    const pages = ['docs/operations.md', 'ARCHITECTURE.md'].map((it) => readFileSync(join(packageRoot, it), 'utf8'));
+    const named = pages.flatMap((page) => [...page.matchAll(/`(test\/[\w/.-]+)`/g)].map((it) => it[1] ?? ''));
+    expect(named).to.have.length.above(20);
+    expect(named.filter((it) => !existsSync(join(packageRoot, it)))).to.deep.equal([]);
+  });
+
+  it('every folder of tests is run by `npm test`', () => {
+    const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+      scripts: { test: string };
+    };
+    const run = new Set([...scripts.test.matchAll(/\{([\w,]+)\}/g)].flatMap((it) => it[1]?.split(',') ?? []));
+    const folders = new Set(filesIn(['test'], '.test.ts').map((it) => it.path.split('/')[1]));
+    expect([...folders].filter((it) => !run.has(it ?? ''))).to.deep.equal([]);
+  });
+
+  it('every fact that a machine tells has its row in the wiring, and every row its fact', () => {
+    const protocol = files.find((it) => it.path === 'machines/protocol.ts')?.text ?? '';
+    const told = new Set(
+      [...protocol.matchAll(/'((?:job|batch|runner|system|deadline)\.[a-z-]+)'/g)].map((it) => it[1]),
+    );
+    expect(told.size).to.be.greaterThan(10);
+    expect(new Set(Object.keys(WIRING))).to.deep.equal(told);
+  });
+});

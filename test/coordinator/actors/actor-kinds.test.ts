@@ -1,0 +1,117 @@
+/** The records of actors: what is written from parts is what JSON.stringify writes, and what is read back is what was written. */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import { UNBEGUN, type BatchContext } from '../../../machines/batch.ts';
+import { jobId } from '../../../src/domain/ids.ts';
+import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+import { encodeJob } from '../../../src/coordinator/actors/job-codec.ts';
+import { decodeJob, type JobState } from '../../../src/coordinator/actors/actor-kinds.ts';
+
+const BATCH_ID = '01900000-0000-8000-8000-000000000000';
+const limits = { maxRetries: 3, timeLimitMs: 1000, cpuMilli: 100, memoryBytes: 1e9 };
+const batch = { ...UNBEGUN, ...limits, batchId: BATCH_ID } as BatchContext;
+const about = { jobId: jobId(BATCH_ID, 7), batchId: BATCH_ID, runId: 7, ...limits };
+
+const ms = fc.integer({ min: 0, max: 4e12 });
+const count = fc.nat({ max: 1000 });
+
+const anyText = fc.string({ unit: 'binary', maxLength: 20 });
+const attempt = fc.record<AttemptRecord, 'n' | 'runner' | 'claimed'>(
+  {
+    n: count,
+    runner: anyText,
+    claimed: ms,
+    started: ms,
+    ended: ms,
+    outcome: fc.constantFrom('completed', 'failed', 'timeout', 'lost', 'released', 'cancelled'),
+    reason: anyText,
+    message: anyText,
+  },
+  { requiredKeys: ['n', 'runner', 'claimed'] },
+);
+const maybe = <T>(it: fc.Arbitrary<T>) => fc.option(it, { nil: undefined });
+const history = fc.record({
+  attempt: count,
+  retries: count,
+  losses: count,
+  runnerId: maybe(anyText),
+  claimedAtMs: maybe(ms),
+  startedAtMs: maybe(ms),
+  completedAtMs: maybe(ms),
+  dueAtMs: maybe(ms),
+  error: maybe(anyText),
+  attempts: fc.array(attempt, { maxLength: 3 }),
+  attemptsOmitted: count,
+});
+
+describe('the record of a job', () => {
+  it('is what JSON.stringify would write, in the order of the state', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...JOB_STATUSES), history, (value, it) => {
+        expect(encodeJob({ value, context: { ...about, ...it } })).to.equal(JSON.stringify({ value, ...it }));
+      }),
+    );
+  });
+
+  it('is read back as it was written', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...JOB_STATUSES), history, (value, it) => {
+        const state: JobState = { value, context: { ...about, ...it } };
+        const again = decodeJob(about.jobId, encodeJob(state), batch);
+        expect(again).to.deep.equal(state);
+      }),
+    );
+  });
+
+  it('is written anew whichever member is another', () => {
+    const one: AttemptRecord = {
+      n: 1,
+      runner: 'r',
+      claimed: 1,
+      started: 2,
+      ended: 3,
+      outcome: 'failed',
+      reason: 'x',
+      message: 'm',
+    };
+    const kept: JobHistoryState = { ...historyOf(full), attempts: [one] };
+    const another = (value: unknown): unknown => (typeof value === 'number' ? value + 1 : `${String(value)}2`);
+    const changed: JobHistoryState[] = [
+      ...Object.entries(kept).flatMap(([name, value]) =>
+        name === 'attempts' ? [] : [{ ...kept, [name]: another(value) }],
+      ),
+      ...Object.entries(one).map(([name, value]) => ({ ...kept, attempts: [{ ...one, [name]: another(value) }] })),
+      { ...kept, attempts: [] },
+      { ...kept, attempts: [one, one] },
+    ];
+    expect(changed).to.have.length(10 + 8 + 2);
+    const text = (value: JobStatus, it: JobHistoryState) => encodeJob({ value, context: { ...about, ...it } });
+    for (const it of changed) {
+      expect(text('Failed', kept)).to.equal(JSON.stringify({ value: 'Failed', ...kept }));
+      expect(text('Failed', it)).to.equal(JSON.stringify({ value: 'Failed', ...it }));
+    }
+    expect(text('Timeout', kept)).to.equal(JSON.stringify({ value: 'Timeout', ...kept }));
+  });
+
+  it('names every member that is kept of a job', () => {
+    const names = Object.keys(JSON.parse(encodeJob({ value: 'Running', context: full })) as object);
+    expect(names).to.have.members(['value', ...Object.keys(UNTOUCHED)]);
+  });
+});
+
+const full: JobContext = {
+  ...about,
+  ...UNTOUCHED,
+  runnerId: 'r',
+  claimedAtMs: 1,
+  startedAtMs: 2,
+  completedAtMs: 3,
+  dueAtMs: 4,
+  error: 'e',
+};
+
+function historyOf(context: JobContext): JobHistoryState {
+  const names = Object.keys(UNTOUCHED) as (keyof JobHistoryState)[];
+  return Object.fromEntries(names.map((name) => [name, context[name]])) as unknown as JobHistoryState;
+}

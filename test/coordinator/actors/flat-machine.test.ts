@@ -1,0 +1,269 @@
+/** The cheaper way to carry a transition out does what XState does, for every state and every event of the machines that use it. */
+import { expect } from 'chai';
+import {
+  assign,
+  createActor,
+  emit,
+  not,
+  setup,
+  type Actor,
+  type AnyActorLogic,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+} from 'xstate';
+import { batchMachine, UNBEGUN, type BatchContext } from '../../../machines/batch.ts';
+import { jobMachine } from '../../../machines/job.ts';
+import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
+import { runnerMachine } from '../../../machines/runner.ts';
+import { flatLogic, type Witness } from '../../../src/coordinator/actors/flat-machine.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/domain/types.ts';
+import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
+import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
+
+/** The logic itself or the cheaper one, and what is told meanwhile: XState tells its listeners, the other its witness. */
+type Making = (machine: AnyStateMachine, witness: Witness) => AnyStateMachine;
+const asItIs: Making = (machine) => machine;
+const WAYS: readonly Making[] = [asItIs, flatLogic];
+
+function played(machine: AnyStateMachine, making: Making, options: Record<string, unknown> = {}) {
+  const facts: unknown[] = [];
+  const faults: unknown[] = [];
+  const logic = making(machine, { tell: (fact) => facts.push(fact), broke: (error) => faults.push(error) });
+  const actor: Actor<AnyActorLogic> = createActor(logic as AnyActorLogic, options as never);
+  actor.on('*', (fact) => facts.push(fact));
+  actor.subscribe({ error: (error) => faults.push(error) });
+  return { actor, facts, faults };
+}
+
+/** What an event did: the snapshot as it is kept, the same of what follows, the facts, and whether the object is a new one. */
+function outcome(machine: AnyStateMachine, making: Making, from: AnyMachineSnapshot, event: { type: string }) {
+  const { actor, facts } = played(machine, making, { snapshot: from });
+  actor.start();
+  const before: unknown = actor.getSnapshot();
+  actor.send(event);
+  const after = actor.getSnapshot() as AnyMachineSnapshot;
+  const kept = actor.getPersistedSnapshot();
+  actor.stop();
+  return {
+    kept,
+    facts,
+    isNew: after !== before,
+    isLegal: from.status === 'active' && from.can(event),
+    canAgain: after.can(event),
+    matches: after.matches(after.value),
+    stopped: actor.getSnapshot().status,
+  };
+}
+
+const JOBS = [
+  untouchedJob(),
+  ...JOB_STATUSES.flatMap((value) => [
+    jobIn(value),
+    jobIn(value, { retries: 3, losses: 4 }),
+    jobIn(value, { timeLimitMs: 0 }),
+  ]),
+];
+const RUNNERS = RUNNER_STATUSES.flatMap((value) => [
+  runnerIn(value),
+  runnerIn(value, { held: [HELD] }),
+  runnerIn(value, { held: [{ ...HELD, missingSinceMs: NOW }] }),
+  runnerIn(value, { drained: true, drainReason: 'a new disk', held: [HELD] }),
+]);
+
+/** A study of two runs: one of them Running, and the other untouched or ended in each of the ways it may end. */
+const ABOUT = { jobId: 'j', batchId: 'b', runId: 0, runnerId: 'r', attempt: 1, now: NOW };
+const BATCHES = BATCH_STATUSES.flatMap((value) =>
+  (
+    [{ next: 1 }, { completed: 1 }, { failed: 1 }, { cancelled: 1 }, { cancelled: 1, cancelRequested: true }] as const
+  ).map((rest) =>
+    batchMachine.resolveState({
+      value,
+      context: { ...UNBEGUN, batchId: 'b', totalJobs: 2, next: 2, running: 1, ...rest } as BatchContext,
+    }),
+  ),
+);
+const ended = (to: JobEnded['to']): JobEnded => ({
+  ...ABOUT,
+  type: 'job.ended',
+  from: 'Running',
+  to,
+  touched: true,
+  error: undefined,
+  startedAtMs: NOW,
+});
+const claimed: JobChange = { ...ABOUT, type: 'job.claimed', runId: 1, requeued: false, cpuMilli: 1, memoryBytes: 1 };
+const BATCH_EVENTS: BatchEvent[] = [
+  { type: 'JOBS_CHANGED', changes: [], now: NOW },
+  { type: 'JOBS_CHANGED', changes: [claimed], now: NOW },
+  ...(['Completed', 'Failed', 'Timeout', 'Cancelled'] as const).map((to): BatchEvent => ({
+    type: 'JOBS_CHANGED',
+    changes: [ended(to)],
+    now: NOW,
+  })),
+  { type: 'CANCEL', reason: undefined, now: NOW },
+];
+
+const CASES: readonly {
+  machine: AnyStateMachine;
+  states: readonly AnyMachineSnapshot[];
+  events: readonly { type: string }[];
+}[] = [
+  { machine: jobMachine, states: JOBS, events: Object.values(JOB_EVENTS) },
+  { machine: runnerMachine, states: RUNNERS, events: Object.values(RUNNER_EVENTS) },
+  { machine: batchMachine, states: BATCHES, events: BATCH_EVENTS },
+];
+
+describe('flat logic', () => {
+  for (const { machine, states, events } of CASES) {
+    it(`does what XState does: ${machine.id}`, () => {
+      let taken = 0;
+      for (const state of states) {
+        for (const event of [...events, { type: 'UNHEARD_OF' }]) {
+          const expected = outcome(machine, asItIs, state, event);
+          expect(outcome(machine, flatLogic, state, event), `${String(state.value)} ${event.type}`).to.deep.equal(
+            expected,
+          );
+          taken += expected.isLegal ? 1 : 0;
+        }
+      }
+      expect(taken).to.be.greaterThan(states.length);
+    });
+
+    it(`an event is taken exactly when the snapshot is another or a fact is told: ${machine.id}`, () => {
+      for (const state of states) {
+        for (const event of events) {
+          for (const making of WAYS) {
+            const { isNew, facts, isLegal } = outcome(machine, making, state, event);
+            expect(isNew || facts.length > 0, `${String(state.value)} ${event.type}`).to.equal(isLegal);
+          }
+        }
+      }
+    });
+  }
+
+  it('begins as XState does, and tells what it tells', () => {
+    const inputs: [AnyStateMachine, object][] = [
+      [runnerMachine, { runnerId: 'r', now: NOW }],
+      [batchMachine, { ...UNBEGUN, batchId: 'b', totalJobs: 2, now: NOW }],
+      [jobMachine, untouchedJob().context],
+    ];
+    for (const [machine, input] of inputs) {
+      const [expected, flat] = WAYS.map((making) => {
+        const { actor, facts, faults } = played(machine, making, { input });
+        actor.start();
+        return { kept: actor.getPersistedSnapshot(), facts, faults };
+      });
+      expect(flat, machine.id).to.deep.equal(expected);
+    }
+  });
+
+  it('a fault of a machine is told, and leaves the actor as it was', () => {
+    const breaking = (): never => {
+      throw new Error('broken');
+    };
+    const machine = setup({ types: { context: {} as { n: number } } }).createMachine({
+      context: { n: 0 },
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            BREAK: { actions: [assign({ n: 1 }), assign(breaking)] },
+            ASK: { guard: breaking, target: 'b' },
+            GO: 'b',
+          },
+        },
+        b: {},
+      },
+    });
+    const { actor, faults } = played(machine, flatLogic);
+    const before = actor.start().getSnapshot();
+    actor.send({ type: 'BREAK' });
+    actor.send({ type: 'ASK' });
+    expect(actor.getSnapshot()).to.equal(before);
+    expect(faults.map(String)).to.deep.equal(['Error: broken', 'Error: broken']);
+    actor.send({ type: 'GO' });
+    expect(actor.getSnapshot()).to.have.property('value', 'b');
+  });
+
+  it('chooses as XState does where what is tried first is shared, combined or forbids', () => {
+    const over = (n: number) => (args: { context: { n: number } }) => args.context.n > n;
+    const machine = setup({
+      types: { context: {} as { n: number } },
+      guards: { big: over(5), small: ({ context }) => context.n < 3 },
+    }).createMachine({
+      context: ({ input }) => input as { n: number },
+      initial: 'a',
+      on: { X: { target: '.c', actions: emit({ type: 'shared' }) }, Y: '.c', Z: '.c' },
+      states: {
+        a: {
+          on: {
+            X: [
+              { guard: 'big', target: 'b' },
+              { guard: not('small'), actions: emit({ type: 'between' }) },
+            ],
+            Y: { guard: 'small', actions: emit({ type: 'stays' }) },
+            Z: undefined,
+          },
+        },
+        b: {},
+        c: { type: 'final' },
+      },
+    });
+    for (const n of [0, 4, 8]) {
+      for (const value of ['a', 'b', 'c']) {
+        for (const type of ['X', 'Y', 'Z', 'Q']) {
+          const from = machine.resolveState({ value, context: { n } });
+          const [expected, flat] = WAYS.map((making) => outcome(machine, making, from, { type }));
+          expect(flat, `${value} ${type} ${n}`).to.deep.equal(expected);
+        }
+      }
+    }
+  });
+
+  it('goes on along transitions that need no event, and does not do so for ever', () => {
+    const machine = setup({ types: { context: {} as { n: number } } }).createMachine({
+      context: { n: 0 },
+      initial: 'a',
+      states: {
+        a: { on: { GO: 'b', LOOP: 'x' } },
+        b: {
+          always: { guard: ({ context }) => context.n < 3, actions: assign(({ context }) => ({ n: context.n + 1 })) },
+        },
+        x: { always: { target: 'y' } },
+        y: { always: { target: 'x' } },
+      },
+    });
+    for (const making of WAYS) {
+      const { actor } = played(machine, making);
+      actor.start().send({ type: 'GO' });
+      expect(actor.getSnapshot()).to.deep.include({ value: 'b', context: { n: 3 } });
+    }
+    const { actor, faults } = played(machine, flatLogic);
+    actor.start().send({ type: 'LOOP' });
+    expect(String(faults)).to.match(/does not come to rest/);
+  });
+
+  it('refuses a machine that it would carry out wrongly', () => {
+    const idle = { on: {} };
+    const machines: Record<string, AnyStateMachine> = {
+      'a combined guard of what goes on by itself': setup({}).createMachine({
+        initial: 'a',
+        states: { a: { always: { guard: not(() => true), target: 'b' } }, b: idle },
+      }),
+      'an entry that a transition leads to': setup({}).createMachine({
+        initial: 'a',
+        states: { a: { on: { X: 'b' } }, b: { entry: emit({ type: 'x' }) } },
+      }),
+      'an event of many names': setup({}).createMachine({ initial: 'a', states: { a: { on: { '*': 'b' } }, b: idle } }),
+      exit: setup({}).createMachine({ initial: 'a', states: { a: { exit: emit({ type: 'x' }) } } }),
+      after: setup({}).createMachine({ initial: 'a', states: { a: { after: { 10: 'b' } }, b: idle } }),
+      nested: setup({}).createMachine({ initial: 'a', states: { a: { initial: 'b', states: { b: idle } } } }),
+      'a plain function': setup({}).createMachine({
+        initial: 'a',
+        states: { a: { on: { X: { actions: () => {} } } } },
+      }),
+    };
+    for (const [what, machine] of Object.entries(machines))
+      expect(() => played(machine, flatLogic), what).to.throw('state');
+  });
+});

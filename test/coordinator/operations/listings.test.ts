@@ -1,0 +1,149 @@
+/** Listings: filters, order, pages, runs that nothing happened to, and one instant for all that is shown. */
+import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
+import type { JobFilter } from '../../../src/domain/filters.ts';
+import type { Listing, PageRequest } from '../../../src/coordinator/api.ts';
+import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
+
+describe('system/listings', () => {
+  let scene: Scene;
+  let first: string;
+  let second: string;
+  before(async () => {
+    scene = await Scene.open();
+    await scene.register('a', { slots: 9 });
+    await scene.register('b', { slots: 9 });
+    // Runs 0 Completed, 1 Running, 2 Cancelled alone, 3 Claimed, 4 and 5 untouched.
+    first = await scene.submit({ runs: 6, name: 'first' });
+    await scene.running(first, 0, 'a');
+    await scene.complete(first, 0, 'a');
+    await scene.running(first, 1, 'b');
+    await scene.api.cancelJob(jobId(first, 2));
+    await scene.claim('a');
+    await scene.world.advance(1);
+    second = await scene.submit({ runs: 3, name: 'second' });
+    await scene.api.cancelBatch(second);
+    await scene.world.advance(1);
+    await scene.submit({ runs: 0, name: 'third' });
+  });
+
+  const shown = async (filter: JobFilter, page?: PageRequest): Promise<string> =>
+    (await all(await scene.api.jobs(filter, page)))
+      .map((it) => `${it.batch_id === first ? '' : '+'}${runOf(it)}${it.status.slice(0, 2)}`)
+      .join(' ');
+
+  it('show all jobs in creation order and then run order', async () => {
+    expect(await shown({})).to.equal('0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca');
+  });
+
+  it('filter', async () => {
+    const table: [JobFilter, string][] = [
+      [{ batchIds: [first] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe'],
+      [{ batchIds: [second, first, second] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
+      [{ batchIds: ['nothing'] }, ''],
+      [{ statuses: ['Cancelled'] }, '2Ca +0Ca +1Ca +2Ca'],
+      [{ statuses: ['Pending', 'Running'] }, '1Ru 4Pe 5Pe'],
+      [{ statuses: ['Failed'] }, ''],
+      [{ runnerIds: ['a'] }, '0Co 3Cl'],
+      [{ runnerIds: ['a', 'b'], statuses: ['Running', 'Claimed'] }, '1Ru 3Cl'],
+      [{ runnerIds: ['ghost'] }, ''],
+      [{ runIds: [5, 1, 1, 99] }, '1Ru 5Pe +1Ca'],
+      [{ runIds: [4], statuses: ['Pending'] }, '4Pe'],
+      [{ statuses: [], batchIds: [], runnerIds: [], runIds: [] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
+    ];
+    for (const [filter, expected] of table) expect(await shown(filter), JSON.stringify(filter)).to.equal(expected);
+  });
+
+  /** All pages of a listing, as their sizes and their items. */
+  async function pages<T>(limit: number, list: (page: PageRequest) => Promise<Listing<T>>): Promise<T[][]> {
+    const found: T[][] = [];
+    for (let after: string | undefined; ;) {
+      const listing = await list(after === undefined ? { limit } : { limit, after });
+      found.push(await all(listing));
+      after = listing.next();
+      if (after === undefined) return found;
+    }
+  }
+
+  it('come in pages that together are the whole', async () => {
+    for (const filter of [{}, { statuses: ['Cancelled' as const] }, { runnerIds: ['a'] }, { runIds: [1, 2] }]) {
+      const whole = await all(await scene.api.jobs(filter));
+      for (let limit = 1; limit <= whole.length + 1; limit += 1) {
+        const parts = await pages(limit, (page) => scene.api.jobs(filter, page));
+        expect(parts.flat(), `${JSON.stringify(filter)} by ${limit}`).to.deep.equal(whole);
+        expect(parts.length).to.equal(Math.max(1, Math.ceil(whole.length / limit)));
+      }
+    }
+    const names = (await pages(2, (page) => scene.api.batches({}, page))).map((page) => page.map((it) => it.name));
+    expect(names).to.deep.equal([['first', 'second'], ['third']]);
+  });
+
+  it('know their number where it costs nothing', async () => {
+    expect((await scene.api.jobs({}, { limit: 1 })).total).to.equal(9);
+    expect((await scene.api.jobs({ statuses: ['Cancelled'] }, { limit: 1 })).total).to.equal(4);
+    expect((await scene.api.jobs({ runnerIds: ['a'] }, { limit: 1 })).total).to.equal(undefined);
+    expect((await scene.api.batches({ names: ['second'] }, { limit: 1 })).total).to.equal(1);
+  });
+
+  it('of batches filter by status and name', async () => {
+    const names = async (filter: object) => (await all(await scene.api.batches(filter))).map((it) => it.name);
+    expect(await names({ statuses: ['Cancelled', 'Completed'] })).to.deep.equal(['second', 'third']);
+    expect(await names({ names: ['first', 'third'], statuses: ['Running'] })).to.deep.equal(['first']);
+  });
+
+  it('of results have those of ended runs', async () => {
+    const { batch, results } = await scene.api.batchResults(first);
+    expect(batch).to.include({ name: 'first', completed_jobs: 1 });
+    expect((await all(results)).map((it) => it.job_id)).to.deep.equal([jobId(first, 0)]);
+    expect(await codeOf(scene.api.batchResults('nothing'))).to.equal('unknown-batch');
+  });
+
+  it('show one instant, whatever happens while they are read', async () => {
+    const own = await Scene.open();
+    await own.register('a', { slots: 2000 });
+    const batch = await own.submit({ runs: 1200 });
+    const listing = await own.api.jobs({});
+    const iterator = listing.chunks[Symbol.asyncIterator]();
+    const begun = await iterator.next();
+    await own.claim('a', 1200);
+    await own.api.cancelBatch(batch);
+    const statuses = new Set<string>();
+    let count = (begun.value as unknown[]).length;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      count += next.value.length;
+      for (const { status } of next.value) statuses.add(status);
+    }
+    expect([count, [...statuses]]).to.deep.equal([1200, ['Pending']]);
+  });
+
+  it('free their snapshot, read to the end, left in the middle or never begun', async () => {
+    const own = await Scene.open();
+    await own.submit({ runs: 2000 });
+    let open = 0;
+    const { store } = own;
+    const snapshot = store.snapshot.bind(store);
+    store.snapshot = () => {
+      const it = snapshot();
+      let isOpen = true;
+      open += 1;
+      const close = async (): Promise<void> => {
+        if (isOpen) open -= 1;
+        isOpen = false;
+      };
+      return { ...it, close };
+    };
+    await all(await own.api.jobs({}));
+    expect(open, 'read').to.equal(0);
+    for await (const _ of (await own.api.jobs({})).chunks) break;
+    expect(open, 'left').to.equal(0);
+    await (await own.api.jobs({})).chunks[Symbol.asyncIterator]().return?.();
+    expect(open, 'never begun').to.equal(0);
+    expect(await codeOf(own.api.batchResults('nothing'))).to.equal('unknown-batch');
+    expect(open, 'refused').to.equal(0);
+  });
+
+  it('read what runners hold as they hold it', async () => {
+    const { current_jobs } = await scene.api.runner('a');
+    expect(current_jobs).to.deep.equal([ref(first, 3).job_id]);
+  });
+});

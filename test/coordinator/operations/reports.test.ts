@@ -1,0 +1,192 @@
+/** Reports of runners and cancellations by clients: what is taken, what is recognized, what is refused and changes nothing. */
+import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
+import { codeOf, ref, RESULT, Scene } from '../../support/scene.ts';
+
+describe('system/reports', () => {
+  let scene: Scene;
+  let batch: string;
+  beforeEach(async () => {
+    scene = await Scene.open();
+    await scene.register('a', { slots: 4 });
+    await scene.register('b', { slots: 4 });
+    batch = await scene.submit({ runs: 4, maxRetries: 1 });
+  });
+  afterEach(() => {
+    expect(scene.faults).to.deep.equal([]);
+  });
+
+  it('take a run from its claim to its result', async () => {
+    await scene.claim('a');
+    await scene.world.advance(1000);
+    expect(await scene.start(batch, 0, 'a')).to.include({ status: 'Running', started_at: '2026-01-01T00:00:01.000Z' });
+    await scene.world.advance(2000);
+    expect(await scene.complete(batch, 0, 'a')).to.include({
+      status: 'Completed',
+      assigned_runner: 'a',
+      completed_at: '2026-01-01T00:00:03.000Z',
+    });
+    expect(await scene.api.jobResult(jobId(batch, 0))).to.deep.equal({
+      job_id: jobId(batch, 0),
+      success: true,
+      ...RESULT,
+      error_message: null,
+      telemetry_data: null,
+    });
+    expect(await scene.api.runner('a')).to.include({ status: 'Idle', total_jobs_completed: 1 });
+  });
+
+  it('requeue a failed run until its retries are used up; then it is Failed, with a result', async () => {
+    await scene.running(batch, 0, 'a');
+    expect(await scene.fail(batch, 0, 'a')).to.include({ status: 'Pending', retries: 1 });
+    expect(await codeOf(scene.api.jobResult(jobId(batch, 0)))).to.equal('result-not-ready');
+    await scene.running(batch, 0, 'b', 2);
+    expect(await scene.fail(batch, 0, 'b', 2)).to.include({ status: 'Failed', retries: 1, error_message: 'broke' });
+    expect(await scene.api.jobResult(jobId(batch, 0))).to.include({ success: false, error_message: 'broke' });
+    const history = await scene.api.jobHistory(jobId(batch, 0));
+    expect(history.attempts.map((it) => `${it.attempt} ${it.runner_id} ${it.outcome} ${it.reason}`)).to.deep.equal([
+      '1 a failed exit',
+      '2 b failed exit',
+    ]);
+  });
+
+  it('do not retry what would end the same way', async () => {
+    for (const [run, reason, status] of [
+      [0, 'early_termination', 'Failed'],
+      [1, 'invalid', 'Failed'],
+      [2, 'timeout', 'Timeout'],
+    ] as const) {
+      await scene.running(batch, run, 'a');
+      expect(await scene.fail(batch, run, 'a', 1, reason)).to.include({ status, retries: 0 });
+      expect(await scene.api.jobResult(jobId(batch, run))).to.include({ success: false });
+    }
+    expect((await scene.api.batch(batch)).batch.failed_jobs).to.equal(3);
+  });
+
+  it('are refused and change nothing when they are not of the current attempt', async () => {
+    await scene.claim('a');
+    await scene.start(batch, 0, 'a');
+    const before = new Map(scene.store.disk);
+    const table: [string, Promise<unknown>, string][] = [
+      ['an attempt to come', scene.complete(batch, 0, 'a', 2), 'stale-attempt'],
+      ['another runner', scene.complete(batch, 0, 'b'), 'stale-attempt'],
+      ['nobody', scene.fail(batch, 0, 'ghost'), 'stale-attempt'],
+      ['an untouched run', scene.start(batch, 1, 'a'), 'stale-attempt'],
+      ['no such run', scene.start(batch, 4, 'a'), 'unknown-job'],
+      ['no such batch', scene.start(batch.replace('0', 'f'), 0, 'a'), 'unknown-job'],
+      ['no id at all', scene.api.start('../meta', { runner_id: 'a', attempt: 1 }), 'unknown-job'],
+      ['the batch itself', scene.api.start(batch, { runner_id: 'a', attempt: 1 }), 'unknown-job'],
+    ];
+    for (const [name, asked, code] of table) expect(await codeOf(asked), name).to.equal(code);
+    expect(scene.store.disk).to.deep.equal(before);
+  });
+
+  it('are refused in a state that does not allow them', async () => {
+    await scene.claim('a');
+    expect(await codeOf(scene.complete(batch, 0, 'a')), 'not started').to.equal('illegal-transition');
+    expect(await codeOf(scene.fail(batch, 0, 'a')), 'not started').to.equal('illegal-transition');
+    await scene.start(batch, 0, 'a');
+    await scene.complete(batch, 0, 'a');
+    expect(await codeOf(scene.fail(batch, 0, 'a')), 'over').to.equal('illegal-transition');
+    expect(await codeOf(scene.api.cancelJob(jobId(batch, 0))), 'over').to.equal('illegal-transition');
+  });
+
+  it('are answered as the first time when they are exact repeats', async () => {
+    await scene.running(batch, 0, 'a');
+    await scene.fail(batch, 0, 'a');
+    await scene.running(batch, 0, 'b', 2);
+    const before = new Map(scene.store.disk);
+    expect(await codeOf(scene.start(batch, 0, 'b', 2))).to.equal('ok');
+    expect(await codeOf(scene.fail(batch, 0, 'a')), 'of an attempt before').to.equal('ok');
+    expect(scene.store.disk).to.deep.equal(before);
+    await scene.complete(batch, 0, 'b', 2);
+    expect(await scene.complete(batch, 0, 'b', 2)).to.include({ status: 'Completed' });
+    expect(await scene.api.runner('b')).to.include({ total_jobs_completed: 1 });
+    const other = { ...RESULT, output_files: ['other.csv'] };
+    const asked = scene.api.complete(jobId(batch, 0), { runner_id: 'b', attempt: 2, result: other });
+    expect(await codeOf(asked), 'another result').to.equal('illegal-transition');
+  });
+
+  it('are recognized when many arrive at once', async () => {
+    await scene.claim('a');
+    const outcomes = await Promise.all([0, 1, 2].map(() => codeOf(scene.start(batch, 0, 'a'))));
+    expect(outcomes).to.deep.equal(['ok', 'ok', 'ok']);
+    const ends = await Promise.all([codeOf(scene.complete(batch, 0, 'a')), codeOf(scene.fail(batch, 0, 'a'))]);
+    expect(ends, 'the first one counts').to.deep.equal(['ok', 'illegal-transition']);
+    expect(await scene.jobStatus(batch, 0)).to.equal('Completed');
+  });
+
+  it('in bulk are judged alone, in order', async () => {
+    await scene.claim('a', 2);
+    const report = (run: number, attempt = 1) => ({ job_id: jobId(batch, run), attempt });
+    const judged = await scene.api.reports('a', {
+      instance: scene.instance('a'),
+      reports: [
+        { type: 'start', ...report(0) },
+        { type: 'complete', ...report(0), result: RESULT },
+        { type: 'complete', ...report(1), result: RESULT },
+        { type: 'start', ...report(1, 7) },
+        { type: 'start', ...report(9) },
+        { type: 'start', ...report(1) },
+        { type: 'fail', ...report(1), reason: 'exit', error_message: 'broke' },
+        { type: 'complete', ...report(0), result: RESULT },
+      ],
+    });
+    const words = judged.map((it) => ('status' in it ? it.status : it.refusal.code));
+    expect(words).to.deep.equal([
+      'Running',
+      'Completed',
+      'illegal-transition',
+      'stale-attempt',
+      'unknown-job',
+      'Running',
+      'Pending',
+      'Completed',
+    ]);
+    expect(await scene.status(batch)).to.equal('Running: 3 Pending, 1 Completed');
+    const foreign = scene.api.reports('a', { instance: 'x', reports: [] });
+    expect(await codeOf(foreign)).to.equal('wrong-instance');
+  });
+
+  it('of a cancelled run are refused; its runner is told to kill it', async () => {
+    await scene.running(batch, 0, 'a');
+    await scene.claim('a');
+    await scene.api.cancelJob(jobId(batch, 0), 'a typo');
+    await scene.api.cancelJob(jobId(batch, 0), 'again');
+    expect(await codeOf(scene.complete(batch, 0, 'a'))).to.equal('illegal-transition');
+    const { cancel, lost } = await scene.beat('a', [ref(batch, 0), ref(batch, 1), ref(batch, 2)]);
+    expect(cancel).to.deep.equal([{ job_id: jobId(batch, 0), attempt: 1, reason: 'a typo' }]);
+    expect(lost, 'never its own').to.deep.equal([ref(batch, 2)]);
+    expect(await codeOf(scene.api.jobResult(jobId(batch, 0)))).to.equal('result-not-ready');
+  });
+
+  it('a cancelled batch cancels all that is not over, and keeps what is', async () => {
+    await scene.running(batch, 0, 'a');
+    await scene.complete(batch, 0, 'a');
+    await scene.running(batch, 1, 'a');
+    await scene.fail(batch, 1, 'a');
+    await scene.running(batch, 1, 'b', 2);
+    await scene.running(batch, 2, 'a');
+    expect(await scene.api.cancelBatch(batch, 'enough')).to.include({ status: 'Cancelled', completed_jobs: 1 });
+    expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
+    expect(await scene.api.cancelBatch(batch), 'again is no mistake').to.include({ status: 'Cancelled' });
+    expect((await scene.beat('b', [ref(batch, 1, 2)])).cancel[0]).to.include({ reason: 'enough' });
+    expect(scene.api.core.directory.jobs.size).to.equal(0);
+    await scene.restart();
+    expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
+  });
+
+  it('a batch that has ended cannot be cancelled, before and after a restart', async () => {
+    const one = await scene.submit({ runs: 1 });
+    await scene.restart();
+    await scene.api.cancelBatch(batch);
+    await scene.running(one, 0, 'a');
+    await scene.complete(one, 0, 'a');
+    for (const restarts of [0, 1]) {
+      expect(await codeOf(scene.api.cancelBatch(one)), `${restarts} restarts`).to.equal('illegal-transition');
+      expect(await scene.status(one)).to.equal('Completed: 1 Completed');
+      await scene.restart();
+    }
+    expect(await codeOf(scene.api.cancelBatch('nothing'))).to.equal('unknown-batch');
+  });
+});

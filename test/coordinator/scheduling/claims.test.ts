@@ -1,0 +1,225 @@
+/** Who gets what, and when: claims, long polls, caps, fit, fairness. */
+import { expect } from 'chai';
+import { settled } from '../../support/simulated-world.ts';
+import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
+
+describe('system/claims', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await Scene.open();
+  });
+  afterEach(() => {
+    expect(scene.faults).to.deep.equal([]);
+  });
+
+  it('hands out runs in order, within what the runner asks for and has room for', async () => {
+    await scene.register('a', { slots: 3 });
+    await scene.submit({ runs: 5 });
+    expect(await scene.claim('a', 2)).to.deep.equal([0, 1]);
+    expect(await scene.claim('a', 9, await held())).to.deep.equal([2]);
+    expect(await scene.claim('a', 9, await held())).to.deep.equal([]);
+    async function held() {
+      const { current_jobs } = await scene.api.runner('a');
+      return current_jobs.map((job_id) => ({ job_id, attempt: 1 }));
+    }
+  });
+
+  it('gives the configuration of each batch once, and the parameters of each run', async () => {
+    await scene.register('a', { slots: 2 });
+    const batch = await scene.submit({ runs: 2 });
+    const answer = await scene.claimRaw('a', 2);
+    expect(Object.keys(answer.batches)).to.deep.equal([batch]);
+    expect(answer.batches[batch]?.config).to.deep.equal((await scene.api.submission(batch)).config);
+    const [first] = answer.assignments;
+    expect(first?.attempt).to.equal(1);
+    expect(first?.job).to.deep.include({
+      status: 'Claimed',
+      assigned_runner: 'a',
+      claimed_at: '2026-01-01T00:00:00.000Z',
+    });
+    expect(Object.keys(first?.job.run_config.parameters ?? {})).to.deep.equal(['mass', 'wind']);
+  });
+
+  it('hands out again what the runner does not name', async () => {
+    await scene.register('a', { slots: 2 });
+    const batch = await scene.submit({ runs: 3 });
+    expect(await scene.claim('a', 2)).to.deep.equal([0, 1]);
+    expect(await scene.claim('a', 2), 'the reply was lost').to.deep.equal([0, 1]);
+    expect(await scene.claim('a', 2, [ref(batch, 0)])).to.deep.equal([1]);
+    await scene.start(batch, 0, 'a');
+    expect(await scene.claim('a', 2), 'what runs was heard of').to.deep.equal([1]);
+    expect(await scene.status(batch)).to.equal('Running: 1 Pending, 1 Claimed, 1 Running');
+  });
+
+  it('refuses strangers and processes of the past', async () => {
+    expect(await codeOf(scene.claim('a'))).to.equal('unknown-runner');
+    await scene.register('a');
+    const stranger = scene.api.claim('a', { instance: 'x', max_jobs: 1 });
+    expect(await codeOf(stranger)).to.equal('wrong-instance');
+  });
+
+  it('keeps to max_parallel_jobs', async () => {
+    await scene.register('a', { slots: 9 });
+    await scene.register('b', { slots: 9 });
+    const batch = await scene.submit({ runs: 9, maxParallelJobs: 2 });
+    const [a, b] = await Promise.all([scene.claim('a', 9), scene.claim('b', 9)]);
+    expect(a.length + b.length).to.equal(2);
+    await scene.restart();
+    expect(await scene.claim('b', 9, []), 'after a restart too').to.deep.equal([]);
+    await scene.start(batch, 0, 'a');
+    await scene.complete(batch, 0, 'a');
+    expect(await scene.claim('b', 9)).to.deep.equal([2]);
+  });
+
+  it('fits runs to processors, memory and simulations', async () => {
+    const table: [string, Parameters<Scene['register']>[1], Parameters<Scene['submit']>[0], number][] = [
+      ['undeclared', { slots: 5 }, { cpu: '64', memory: '1Ti' }, 5],
+      ['by processors', { slots: 5, cpuCores: 4 }, { cpu: '1500m' }, 2],
+      ['by memory', { slots: 5, memoryGb: 1 }, { memory: '512Mi' }, 2],
+      ['too large for it', { slots: 5, cpuCores: 1 }, { cpu: '2' }, 0],
+      ['of its type', { slots: 5, types: ['probe', 'rocket'] }, { simulation: 'rocket' }, 5],
+      ['of any type', { slots: 5, types: ['*'] }, { simulation: 'rocket' }, 5],
+      ['of another type', { slots: 5, types: ['probe'] }, { simulation: 'rocket' }, 0],
+      ['named like a member of every object', { slots: 5, types: ['__proto__'] }, { simulation: '__proto__' }, 5],
+    ];
+    for (const [name, runner, submission, count] of table) {
+      const own = await Scene.open();
+      await own.register('a', runner);
+      await own.submit({ runs: 9, ...submission });
+      expect((await own.claim('a', 9)).length, name).to.equal(count);
+    }
+  });
+
+  it('serves the study with the fewest active jobs next', async () => {
+    await scene.register('a', { slots: 9 });
+    const large = await scene.submit({ runs: 1000 });
+    await scene.claim('a', 3);
+    const small = await scene.submit({ runs: 4 });
+    const { assignments } = await scene.claimRaw('a', 6, 0, [ref(large, 0), ref(large, 1), ref(large, 2)]);
+    const served = assignments.map((it) => (it.job.batch_id === small ? 'small' : 'large'));
+    expect(served.slice(0, 3)).to.deep.equal(['small', 'small', 'small']);
+    expect(served.slice(3).toSorted()).to.deep.equal(['large', 'large', 'small']);
+  });
+
+  it('gives requeued runs first, and rather to another runner', async () => {
+    await scene.register('a', { slots: 3 });
+    await scene.register('b', { slots: 3 });
+    const batch = await scene.submit({ runs: 9 });
+    await scene.running(batch, 0, 'a');
+    await scene.fail(batch, 0, 'a');
+    expect(await scene.claim('a'), 'b is free').to.deep.equal([1]);
+    expect(await scene.claim('b'), 'requeued first').to.deep.equal([0]);
+  });
+
+  it('gives a requeued run to the same runner when no other could take it, or after 10 s', async () => {
+    await scene.register('a', { slots: 3, cpuCores: 4 });
+    const batch = await scene.submit({ runs: 9, cpu: '2' });
+    await scene.running(batch, 0, 'a');
+    await scene.fail(batch, 0, 'a');
+    // Connected, but the run does not fit it.
+    await scene.register('b', { slots: 3, cpuCores: 1 });
+    await scene.running(batch, 0, 'a', 2);
+    await scene.fail(batch, 0, 'a', 2);
+    await scene.register('c', { slots: 3 });
+    await scene.world.advance(9_999);
+    expect(await scene.claim('a')).to.deep.equal([1]);
+    await scene.world.advance(1);
+    expect(await scene.claim('a', 1, [ref(batch, 1)])).to.deep.equal([0]);
+  });
+
+  it('answers a long poll the moment work appears, and spreads it', async () => {
+    for (const id of ['a', 'b', 'c']) await scene.register(id, { slots: 4 });
+    const answers = ['a', 'b', 'c'].map((id) => scene.claimRaw(id, 4, 30).then(runs));
+    await settled();
+    await scene.submit({ runs: 5 });
+    expect((await Promise.all(answers)).map((it) => it.length)).to.deep.equal([2, 2, 1]);
+  });
+
+  it('answers a long poll whose sign of life is being written when the work appears', async () => {
+    await scene.register('a');
+    await scene.world.advance(1);
+    const answer = scene.claimRaw('a', 1, 30).then(runs);
+    const submitted = scene.submit({ runs: 1 });
+    expect(await answer).to.deep.equal([0]);
+    await submitted;
+  });
+
+  it('answers a long poll with nothing when its time is up, and not before', async () => {
+    await scene.register('a', { heartbeat_interval_secs: 60 });
+    let answer: number[] | undefined;
+    void scene.claimRaw('a', 1, 20).then((it) => (answer = runs(it)));
+    await settled();
+    await scene.world.advance(19_999);
+    expect(answer).to.equal(undefined);
+    await scene.world.advance(1);
+    expect(answer).to.deep.equal([]);
+  });
+
+  it('stands still for nobody while there is work that no waiter can take', async () => {
+    await scene.register('a', { types: ['probe'] });
+    const waiting = scene.claimRaw('a', 1, 10);
+    await settled();
+    const batch = await scene.submit({ runs: 1 });
+    await settled();
+    expect(await scene.status(batch)).to.equal('Pending: 1 Pending');
+    await scene.world.advance(10_000);
+    expect(runs(await waiting)).to.deep.equal([]);
+  });
+
+  it('claims nothing for one who has gone', async () => {
+    await scene.register('a');
+    const gone = new AbortController();
+    const answer = scene.claimRaw('a', 1, 30, undefined, gone.signal);
+    await settled();
+    gone.abort();
+    expect(runs(await answer)).to.deep.equal([]);
+    const batch = await scene.submit({ runs: 1 });
+    await settled();
+    expect(await scene.status(batch)).to.equal('Pending: 1 Pending');
+  });
+
+  it('has one waiter per runner: the question asked last', async () => {
+    await scene.register('a', { slots: 2 });
+    const first = scene.claimRaw('a', 1, 30).then(runs);
+    await settled();
+    const second = scene.claimRaw('a', 1, 30).then(runs);
+    expect(await first).to.deep.equal([]);
+    await scene.submit({ runs: 2 });
+    expect(await second).to.deep.equal([0]);
+  });
+
+  it('gives a drained runner nothing, not even one that was waiting, until it is resumed', async () => {
+    await scene.register('a');
+    const answer = scene.claimRaw('a', 1, 30).then(runs);
+    await settled();
+    await scene.api.drain('a', 'a new disk');
+    const batch = await scene.submit({ runs: 2 });
+    await settled();
+    expect(await scene.status(batch)).to.equal('Pending: 2 Pending');
+    await scene.api.resume('a');
+    expect(await answer).to.deep.equal([0]);
+  });
+
+  it('gives nothing of a cancelled batch, even to a claim already waiting', async () => {
+    await scene.register('a');
+    const batch = await scene.submit({ runs: 2, maxParallelJobs: 1 });
+    await scene.register('b');
+    expect(await scene.claim('a')).to.deep.equal([0]);
+    const waiting = scene.claimRaw('b', 1, 5).then(runs);
+    await settled();
+    await scene.api.cancelBatch(batch, 'enough');
+    await scene.world.advance(5000);
+    expect(await waiting).to.deep.equal([]);
+    expect(await scene.status(batch)).to.equal('Cancelled: 2 Cancelled');
+  });
+
+  it('passes over runs that were cancelled one by one, also when strangers asked about others', async () => {
+    await scene.register('a', { slots: 9 });
+    const batch = await scene.submit({ runs: 6 });
+    for (const run of [0, 2, 5]) await scene.api.cancelJob(ref(batch, run).job_id);
+    for (const run of [1, 3, 4]) expect(await codeOf(scene.start(batch, run, 'a'))).to.equal('stale-attempt');
+    expect(scene.api.core.directory.jobs.size, 'nobody is left awake').to.equal(0);
+    expect(await scene.claim('a', 9)).to.deep.equal([1, 3, 4]);
+    expect(await scene.status(batch)).to.equal('Running: 3 Claimed, 3 Cancelled');
+  });
+});

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import { SimbatchError } from '../../../src/domain/errors.ts';
+import type { Uuid } from '../../../src/domain/types.ts';
+import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
+import type { CoordinatorOptions } from '../../../src/coordinator/core.ts';
+import { MemoryStore } from '../../support/memory-store.ts';
+import { SimulatedWorld } from '../../support/simulated-world.ts';
+import { study } from '../../support/studies.ts';
+
+const DAY_MS = 86_400_000;
+const capabilities = {
+  max_concurrent_jobs: 5_000,
+  cpu_cores: 0,
+  memory_gb: 0,
+  gpu_available: false,
+  supported_simulation_types: ['rocket'],
+};
+const result = { execution_time_secs: 1, output_files: [], metadata: {} };
+
+/** Lets what runs by itself come to rest. */
+const rest = async () => {
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('forgetting', () => {
+  let world: SimulatedWorld;
+  let disk: Map<string, string>;
+  let coordinator: Coordinator;
+  const open = async (options: Partial<CoordinatorOptions> = {}, store = new MemoryStore(disk)) =>
+    (coordinator = await openCoordinator(store, world, options));
+  const refusal = async (promise: Promise<unknown>) => {
+    const error = await promise.then(
+      () => expect.fail('was not refused'),
+      (it: unknown) => it,
+    );
+    return (error as SimbatchError).code;
+  };
+  const ofBatch = (batchId: Uuid) => [...disk.keys()].filter((key) => key.includes(batchId.slice(0, 28)));
+
+  beforeEach(async () => {
+    world = new SimulatedWorld();
+    disk = new Map();
+    await open();
+  });
+  afterEach(() => coordinator.close().catch(() => {}));
+
+  /** The same coordinator after a stop of some days; every second of them would be a tick. */
+  const after = async (days: number, options: Partial<CoordinatorOptions> = {}) => {
+    await coordinator.close();
+    world = new SimulatedWorld({ nowMs: world.now() + days * DAY_MS, seed: days });
+    await open(options);
+    await coordinator.tick();
+    await rest();
+  };
+
+  /** A study of which all runs but the last ten are Completed, those Cancelled. */
+  async function ended(runs: number, runnerId = 'r1'): Promise<Uuid> {
+    const { batch_id } = await coordinator.submit(study({ runs }));
+    await coordinator.register({ id: runnerId, instance: 'i', capabilities });
+    const { assignments } = await coordinator.claim(runnerId, { instance: 'i', max_jobs: Math.max(0, runs - 10) });
+    const reports = assignments.flatMap(({ job, attempt }) => [
+      { type: 'start' as const, job_id: job.id, attempt },
+      { type: 'complete' as const, job_id: job.id, attempt, result },
+    ]);
+    if (reports.length > 0) await coordinator.reports(runnerId, { instance: 'i', reports });
+    await coordinator.cancelBatch(batch_id);
+    return batch_id;
+  }
+
+  it('a study that ended is gone for every reader at once, and off the disk soon', async () => {
+    const batchId = await ended(1_200);
+    const other = await ended(20);
+    const { value: some } = await (
+      await coordinator.jobs({ batchIds: [batchId] })
+    ).chunks[Symbol.asyncIterator]().next();
+    const jobId = some[0].id as Uuid;
+    expect((await coordinator.deleteBatch(batchId)).id).to.equal(batchId);
+    expect(await refusal(coordinator.batch(batchId))).to.equal('unknown-batch');
+    expect(await refusal(coordinator.submission(batchId))).to.equal('unknown-batch');
+    expect(await refusal(coordinator.job(jobId))).to.equal('unknown-job');
+    expect(await refusal(coordinator.jobResult(jobId))).to.equal('unknown-job');
+    expect(await refusal(coordinator.cancelJob(jobId))).to.equal('unknown-job');
+    expect(await refusal(coordinator.cancelBatch(batchId))).to.equal('unknown-batch');
+    expect(await refusal(coordinator.deleteBatch(batchId))).to.equal('unknown-batch');
+    await rest();
+    expect(ofBatch(batchId)).to.deep.equal([]);
+    expect(ofBatch(other).length).to.be.greaterThan(10);
+    expect((await coordinator.batch(other)).jobs_by_status).to.include({ Completed: 10, Cancelled: 10 });
+  });
+
+  it('a study that has not ended stays', async () => {
+    const { batch_id } = await coordinator.submit(study({ runs: 3 }));
+    expect(await refusal(coordinator.deleteBatch(batch_id))).to.equal('illegal-transition');
+    expect((await coordinator.batch(batch_id)).batch.status).to.equal('Pending');
+  });
+
+  it('a deletion while the last change is on its way to the disk is not undone by it', async () => {
+    const { batch_id } = await coordinator.submit(study({ runs: 3 }));
+    const cancelled = coordinator.cancelBatch(batch_id);
+    await coordinator.deleteBatch(batch_id);
+    await cancelled;
+    await rest();
+    expect(ofBatch(batch_id)).to.deep.equal([]);
+  });
+
+  it('a crash at any write of a deletion leaves a study that is whole, or gone and cleared up by the next start', async () => {
+    const batchId = await ended(1_200);
+    await rest();
+    const whole = new Map(disk);
+    let outcomes = '';
+    for (let failing = 1; failing < 20; failing++) {
+      disk = new Map(whole);
+      let writes = -Infinity;
+      const store = new MemoryStore(disk, {
+        beforeWrite: async () => {
+          if (++writes >= failing) throw new Error('crash');
+        },
+      });
+      await open({}, store);
+      writes = 0;
+      const isTold = await coordinator.deleteBatch(batchId).then(
+        () => true,
+        () => false,
+      );
+      await rest();
+      await open();
+      await rest();
+      const left = ofBatch(batchId).length;
+      outcomes += left === 0 ? 'g' : 'w';
+      if (isTold) expect(left, `crash at write ${failing}`).to.equal(0);
+      else expect((await coordinator.batch(batchId)).jobs_by_status.Completed).to.equal(1_190);
+    }
+    // Whole when the very first write failed, gone otherwise; the later crashes met a deletion that was done.
+    expect(outcomes).to.match(/^wg+$/);
+  });
+
+  it('what is too old goes by itself, an hour later at the latest; the rest stays', async () => {
+    const old = await ended(20);
+    const running = (await coordinator.submit(study({ runs: 3, simulation: 'glider' }))).batch_id;
+    await after(5, { retainMs: 7 * DAY_MS });
+    const young = await ended(20, 'r2');
+    await after(3, { retainMs: 7 * DAY_MS });
+    expect(ofBatch(old)).to.deep.equal([]);
+    expect((await coordinator.batch(running)).batch.status).to.equal('Pending');
+    expect((await coordinator.batch(young)).batch.status).to.equal('Cancelled');
+    await after(4, { retainMs: 7 * DAY_MS + 1_800_000 });
+    expect(ofBatch(young).length).to.be.greaterThan(0);
+    await world.advance(3_700_000);
+    await rest();
+    expect(ofBatch(young)).to.deep.equal([]);
+  });
+
+  it('without an age nothing goes by itself', async () => {
+    const old = await ended(20);
+    await after(60);
+    expect(ofBatch(old).length).to.be.greaterThan(10);
+  });
+
+  it('runners: only one that is Offline and holds nothing; a drained one not by itself', async () => {
+    await coordinator.submit(study({ runs: 3 }));
+    await coordinator.register({ id: 'here', instance: 'i', capabilities });
+    expect(await refusal(coordinator.forgetRunner('here'))).to.equal('illegal-transition');
+    await coordinator.claim('here', { instance: 'i', max_jobs: 1 });
+    await world.advance(20_000);
+    expect((await coordinator.runner('here')).status).to.equal('Offline');
+    expect(await refusal(coordinator.forgetRunner('here'))).to.equal('illegal-transition');
+    await world.advance(60_000);
+    expect((await coordinator.forgetRunner('here')).id).to.equal('here');
+    expect(await refusal(coordinator.runner('here'))).to.equal('unknown-runner');
+    expect(await refusal(coordinator.drain('here'))).to.equal('unknown-runner');
+    expect(await refusal(coordinator.forgetRunner('here'))).to.equal('unknown-runner');
+    await coordinator.register({ id: 'here', instance: 'j', capabilities });
+    expect((await coordinator.runner('here')).total_jobs_failed).to.equal(0);
+    await coordinator.register({ id: 'drained', instance: 'i', capabilities });
+    await coordinator.drain('drained', 'new disk');
+    await after(2, { retainMs: DAY_MS });
+    expect((await coordinator.runner('here')).id, 'may be back any moment').to.equal('here');
+    await world.advance(3_700_000);
+    await rest();
+    expect(await refusal(coordinator.runner('here'))).to.equal('unknown-runner');
+    expect((await coordinator.runner('drained')).drain_reason).to.equal('new disk');
+  });
+});

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { ApiError, UnreachableError, type Client } from '../../src/client/client.ts';
+import type { Uuid } from '../../src/domain/types.ts';
+import { study } from '../support/studies.ts';
+import { Site } from './support.ts';
+
+const BULK = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`TEXT_${at}`, 'x'.repeat(9_000)]));
+
+/** A study whose record takes some room. */
+const bulky = (number: number) =>
+  study({ name: `${number}`, runs: 3, config: { compute: { container: { environment: BULK } } } });
+
+/** Submits until the coordinator takes no more; what it acknowledged, and how it refused. */
+async function fill(client: Client): Promise<{ kept: Uuid[]; refusal: unknown }> {
+  const kept: Uuid[] = [];
+  for (let number = 0; number < 500; number += 1) {
+    try {
+      kept.push((await client.submit(bulky(number))).batch_id);
+    } catch (refusal) {
+      return { kept, refusal };
+    }
+  }
+  throw new Error('the disk did not become full');
+}
+
+const HALF = Buffer.concat([Buffer.from([1, 2, 3, 4, 0x20, 0x4e, 1]), Buffer.alloc(5_000, 'x')]);
+
+const idsOf = async (client: Client): Promise<Uuid[]> => {
+  const ids: Uuid[] = [];
+  for await (const { id } of client.batches()) ids.push(id);
+  return ids;
+};
+
+describe('a coordinator whose disk takes no more', function () {
+  this.timeout(30_000);
+  const mounts: string[] = [];
+  const sites: Site[] = [];
+  after(async () => {
+    for (const site of sites) await site.kill();
+    for (const mount of mounts) execFileSync('umount', [mount]);
+    for (const site of sites) await site.clean();
+  });
+
+  async function stopsAndGoesOn(site: Site, limit: string, repair: () => void): Promise<void> {
+    sites.push(site);
+    await site.start(limit);
+    const { kept, refusal } = await fill(site.client());
+    expect(kept.length).to.be.greaterThan(3);
+    // The connection may be gone before the answer is: the process stops at once.
+    if (refusal instanceof ApiError) expect(refusal).to.include({ status: 503, code: 'unavailable' });
+    else expect(refusal).to.be.instanceOf(UnreachableError);
+    expect(await site.exit()).to.equal(1);
+    const lines = site.log.trim().split('\n');
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(
+      /^simbatch: the coordinator cannot write its data directory and stops: .*(No space left|File too large)/,
+    );
+    repair();
+    await site.start();
+    const found = await idsOf(site.client());
+    expect(found).to.include.members(kept);
+    // What was not acknowledged may be there or not, but is never half there.
+    expect(found.length).to.be.within(kept.length, kept.length + 1);
+    const { total_jobs: total } = await site.client().submit(study({ runs: 7 }));
+    expect(total).to.equal(7);
+  }
+
+  it('(a file may not grow) says so in one line, stops with 1, and goes on when there is room', async () => {
+    // In kibibytes. The process would be ended by a signal if Node did not ignore it.
+    await stopsAndGoesOn(new Site(), 'ulimit -f 2048', () => {});
+  });
+
+  it('(a file system is full) says so in one line, stops with 1, and goes on when there is room', async function () {
+    const site = new Site();
+    const data = join(site.folder, 'data');
+    mkdirSync(data);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', data], { stdio: 'ignore' });
+    } catch {
+      // Only root may mount; the same refusal of the disk is tested above without.
+      sites.push(site);
+      this.skip();
+    }
+    mounts.push(data);
+    await stopsAndGoesOn(site, '', () => execFileSync('mount', ['-o', 'remount,size=64m', data]));
+  });
+});
+
+describe('a coordinator that died in the middle of a write', function () {
+  this.timeout(30_000);
+  const site = new Site();
+  const kept: Uuid[] = [];
+  before(async () => {
+    await site.start();
+    for (let number = 0; number < 8; number += 1) kept.push((await site.client().submit(bulky(number))).batch_id);
+    await site.kill();
+  });
+  after(() => site.clean());
+
+  const logIn = (folder: string): string => {
+    const logs = readdirSync(folder).filter((it) => it.endsWith('.log'));
+    return join(folder, logs.sort().at(-1) as string);
+  };
+
+  // what happened to the last file, how many of the last acknowledged batches it takes with it
+  const table: [string, (log: string) => void, number][] = [
+    // LevelDB's record: checksum, length 20,000, type 1 (whole); of its content the disk got a quarter.
+    ['a half record behind the last', (log) => appendFileSync(log, HALF), 0],
+    ['zeros behind the last', (log) => appendFileSync(log, Buffer.alloc(70_000)), 0],
+    ['noise behind the last', (log) => appendFileSync(log, Buffer.alloc(5_000, 'noise')), 0],
+    ['the last record cut by a byte', (log) => truncateSync(log, statSync(log).size - 1), 1],
+    ['the last record cut in half', (log) => truncateSync(log, statSync(log).size - 30_000), 1],
+  ];
+  for (const [what, damage, taken] of table) {
+    it(`(${what}) starts again with all that came before`, async () => {
+      const copy = new Site();
+      cpSync(site.dataDir, copy.dataDir, { recursive: true });
+      rmSync(join(copy.dataDir, 'LOCK'), { force: true });
+      damage(logIn(copy.dataDir));
+      try {
+        await copy.start();
+        const client = copy.client();
+        expect(await idsOf(client)).to.deep.equal(kept.slice(0, kept.length - taken));
+        expect(await client.submission(kept[0] as string)).to.have.property('name', '0');
+        await client.submit(study());
+      } finally {
+        await copy.clean();
+      }
+    });
+  }
+});

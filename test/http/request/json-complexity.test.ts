@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { extentFault } from '../../../src/http/request/json-complexity.ts';
+
+const filler = `"${'x'.repeat(70_000)}"`;
+const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join(',')}}`;
+
+describe('the extent of a body', () => {
+  const table: [string, string, RegExp | undefined][] = [
+    ['500 levels', `[${filler},${'['.repeat(499)}${']'.repeat(499)}]`, undefined],
+    ['501 levels', `[${filler},${'['.repeat(500)}${']'.repeat(500)}]`, /deeper than 500/],
+    ['brackets in a string', `["${'['.repeat(70_000)}"]`, undefined],
+    ['brackets after an escaped quote', `["\\"${'['.repeat(70_000)}"]`, undefined],
+    ['brackets after an escaped backslash', `["\\\\",${'['.repeat(70_000)}`, /deeper/],
+    ['101000 members', members(101_000), undefined],
+    ['101001 members', members(101_001), /100000 members/],
+    ['many small objects', `[${Array(20_000).fill('{"a":0,"b":1}').join(',')}]`, undefined],
+    ['a string without end', `"${'[:'.repeat(70_000)}`, undefined],
+    ['more closed than opened', ']'.repeat(70_000), undefined],
+  ];
+  for (const [what, text, fault] of table) {
+    it(`${what} -> ${fault === undefined ? 'fine' : String(fault)}`, () => {
+      if (fault === undefined) expect(extentFault(text)).to.equal(undefined);
+      else expect(extentFault(text)).to.match(fault);
+    });
+  }
+
+  it('is fine for any JSON value that is small', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(extentFault(`[${text},${filler}]`)).to.equal(undefined);
+      }),
+    );
+  });
+});

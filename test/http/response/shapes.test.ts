@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { routes } from '../../../src/http/routes.ts';
+import { schemaFaults } from '../../../src/http/request/validate.ts';
+import { BATCH_ID, JOB_ID, capabilities, fakeCoordinator, submission } from '../../support/fake-api.ts';
+import { listen, post, type TestServer } from '../../support/http.ts';
+
+const result = { execution_time_secs: 1, output_files: [], metadata: {} };
+const BODIES: Record<string, unknown> = {
+  submitBatch: submission,
+  registerRunner: { id: 'r1', capabilities, instance: 'i' },
+  heartbeat: { instance: 'i', holding: [{ job_id: JOB_ID, attempt: 1 }] },
+  claimJobs: { instance: 'i', max_jobs: 2 },
+  report: {
+    instance: 'i',
+    reports: [
+      { type: 'start', job_id: JOB_ID, attempt: 1 },
+      { type: 'complete', job_id: JOB_ID, attempt: 1, result },
+      { type: 'fail', job_id: JOB_ID, attempt: 1, reason: 'exit', error_message: 'exit code 1' },
+    ],
+  },
+  signOffRunner: { instance: 'i' },
+  startJob: { runner_id: 'r1', attempt: 1 },
+  completeJob: { runner_id: 'r1', attempt: 1, result },
+  failJob: { runner_id: 'r1', attempt: 1, reason: 'exit', error_message: 'exit code 1', result },
+};
+
+const addressOf = (path: string) =>
+  path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1');
+
+describe('every route', () => {
+  let server: TestServer;
+  const coordinator = fakeCoordinator();
+  before(async () => {
+    server = await listen({ coordinator });
+  });
+  after(() => server.close(0));
+
+  for (const route of routes) {
+    it(`${route.method} ${route.path} answers 200 in its documented shape`, async () => {
+      const url = server.url + addressOf(route.path);
+      const { method } = route;
+      const response = method === 'POST' ? await post(url, BODIES[route.operationId]) : await fetch(url, { method });
+      const text = await response.text();
+      expect(response.status, text).to.equal(200);
+      expect(response.headers.get('content-type')).to.contain((route.media?.[0] ?? 'application/json').split(';')[0]);
+      expect(response.headers.get('x-request-id')).to.match(/\S/);
+      if (route.response !== undefined) expect(schemaFaults(route.response, JSON.parse(text))).to.deep.equal([]);
+    });
+  }
+
+  it('passes to the coordinator what the request said', async () => {
+    coordinator.calls.length = 0;
+    await post(`${server.url}/runners/r1/drain?reason=new%20disk`);
+    await post(`${server.url}/batches/${BATCH_ID}/cancel`, { reason: 'wrong mass' });
+    await post(`${server.url}/jobs/${JOB_ID}/cancel`);
+    await fetch(`${server.url}/jobs?status=Pending,Running&status=Failed&run_id=3&batch_id=${BATCH_ID}&runner_id=a,b`);
+    await fetch(`${server.url}/batches?name=a%2Cb,c&status=Running`);
+    await fetch(`${server.url}/runners?tag=gpu&status=Idle`);
+    expect(coordinator.calls).to.deep.equal([
+      { operation: 'drain', args: ['r1', 'new disk'] },
+      { operation: 'cancelBatch', args: [BATCH_ID, 'wrong mass'] },
+      { operation: 'cancelJob', args: [JOB_ID, undefined] },
+      {
+        operation: 'jobs',
+        args: [
+          { batchIds: [BATCH_ID], statuses: ['Pending', 'Running', 'Failed'], runnerIds: ['a', 'b'], runIds: [3] },
+          {},
+        ],
+      },
+      { operation: 'batches', args: [{ statuses: ['Running'], names: ['a,b', 'c'] }, {}] },
+      { operation: 'runners', args: [{ statuses: ['Idle'], tags: ['gpu'] }] },
+    ]);
+  });
+});
