@@ -9,7 +9,7 @@ import { jobId } from '../src/domain/ids.ts';
 import { keys } from '../src/coordinator/storage/keys.ts';
 import { openCoordinator, type Coordinator } from '../src/coordinator/coordinator.ts';
 import { openStore, type Store } from '../src/coordinator/storage/store.ts';
-import { realWorld } from '../src/base/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { study } from '../test/support/studies.ts';
 
 const ACTIVE = [100, 1_000, 10_000, 100_000];
@@ -44,9 +44,9 @@ async function holdMany(coordinator: Coordinator, jobs: number): Promise<void> {
 
 /** Writes an ended batch as the coordinator would have left it: a record and a result of each run. */
 async function endMany(store: Store, runs: number): Promise<void> {
-  const coordinator = await openCoordinator(store, realWorld);
+  const coordinator = await openCoordinator(store, systemClock);
   const { batch_id: batchId } = await coordinator.submit(study({ runs }));
-  const now = realWorld.now();
+  const now = systemClock.now();
   const batch = JSON.parse(store.get(keys.batch(batchId)) ?? '{}') as Record<string, unknown>;
   const attempts = [{ n: 1, runner: 'r0', claimed: now, started: now, ended: now, outcome: 'completed' }];
   const job = JSON.stringify({
@@ -84,7 +84,7 @@ async function reopen(what: string, directory: string, active: number, ended: nu
   const begunMs = performance.now();
   const store = await openStore(directory);
   const openedMs = performance.now();
-  const coordinator = await openCoordinator(store, realWorld);
+  const coordinator = await openCoordinator(store, systemClock);
   const restoredMs = performance.now();
   if (coordinator.core.directory.jobs.size !== active) throw new Error('not all that was active came back');
   await coordinator.close();
@@ -110,7 +110,7 @@ export async function run(): Promise<Row[]> {
   for (const active of ACTIVE) {
     add(
       await inDirectory(async (directory) => {
-        const coordinator = await openCoordinator(await openStore(directory), realWorld);
+        const coordinator = await openCoordinator(await openStore(directory), systemClock);
         await holdMany(coordinator, active);
         await coordinator.close();
         return reopen(`${active} active jobs`, directory, active, 0);

@@ -15,7 +15,7 @@ import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
 import { openStore } from '../src/coordinator/storage/store.ts';
-import { realWorld } from '../src/base/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const TRUE = existsSync('/bin/true') ? '/bin/true' : '/usr/bin/true';
@@ -134,9 +134,9 @@ export async function run(): Promise<void> {
 }
 
 async function coordinator(directory: string): Promise<void> {
-  const system = await openCoordinator(await openStore(directory), realWorld);
+  const system = await openCoordinator(await openStore(directory), systemClock);
   const log = { debug() {}, info() {}, warn: console.error, error: console.error };
-  const http = await startHttp({ coordinator: system, host: '127.0.0.1', port: 0, world: realWorld, log });
+  const http = await startHttp({ coordinator: system, host: '127.0.0.1', port: 0, world: systemClock, log });
   console.log(http.url);
   await once(process, 'SIGTERM');
   await http.close(500);

@@ -44,7 +44,7 @@ export interface BatchContext extends BatchInput {
 }
 
 /** The counters of a batch that nothing has happened to. */
-export const UNBEGUN = {
+export const INITIAL_COUNTERS = {
   next: 0,
   cancelledAhead: 0,
   requeued: 0,
@@ -191,7 +191,7 @@ export const batchMachine = setup({
   initial: 'Pending',
   context: ({ input }) => ({
     ...input,
-    ...UNBEGUN,
+    ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 ? input.createdAtMs : undefined,
   }),
   states: {

@@ -49,7 +49,7 @@ export interface JobHistoryState {
 export type JobContext = JobInput & JobHistoryState;
 
 /** The state of a job that nothing has happened to. */
-export const UNTOUCHED: JobHistoryState = {
+export const INITIAL_HISTORY: JobHistoryState = {
   attempt: 0,
   retries: 0,
   losses: 0,
@@ -79,7 +79,7 @@ export const RETRIED: Readonly<Record<FailReason, boolean>> = {
 type Change = Partial<JobHistoryState>;
 type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
 
-export function opened(c: JobContext, event: Of<'CLAIM'>): Change {
+export function claimAttempt(c: JobContext, event: Of<'CLAIM'>): Change {
   const record: AttemptRecord = { n: c.attempt + 1, runner: event.runnerId, claimed: event.now };
   const full = c.attempts.length >= HISTORY_LIMIT;
   return {
@@ -93,7 +93,7 @@ export function opened(c: JobContext, event: Of<'CLAIM'>): Change {
   };
 }
 
-export function begun(c: JobContext, { now }: Of<'START'>): Change {
+export function startAttempt(c: JobContext, { now }: Of<'START'>): Change {
   const { n, runner, claimed } = c.attempts.at(-1) as AttemptRecord;
   return {
     startedAtMs: now,
@@ -103,7 +103,7 @@ export function begun(c: JobContext, { now }: Of<'START'>): Change {
 }
 
 /** The history with its open (last) attempt ended. */
-export function ended(
+export function endAttempt(
   c: JobContext,
   now: number,
   outcome: AttemptOutcome,
@@ -123,7 +123,7 @@ export function ended(
 }
 
 /** Back to Pending: the attempt is over, the job is nobody's. */
-export function requeued(
+export function requeueJob(
   c: JobContext,
   now: number,
   outcome: AttemptOutcome,
@@ -135,16 +135,22 @@ export function requeued(
     claimedAtMs: undefined,
     startedAtMs: undefined,
     dueAtMs: undefined,
-    attempts: ended(c, now, outcome, reason, message),
+    attempts: endAttempt(c, now, outcome, reason, message),
   };
 }
 
 /** The end of the job; who ran it and when stays. */
-export function closed(c: JobContext, now: number, outcome: AttemptOutcome, reason?: string, error?: string): Change {
-  return { completedAtMs: now, dueAtMs: undefined, error, attempts: ended(c, now, outcome, reason, error) };
+export function closeAttempt(
+  c: JobContext,
+  now: number,
+  outcome: AttemptOutcome,
+  reason?: string,
+  error?: string,
+): Change {
+  return { completedAtMs: now, dueAtMs: undefined, error, attempts: endAttempt(c, now, outcome, reason, error) };
 }
 
-export const tellClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobClaimed => ({
+export const jobClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobClaimed => ({
   type: 'job.claimed',
   jobId: c.jobId,
   batchId: c.batchId,
@@ -157,7 +163,7 @@ export const tellClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobC
   memoryBytes: c.memoryBytes,
 });
 
-export const tellStarted = (c: JobContext, { now }: Of<'START'>): JobStarted => ({
+export const jobStarted = (c: JobContext, { now }: Of<'START'>): JobStarted => ({
   type: 'job.started',
   jobId: c.jobId,
   batchId: c.batchId,
@@ -167,7 +173,7 @@ export const tellStarted = (c: JobContext, { now }: Of<'START'>): JobStarted => 
   now,
 });
 
-export const tellRequeued = (
+export const jobRequeued = (
   c: JobContext,
   now: number,
   from: JobRequeued['from'],
@@ -186,7 +192,7 @@ export const tellRequeued = (
   why,
 });
 
-export const tellEnded = (
+export const jobEnded = (
   c: JobContext,
   now: number,
   from: JobEnded['from'],

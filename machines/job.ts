@@ -6,19 +6,19 @@ import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { MAX_LOSSES } from '../src/domain/rules.ts';
 import {
   cancelMessage,
-  closed,
+  closeAttempt,
   isCurrent,
   lossMessage,
-  opened,
-  requeued,
+  claimAttempt,
+  requeueJob,
   RETRIED,
-  begun,
-  tellClaimed,
-  tellEnded,
-  tellRequeued,
-  tellStarted,
+  startAttempt,
+  jobClaimed,
+  jobEnded,
+  jobRequeued,
+  jobStarted,
   timeoutMessage,
-  UNTOUCHED,
+  INITIAL_HISTORY,
   type JobContext,
   type JobInput,
 } from './job-context.ts';
@@ -48,24 +48,24 @@ export const jobMachine = setup({
 }).createMachine({
   id: 'job',
   initial: 'Pending',
-  context: ({ input }) => ({ ...input, ...UNTOUCHED }),
+  context: ({ input }) => ({ ...input, ...INITIAL_HISTORY }),
   states: {
     Pending: {
       on: {
         CLAIM: {
           target: 'Claimed',
           actions: [
-            emit(({ context, event }) => tellClaimed(context, event)),
-            assign(({ context, event }) => opened(context, event)),
+            emit(({ context, event }) => jobClaimed(context, event)),
+            assign(({ context, event }) => claimAttempt(context, event)),
           ],
         },
         CANCEL: {
           target: 'Cancelled',
           actions: [
             emit(({ context: c, event }) =>
-              tellEnded(c, event.now, 'Pending', 'Cancelled', cancelMessage(event.reason)),
+              jobEnded(c, event.now, 'Pending', 'Cancelled', cancelMessage(event.reason)),
             ),
-            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+            assign(({ context: c, event }) => closeAttempt(c, event.now, 'cancelled', event.reason)),
           ],
         },
       },
@@ -76,25 +76,25 @@ export const jobMachine = setup({
           target: 'Running',
           guard: 'current',
           actions: [
-            emit(({ context, event }) => tellStarted(context, event)),
-            assign(({ context, event }) => begun(context, event)),
+            emit(({ context, event }) => jobStarted(context, event)),
+            assign(({ context, event }) => startAttempt(context, event)),
           ],
         },
         HAND_BACK: {
           target: 'Pending',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'signed-off')),
-            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'signed-off')),
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Claimed', 'released', 'signed-off')),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'signed-off')),
           ],
         },
         RUNNER_LOST: {
           target: 'Pending',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'runner-lost')),
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Claimed', 'released', 'runner-lost')),
             assign(({ context: c, event }) =>
-              requeued(c, event.now, 'released', 'runner-lost', `runner ${event.cause}`),
+              requeueJob(c, event.now, 'released', 'runner-lost', `runner ${event.cause}`),
             ),
           ],
         },
@@ -102,17 +102,17 @@ export const jobMachine = setup({
           target: 'Pending',
           guard: 'due',
           actions: [
-            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Claimed', 'released', 'claim-expired')),
-            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'claim-expired')),
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Claimed', 'released', 'claim-expired')),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'claim-expired')),
           ],
         },
         CANCEL: {
           target: 'Cancelled',
           actions: [
             emit(({ context: c, event }) =>
-              tellEnded(c, event.now, 'Claimed', 'Cancelled', cancelMessage(event.reason)),
+              jobEnded(c, event.now, 'Claimed', 'Cancelled', cancelMessage(event.reason)),
             ),
-            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+            assign(({ context: c, event }) => closeAttempt(c, event.now, 'cancelled', event.reason)),
           ],
         },
       },
@@ -123,8 +123,8 @@ export const jobMachine = setup({
           target: 'Completed',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Completed')),
-            assign(({ context: c, event }) => closed(c, event.now, 'completed')),
+            emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Completed')),
+            assign(({ context: c, event }) => closeAttempt(c, event.now, 'completed')),
           ],
         },
         FAIL: [
@@ -132,18 +132,18 @@ export const jobMachine = setup({
             target: 'Timeout',
             guard: 'isTimeout',
             actions: [
-              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Timeout', event.message)),
-              assign(({ context: c, event }) => closed(c, event.now, 'timeout', event.reason, event.message)),
+              emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Timeout', event.message)),
+              assign(({ context: c, event }) => closeAttempt(c, event.now, 'timeout', event.reason, event.message)),
             ],
           },
           {
             target: 'Pending',
             guard: 'canRetry',
             actions: [
-              emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'failed', event.reason)),
+              emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'failed', event.reason)),
               assign(({ context: c, event }) => ({
                 retries: c.retries + 1,
-                ...requeued(c, event.now, 'failed', event.reason, event.message),
+                ...requeueJob(c, event.now, 'failed', event.reason, event.message),
               })),
             ],
           },
@@ -151,8 +151,8 @@ export const jobMachine = setup({
             target: 'Failed',
             guard: 'current',
             actions: [
-              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Failed', event.message)),
-              assign(({ context: c, event }) => closed(c, event.now, 'failed', event.reason, event.message)),
+              emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Failed', event.message)),
+              assign(({ context: c, event }) => closeAttempt(c, event.now, 'failed', event.reason, event.message)),
             ],
           },
         ],
@@ -160,8 +160,8 @@ export const jobMachine = setup({
           target: 'Pending',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'released', 'signed-off')),
-            assign(({ context: c, event }) => requeued(c, event.now, 'released', 'signed-off')),
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'released', 'signed-off')),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'signed-off')),
           ],
         },
         RUNNER_LOST: [
@@ -169,10 +169,10 @@ export const jobMachine = setup({
             target: 'Pending',
             guard: 'canLose',
             actions: [
-              emit(({ context: c, event }) => tellRequeued(c, event.now, 'Running', 'lost', 'runner-lost')),
+              emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'lost', 'runner-lost')),
               assign(({ context: c, event }) => ({
                 losses: c.losses + 1,
-                ...requeued(c, event.now, 'lost', 'runner-lost', `runner ${event.runnerId} ${event.cause}`),
+                ...requeueJob(c, event.now, 'lost', 'runner-lost', `runner ${event.runnerId} ${event.cause}`),
               })),
             ],
           },
@@ -180,10 +180,10 @@ export const jobMachine = setup({
             target: 'Failed',
             guard: 'current',
             actions: [
-              emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Failed', lossMessage(c, event))),
+              emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Failed', lossMessage(c, event))),
               assign(({ context: c, event }) => ({
                 losses: c.losses + 1,
-                ...closed(c, event.now, 'lost', 'runner-lost', lossMessage(c, event)),
+                ...closeAttempt(c, event.now, 'lost', 'runner-lost', lossMessage(c, event)),
               })),
             ],
           },
@@ -192,17 +192,17 @@ export const jobMachine = setup({
           target: 'Timeout',
           guard: 'due',
           actions: [
-            emit(({ context: c, event }) => tellEnded(c, event.now, 'Running', 'Timeout', timeoutMessage(c))),
-            assign(({ context: c, event }) => closed(c, event.now, 'timeout', 'timeout', timeoutMessage(c))),
+            emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Timeout', timeoutMessage(c))),
+            assign(({ context: c, event }) => closeAttempt(c, event.now, 'timeout', 'timeout', timeoutMessage(c))),
           ],
         },
         CANCEL: {
           target: 'Cancelled',
           actions: [
             emit(({ context: c, event }) =>
-              tellEnded(c, event.now, 'Running', 'Cancelled', cancelMessage(event.reason)),
+              jobEnded(c, event.now, 'Running', 'Cancelled', cancelMessage(event.reason)),
             ),
-            assign(({ context: c, event }) => closed(c, event.now, 'cancelled', event.reason)),
+            assign(({ context: c, event }) => closeAttempt(c, event.now, 'cancelled', event.reason)),
           ],
         },
       },

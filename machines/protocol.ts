@@ -186,8 +186,8 @@ export interface SupervisorFact {
 export type JobFact = JobChange;
 export type BatchFact = BatchOpened | BatchCancelling | BatchEnded;
 /** Facts about what has gone, told by the turn that took it away: nobody is left to tell them. */
-export type Farewell = BatchDeleted | RunnerForgotten;
+export type DeletionFact = BatchDeleted | RunnerForgotten;
 export type Fact =
-  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | Farewell;
+  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | DeletionFact;
 export type FactType = Fact['type'];
 export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | SupervisorEvent;

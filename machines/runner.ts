@@ -8,7 +8,7 @@ import type { AttemptRef, RunnerCapabilities } from '../src/domain/types.ts';
 import type { Deadline, JobChange, RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
 
 /** One attempt in the runner's hands: which, and what of the machine it was promised. */
-export interface Held {
+export interface HeldAttempt {
   jobId: string;
   attempt: number;
   cpuMilli: number;
@@ -29,7 +29,7 @@ export interface RunnerContext {
   lastHeartbeatMs: number;
   /** From when silence is counted: the last heartbeat, or a later restart of the coordinator. */
   heardAtMs: number;
-  held: readonly Held[];
+  held: readonly HeldAttempt[];
   drained: boolean;
   drainReason: string | undefined;
   completed: number;
@@ -72,7 +72,11 @@ function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerCo
 }
 
 /** Marks what the runner no longer names, and unmarks what it names again. */
-function compared(held: readonly Held[], named: readonly AttemptRef[] | undefined, now: number): readonly Held[] {
+function compared(
+  held: readonly HeldAttempt[],
+  named: readonly AttemptRef[] | undefined,
+  now: number,
+): readonly HeldAttempt[] {
   if (named === undefined || held.length === 0) return held;
   const attempts = new Map(named.map((it) => [it.job_id, it.attempt]));
   let changed = false;
@@ -86,7 +90,8 @@ function compared(held: readonly Held[], named: readonly AttemptRef[] | undefine
   return changed ? result : held;
 }
 
-const refs = (held: readonly Held[]): AttemptRef[] => held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
+const refs = (held: readonly HeldAttempt[]): AttemptRef[] =>
+  held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
 
 /** What a process that starts under this id does not have: all that the one before held and this one does not name. */
 function notTakenOver(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
@@ -101,7 +106,7 @@ const fact = (type: RunnerFact['type'], context: RunnerContext, event: RunnerEve
   now: event.now,
 });
 
-const isOverdue = (c: RunnerContext, it: Held, now: number): boolean =>
+const isOverdue = (c: RunnerContext, it: HeldAttempt, now: number): boolean =>
   it.missingSinceMs !== undefined && now >= it.missingSinceMs + leaseMs(c.heartbeatIntervalSecs);
 
 export const runnerMachine = setup({

@@ -2,16 +2,16 @@
  * Large data directories, written straight through the store in the format the coordinator writes: a million results take
  * some seconds this way. The coordinator that then opens them is the judge of whether they are right.
  */
-import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
-import { UNBEGUN, type BatchContext } from '../../machines/batch.ts';
-import type { Held, RunnerContext } from '../../machines/runner.ts';
+import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts';
+import { INITIAL_COUNTERS, type BatchContext } from '../../machines/batch.ts';
+import type { HeldAttempt, RunnerContext } from '../../machines/runner.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
 import type { BatchStatus, JobStatus, Uuid } from '../../src/domain/types.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 import { reportedResult } from '../../src/coordinator/resources/to-resource.ts';
 import { encodeJob } from '../../src/coordinator/actors/job-codec.ts';
-import { RECORDS } from '../../src/coordinator/actors/actor-kinds.ts';
+import { ACTOR_KINDS } from '../../src/coordinator/actors/actor-kinds.ts';
 import { openStore, type Store } from '../../src/coordinator/storage/store.ts';
 import { encodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
 import { registration, RESULT, study } from './studies.ts';
@@ -60,7 +60,7 @@ async function seedActive(store: Store, runs: number): Promise<Uuid> {
   const perRunner = 100;
   for (let from = 0; from < runs; from += perRunner) {
     const runnerId = `holder-${from / perRunner}`;
-    const held: Held[] = [];
+    const held: HeldAttempt[] = [];
     for (let runId = from; runId < Math.min(runs, from + perRunner); runId += 1) {
       const { id, record } = jobRecord(batch, runId, 'Running', runnerId, now);
       changes.set(keys.job(id), record);
@@ -88,12 +88,12 @@ async function seedBatch(store: Store, value: BatchStatus, counts: Partial<Batch
     cpuMilli: 0,
     memoryBytes: 0,
     samplingScheme: SAMPLING_SCHEME,
-    ...UNBEGUN,
+    ...INITIAL_COUNTERS,
     ...counts,
   };
   await store.write(
     new Map([
-      [keys.batch(batchId), RECORDS.batch.encode({ value, context })],
+      [keys.batch(batchId), ACTOR_KINDS.batch.encode({ value, context })],
       [keys.submission(batchId), encodeSubmission(study(context.totalJobs), 42)],
     ]),
   );
@@ -105,7 +105,7 @@ function jobRecord(batch: BatchContext, runId: number, value: JobStatus, runner:
   const isOver = value === 'Completed';
   const { batchId, maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
   const context: JobContext = {
-    ...UNTOUCHED,
+    ...INITIAL_HISTORY,
     jobId: id,
     batchId,
     runId,
@@ -120,13 +120,19 @@ function jobRecord(batch: BatchContext, runId: number, value: JobStatus, runner:
     completedAtMs: isOver ? now : undefined,
     dueAtMs: isOver ? undefined : now + timeLimitMs,
     attempts: [
-      { n: 1, runner, claimed: now - 2000, started: now - 1000, ...(isOver && { ended: now, outcome: 'completed' }) },
+      {
+        n: 1,
+        runner,
+        claimed: now - 2000,
+        started: now - 1000,
+        ...(isOver && { endAttempt: now, outcome: 'completed' }),
+      },
     ],
   };
   return { id, record: encodeJob({ value, context }) };
 }
 
-function runnerRecord(runnerId: string, held: readonly Held[], now: number): string {
+function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: number): string {
   const { name, instance, capabilities } = registration(runnerId, held.length);
   const context: RunnerContext = {
     runnerId,
@@ -144,5 +150,5 @@ function runnerRecord(runnerId: string, held: readonly Held[], now: number): str
     completed: 0,
     failed: 0,
   };
-  return RECORDS.runner.encode({ value: 'Busy', context });
+  return ACTOR_KINDS.runner.encode({ value: 'Busy', context });
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-export interface World {
+export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `action` once after `delayMs`; the function returned calls it off. Does not keep the process alive. */
@@ -32,7 +32,7 @@ export function steadyClock(wallMs: () => number, monotonicMs: () => number): ()
   };
 }
 
-export const realWorld: World = {
+export const systemClock: Clock = {
   now: steadyClock(
     () => Date.now(),
     () => performance.now(),

@@ -5,7 +5,7 @@
  * case and `-`/`_` do not count), if it is near enough to be worth suggesting: at most a third of its letters differ.
  * Source: optimal string alignment distance (Damerau 1964, Levenshtein 1966).
  */
-export function didYouMean(given: string, candidates: Iterable<string>): string | undefined {
+export function closestMatch(given: string, candidates: Iterable<string>): string | undefined {
   if (given.length > MAX_LENGTH) return undefined;
   const wanted = normal(given);
   let best: string | undefined;

@@ -10,14 +10,14 @@ import type { ClaimResponse, SubmissionWarning, Uuid } from '../domain/types.ts'
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './storage/backup.ts';
 import { isOtherFree, openJobsOf } from './scheduling/live-queries.ts';
-import { Commits, type Written } from './turn/group-commit.ts';
+import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
-import { Deadlines } from './scheduling/deadline-queue.ts';
+import { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import { Directory, type Activation } from './actors/directory.ts';
-import { Dispatch } from './scheduling/scheduler.ts';
-import { follow, index, indexAll } from './turn/projections.ts';
+import { Scheduler } from './scheduling/scheduler.ts';
+import { project, updateIndex, updateIndexes } from './turn/projections.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
-import { claim, serveWaiting } from './operations/claims.ts';
+import { claim, servePendingPolls } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
 import * as readings from './operations/readings.ts';
@@ -25,16 +25,16 @@ import { complete, fail, reports, start } from './operations/reports.ts';
 import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
 import { MeasuredTurns, type TurnObserver } from './turn/measured-turns.ts';
-import { restore } from './recovery.ts';
+import { recover } from './recovery.ts';
 import { Retention } from './storage/retention.ts';
 import type { Store } from './storage/store.ts';
-import { BatchIds } from './storage/batch-id-generator.ts';
-import { Studies } from './resources/study-cache.ts';
-import type { Step } from './turn/actor-transition.ts';
+import { BatchIdGenerator } from './storage/batch-id-generator.ts';
+import { StudyCache } from './resources/study-cache.ts';
+import type { ActorTransition } from './turn/actor-transition.ts';
 import { Turns } from './turn/turn.ts';
-import { createViews, summarize } from './resources/statistics.ts';
-import { Waiting } from './scheduling/long-polls.ts';
-import type { World } from '../base/clock.ts';
+import { createStatistics, summarize } from './resources/statistics.ts';
+import { LongPolls } from './scheduling/long-polls.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** How often the supervisor looks at the clock. Deadlines are kept to within this. */
 export const TICK_MS = 1_000;
@@ -43,7 +43,7 @@ const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 /** What happened to the system as a whole, for the log. */
-export interface CoordinatorNews {
+export interface CoordinatorHooks {
   /** A turn threw and was rolled back. */
   fault?(operation: string, error: unknown): void;
   /** A study was accepted that will probably mislead. */
@@ -51,7 +51,7 @@ export interface CoordinatorNews {
   /** The store did not take a write: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
-  committed?(group: Written): void;
+  committed?(group: CommittedGroup): void;
   /** A turn has ended, and took so long. */
   turn?: TurnObserver;
 }
@@ -60,7 +60,7 @@ export interface CoordinatorNews {
 export interface Commit {
   facts: readonly Fact[];
   /** Every event every actor took. Empty for turns that ran before the first watcher came. */
-  steps: readonly Step[];
+  steps: readonly ActorTransition[];
 }
 
 export interface Coordinator extends CoordinatorApi {
@@ -80,8 +80,8 @@ export interface Coordinator extends CoordinatorApi {
 /** Opens a coordinator on a store and brings back to life what was alive. Owns the store from then on. */
 export async function openCoordinator(
   store: Store,
-  world: World,
-  settings: Partial<CoordinatorOptions> & { news?: CoordinatorNews } = {},
+  world: Clock,
+  settings: Partial<CoordinatorOptions> & { news?: CoordinatorHooks } = {},
 ): Promise<Coordinator> {
   const { news = {}, ...options } = settings;
   const coordinator = new RunningCoordinator(store, world, { ...DEFAULT_OPTIONS, ...options }, news);
@@ -91,9 +91,9 @@ export async function openCoordinator(
 
 class RunningCoordinator implements Coordinator {
   readonly core: Core;
-  readonly #deadlines = new Deadlines();
+  readonly #deadlines = new DeadlineQueue();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
-  readonly #news: CoordinatorNews;
+  readonly #news: CoordinatorHooks;
   readonly #retention: Retention;
   readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
@@ -101,16 +101,16 @@ class RunningCoordinator implements Coordinator {
   #isServeScheduled = false;
   #sweepAtMs: number;
 
-  constructor(store: Store, world: World, options: CoordinatorOptions, news: CoordinatorNews) {
+  constructor(store: Store, world: Clock, options: CoordinatorOptions, news: CoordinatorHooks) {
     this.#news = news;
     this.#sweepAtMs = world.now();
-    const hear = (fact: Fact): void => this.core.turns.hear(fact);
-    const commits = new Commits(store, world, {
+    const hear = (fact: Fact): void => this.core.turns.onFact(fact);
+    const commits = new GroupCommit(store, world, {
       committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(commits, hear);
-    const dispatch = new Dispatch({
+    const dispatch = new Scheduler({
       isTouched: (id) => directory.isTouched(id),
       isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
@@ -120,9 +120,9 @@ class RunningCoordinator implements Coordinator {
       world,
       registry: { openJobsOf: (batchId) => openJobsOf(directory, dispatch, batchId) },
       listener: {
-        ending: follow,
+        ending: project,
         concluded: (changed, facts) => {
-          indexAll({ dispatch, deadlines: this.#deadlines }, changed, facts);
+          updateIndexes({ dispatch, deadlines: this.#deadlines }, changed, facts);
           // A turn that changed nothing brought neither work nor room. Serving is such a turn when there is nothing for those
           // who wait, and would call for itself without end.
           if (changed.length > 0) this.#serveSoon();
@@ -131,18 +131,18 @@ class RunningCoordinator implements Coordinator {
       },
     };
     const turns = news.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, news.turn);
-    const waiting = new Waiting<ClaimResponse>(world);
+    const waiting = new LongPolls<ClaimResponse>(world);
     this.core = {
-      world,
+      clock: world,
       store,
       turns,
       directory,
-      commits,
-      dispatch,
-      waiting,
-      studies: new Studies(commits),
-      batchIds: new BatchIds(),
-      views: createViews(),
+      groupCommit: commits,
+      scheduler: dispatch,
+      longPolls: waiting,
+      studyCache: new StudyCache(commits),
+      batchIds: new BatchIdGenerator(),
+      statistics: createStatistics(),
       options,
     };
     this.#retention = new Retention(this.core);
@@ -152,7 +152,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async begin(): Promise<void> {
-    await restore(this.core, this.#deadlines);
+    await recover(this.core, this.#deadlines);
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
     await this.#retention.resume();
     this.#tickLater();
@@ -173,7 +173,7 @@ class RunningCoordinator implements Coordinator {
 
   #tickLater(): void {
     if (this.#isStopped) return;
-    this.#cancelTick = this.core.world.after(TICK_MS, () => {
+    this.#cancelTick = this.core.clock.after(TICK_MS, () => {
       // A tick that was refused is told in the log by the turn; the next one is due all the same.
       this.tick().then(
         () => this.#tickLater(),
@@ -188,7 +188,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async tick(): Promise<void> {
-    const { turns, world } = this.core;
+    const { turns, clock: world } = this.core;
     const written: Promise<void>[] = [];
     // Each deadline is a turn of its own, so that one that cannot be judged does not keep the others from it.
     for (const due of this.#deadlines.due(world.now())) {
@@ -212,35 +212,35 @@ class RunningCoordinator implements Coordinator {
   /** A deadline that was not acted on, since its turn was rolled back or the clock set back, comes up again. */
   #judgeAgain({ address }: DueDeadline): void {
     if (this.#deadlines.has(address)) return;
-    const { directory, dispatch } = this.core;
+    const { directory, scheduler: dispatch } = this.core;
     for (const live of [directory.jobs, directory.runners]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
       if (activation !== undefined && address.startsWith(activation.kind)) {
-        index({ dispatch, deadlines: this.#deadlines }, activation);
+        updateIndex({ dispatch, deadlines: this.#deadlines }, activation);
       }
     }
   }
 
   /** Work may have come up, or room for it: those who wait are served once the running requests have had their turn. */
   #serveSoon(): void {
-    if (this.#isServeScheduled || this.core.waiting.size === 0 || !this.core.dispatch.hasWork) return;
+    if (this.#isServeScheduled || this.core.longPolls.size === 0 || !this.core.scheduler.hasWork) return;
     this.#isServeScheduled = true;
     queueMicrotask(() => {
       this.#isServeScheduled = false;
-      serveWaiting(this.core).catch(() => {
+      servePendingPolls(this.core).catch(() => {
         // Told by the turn or by the failing write; who waits goes on waiting.
       });
     });
   }
 
-  #committed(group: Written, actors: readonly Activation[]): void {
+  #committed(group: CommittedGroup, actors: readonly Activation[]): void {
     const { facts, steps } = group;
-    const { directory, views, world } = this.core;
+    const { directory, statistics: views, clock: world } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
     // A sign of life tells no fact, and is most of what a waiting pool sends.
     const summary = facts.length > 0 ? summarize(facts, world.now(), simulationOf) : undefined;
-    for (const actor of actors) directory.letRest(actor);
+    for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: a fault of those who look on must not keep its reply back.
     try {
       if (summary !== undefined) views.trigger.committed(summary);
@@ -253,24 +253,24 @@ class RunningCoordinator implements Coordinator {
 
   #faulted(operation: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.#supervisor.send({ type: 'FAULT', now: this.core.world.now(), operation, message });
+    this.#supervisor.send({ type: 'FAULT', now: this.core.clock.now(), operation, message });
     this.#news.fault?.(operation, error);
   }
 
   #failed(error: SimbatchError): void {
     this.#stopTick();
     this.core.turns.refuse(error);
-    this.#supervisor.send({ type: 'WRITE_FAILED', now: this.core.world.now(), message: error.message });
-    this.core.waiting.close(NOTHING);
+    this.#supervisor.send({ type: 'WRITE_FAILED', now: this.core.clock.now(), message: error.message });
+    this.core.longPolls.close(NOTHING);
     this.#news.failed?.(error);
   }
 
   releaseWaiting(): void {
-    this.core.waiting.close(NOTHING);
+    this.core.longPolls.close(NOTHING);
   }
 
   async close(): Promise<void> {
-    const { turns, commits, store, world } = this.core;
+    const { turns, groupCommit: commits, store, clock: world } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
       // A write that fails here has been told; the store must be closed all the same.
@@ -294,7 +294,7 @@ class RunningCoordinator implements Coordinator {
   cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
   deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);
   forgetRunner: CoordinatorApi['forgetRunner'] = (runnerId) => this.#retention.forgetRunner(runnerId);
-  backup: CoordinatorApi['backup'] = async () => backupText(this.core.store, this.core.world.now());
+  backup: CoordinatorApi['backup'] = async () => backupText(this.core.store, this.core.clock.now());
   register: CoordinatorApi['register'] = (request) => register(this.core, request);
   heartbeat: CoordinatorApi['heartbeat'] = (...args) => heartbeat(this.core, ...args);
   claim: CoordinatorApi['claim'] = (...args) => claim(this.core, ...args);

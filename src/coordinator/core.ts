@@ -1,16 +1,16 @@
 /** The parts of a running coordinator, as the operations use them. Put together in `coordinator.ts`. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse } from '../domain/types.ts';
-import type { BatchIds } from './storage/batch-id-generator.ts';
-import type { Commits } from './turn/group-commit.ts';
+import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
+import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';
-import type { Dispatch } from './scheduling/scheduler.ts';
+import type { Scheduler } from './scheduling/scheduler.ts';
 import type { Store } from './storage/store.ts';
-import type { Studies } from './resources/study-cache.ts';
+import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
-import type { Views } from './resources/statistics.ts';
-import type { Waiting } from './scheduling/long-polls.ts';
-import type { World } from '../base/clock.ts';
+import type { Statistics } from './resources/statistics.ts';
+import type { LongPolls } from './scheduling/long-polls.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** What the operator may set. */
 export interface CoordinatorOptions {
@@ -28,15 +28,15 @@ export const DEFAULT_OPTIONS: CoordinatorOptions = {
 };
 
 export interface Core {
-  readonly world: World;
+  readonly clock: Clock;
   readonly store: Store;
   readonly turns: Turns;
   readonly directory: Directory;
-  readonly commits: Commits;
-  readonly dispatch: Dispatch;
-  readonly waiting: Waiting<ClaimResponse>;
-  readonly studies: Studies;
-  readonly batchIds: BatchIds;
-  readonly views: Views;
+  readonly groupCommit: GroupCommit;
+  readonly scheduler: Scheduler;
+  readonly longPolls: LongPolls<ClaimResponse>;
+  readonly studyCache: StudyCache;
+  readonly batchIds: BatchIdGenerator;
+  readonly statistics: Statistics;
   readonly options: CoordinatorOptions;
 }

@@ -6,14 +6,14 @@ import { reviveJob } from '../../machines/job-context.ts';
 import { reviveRunner } from '../../machines/runner.ts';
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
 import type { Core } from './core.ts';
-import type { Deadlines } from './scheduling/deadline-queue.ts';
+import type { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import type { Activation } from './actors/directory.ts';
-import { index, type RequeueRecord } from './turn/projections.ts';
+import { updateIndex, type RequeueRecord } from './turn/projections.ts';
 import { allOf, idOf } from './storage/keys.ts';
 import { isTerminal } from './actors/actor-kinds.ts';
-import type { StoreSnapshot } from './storage/store.ts';
+import type { StoreView } from './storage/store.ts';
 
-export async function restore(core: Core, deadlines: Deadlines): Promise<void> {
+export async function recover(core: Core, deadlines: DeadlineQueue): Promise<void> {
   const snapshot = core.store.snapshot();
   try {
     await core.batchIds.restore(snapshot);
@@ -25,18 +25,18 @@ export async function restore(core: Core, deadlines: Deadlines): Promise<void> {
   }
 }
 
-async function restoreBatches(core: Core, deadlines: Deadlines, snapshot: StoreSnapshot): Promise<void> {
-  const { directory, dispatch } = core;
+async function restoreBatches(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
+  const { directory, scheduler: dispatch } = core;
   for await (const chunk of snapshot.entries(allOf('open'))) {
     for (const [key] of chunk) {
       const activation = directory.activate('batch', idOf(key));
       if (activation === undefined) throw new Error(`the store has no record of the open batch ${idOf(key)}`);
-      index({ dispatch, deadlines }, activation as Activation);
+      updateIndex({ dispatch, deadlines }, activation as Activation);
     }
   }
 }
 
-async function restoreRequeued({ dispatch }: Core, snapshot: StoreSnapshot): Promise<void> {
+async function restoreRequeued({ scheduler: dispatch }: Core, snapshot: StoreView): Promise<void> {
   const entries: { jobId: string; entry: RequeueRecord }[] = [];
   for await (const chunk of snapshot.entries(allOf('requeue'))) {
     for (const [key, record] of chunk) entries.push({ jobId: idOf(key), entry: JSON.parse(record) as RequeueRecord });
@@ -46,8 +46,8 @@ async function restoreRequeued({ dispatch }: Core, snapshot: StoreSnapshot): Pro
   for (const { jobId, entry } of entries) dispatch.requeue(batchIdOf(jobId), { runId: runIdOf(jobId), ...entry });
 }
 
-async function restoreRunners(core: Core, deadlines: Deadlines, snapshot: StoreSnapshot): Promise<void> {
-  const { directory, dispatch, world } = core;
+async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
+  const { directory, scheduler: dispatch, clock: world } = core;
   const now = world.now();
   for await (const chunk of snapshot.entries(allOf('runner'))) {
     for (const [key] of chunk) {
@@ -55,13 +55,13 @@ async function restoreRunners(core: Core, deadlines: Deadlines, snapshot: StoreS
       const state = directory.state('runner', runnerId);
       if (state === undefined) continue;
       const runner = directory.restore('runner', runnerId, { ...state, context: reviveRunner(state.context, now) });
-      index({ dispatch, deadlines }, runner as Activation);
+      updateIndex({ dispatch, deadlines }, runner as Activation);
       for (const { jobId } of state.context.held) {
         const job = directory.state('job', jobId);
         if (job === undefined || isTerminal(job.value))
           throw new Error(`runner ${runnerId} holds job ${jobId}, which is not active`);
         const context = { ...job.context, ...reviveJob(job.value, job.context, now) };
-        index({ dispatch, deadlines }, directory.restore('job', jobId, { ...job, context }) as Activation);
+        updateIndex({ dispatch, deadlines }, directory.restore('job', jobId, { ...job, context }) as Activation);
       }
     }
   }

@@ -2,7 +2,7 @@
  * Why a study is not running, or not faster: decided from what the public interface tells of the batch and the pool. Pure;
  * the words are for the person who submitted the study.
  */
-import { fits, roomOf, supports, type Demand } from './scheduling.ts';
+import { fits, freeCapacityOf, supports, type Demand } from './scheduling.ts';
 import type { BatchStatus, JobStatus, Runner } from './types.ts';
 
 /** What is known of one batch and of the pool at one moment. */
@@ -91,7 +91,7 @@ function noRunnerMay(situation: Situation): Finding | undefined {
       remedy: `resume one: simbatch resume ${connected[0]?.id ?? ''}`,
     };
   }
-  if (!accepting.some((runner) => fits(demand, roomOf(runner.capabilities, []))))
+  if (!accepting.some((runner) => fits(demand, freeCapacityOf(runner.capabilities, []))))
     return tooLarge(accepting, simulation, demand);
   return undefined;
 }
@@ -133,13 +133,13 @@ function poolBusy(situation: Situation, active: number): Finding {
       runner.status !== 'Offline' &&
       runner.status !== 'Maintenance' &&
       supports(runner.capabilities, simulation) &&
-      fits(demand, roomOf(runner.capabilities, [])),
+      fits(demand, freeCapacityOf(runner.capabilities, [])),
   );
   // What a runner holds of other studies is not told; each of its jobs is taken to be as large as one of this study.
   const free = able.filter((runner) =>
     fits(
       demand,
-      roomOf(
+      freeCapacityOf(
         runner.capabilities,
         runner.current_jobs.map(() => demand),
       ),

@@ -23,7 +23,7 @@ export function supports(capabilities: RunnerCapabilities, simulationName: strin
 }
 
 /** What a runner has left beside what it holds. A capacity of 0 is undeclared: no limit. */
-export function roomOf(capabilities: RunnerCapabilities, held: readonly Demand[]): Room {
+export function freeCapacityOf(capabilities: RunnerCapabilities, held: readonly Demand[]): Room {
   let cpuMilli = capabilities.cpu_cores > 0 ? capabilities.cpu_cores * 1000 : Infinity;
   let memoryBytes = capabilities.memory_gb > 0 ? capabilities.memory_gb * BYTES_PER_GB : Infinity;
   for (const it of held) {

@@ -3,7 +3,7 @@
  * that are degenerate or overflow. Looks at whatever is there, so that these faults are told together with those of shape.
  */
 import { parseCondition } from './condition.ts';
-import { pointerStep } from '../base/json-pointer.ts';
+import { pointerToken } from '../base/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { dispersionFaults } from './sampling/dispersions.ts';
 import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from './types.ts';
@@ -72,7 +72,7 @@ function environmentFaults(compute: unknown): Fault[] {
   return Object.keys(environment)
     .filter((name) => name.toUpperCase().startsWith('SVC_'))
     .map((name) => ({
-      pointer: `/config/compute/container/environment${pointerStep(name)}`,
+      pointer: `/config/compute/container/environment${pointerToken(name)}`,
       detail: 'begins with SVC_, which is for what the runner sets; choose another name',
     }));
 }

@@ -7,14 +7,14 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../domain/types.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
-import { confine, type Access } from './security/auth.ts';
+import { requireRunner, type Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
 import { etagOf, matchesTag } from './response/etag.ts';
 import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
 import { stopwatch } from '../base/clock.ts';
-import { refuseForeign, type OriginRules } from './security/origin.ts';
+import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
 import { answerProblem, problemFor, TooManyRequests } from './response/problem.ts';
 import { readQuery, type Query } from './request/query.ts';
 import {
@@ -31,7 +31,7 @@ import { routes } from './routes.ts';
 import { Job } from '../contract/jobs.ts';
 import { ClaimResponse } from '../contract/runners.ts';
 import { claimToJson, jobToJson, toJson } from './response/serialize.ts';
-import type { Standing } from './security/session-revalidation.ts';
+import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from './request/validate.ts';
@@ -54,7 +54,7 @@ export interface AppOptions {
   /** Who may do what; undefined: everybody everything. */
   access: Access | undefined;
   /** Watches over who waits for an answer; there is one where there is access to lose. */
-  standing: Standing | undefined;
+  standing: SessionRevalidation | undefined;
   /** A name for the next request that brings none; unique in this coordinator's life and after. */
   newRequestId: () => string;
   /** Where the built dashboard lies; undefined: none is served. */
@@ -122,7 +122,7 @@ function answeringErrors({ log, stopping }: AppOptions): Middleware {
 function refusingForeigners(rules: OriginRules): Middleware {
   return (ctx, next) => {
     const { headers, method } = ctx.req;
-    refuseForeign(
+    rejectCrossOrigin(
       {
         method: method ?? 'GET',
         host: headers.host,
@@ -174,7 +174,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
   const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
-  if (principal !== undefined && route.scope === 'runner') confine(principal, actingRunner(route, id, value));
+  if (principal !== undefined && route.scope === 'runner') requireRunner(principal, actingRunner(route, id, value));
   const call: Call = {
     id,
     query,

@@ -6,7 +6,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import type { Fact } from '../../machines/protocol.ts';
 import { RUNNER_STATUSES } from '../domain/types.ts';
-import type { Coordinator, CoordinatorNews } from '../coordinator/coordinator.ts';
+import type { Coordinator, CoordinatorHooks } from '../coordinator/coordinator.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
 import type { Store } from '../coordinator/storage/store.ts';
 import { stopwatch } from '../base/clock.ts';
@@ -48,7 +48,7 @@ export class Metrics {
   readonly #silent = this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without a word.');
 
   /** What the coordinator tells by itself; to be given to it when it is opened. */
-  readonly news: Required<Pick<CoordinatorNews, 'fault' | 'committed' | 'turn'>> = {
+  readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
     committed: ({ facts, records }) => {
       this.#records.observe(records);
@@ -88,7 +88,7 @@ export class Metrics {
   /** Adds what is looked up when asked: the state of this coordinator. */
   watch(coordinator: Coordinator): void {
     const { core } = coordinator;
-    const open = () => [...core.dispatch.openBatches()];
+    const open = () => [...core.scheduler.openBatches()];
     this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], (set) => {
       const sum = { Pending: 0, Claimed: 0, Running: 0 };
       for (const batch of open()) {
@@ -108,13 +108,13 @@ export class Metrics {
       const statuses = [...core.directory.runners.values()].map((it) => stateOf(it).value);
       for (const status of RUNNER_STATUSES) set(statuses.filter((it) => it === status).length, status);
     });
-    this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.waiting.size));
+    this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.longPolls.size));
     this.#gauge(
       'simbatch_oldest_waiting_batch_seconds',
       'Age of the oldest study that has runs to hand out and none at work.',
       [],
       (set) => {
-        const now = core.world.now();
+        const now = core.clock.now();
         const waiting = open().filter((it) => pendingRuns(it) > 0 && activeRuns(it) === 0);
         set(Math.max(0, ...waiting.map((it) => (now - it.createdAtMs) / 1000)));
       },

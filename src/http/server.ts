@@ -8,7 +8,7 @@ import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
 import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../coordinator/core.ts';
-import type { World } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { createApp, type HttpLog } from './app.ts';
 import { withUsable, type CertificatePair } from './security/certificate.ts';
 import { attachLive } from './live/sockets.ts';
@@ -17,7 +17,7 @@ import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './security/origin.ts';
 import { PROBLEM_TYPE, problemOf } from './response/problem.ts';
-import { Standing } from './security/session-revalidation.ts';
+import { SessionRevalidation } from './security/session-revalidation.ts';
 
 export interface HttpOptions {
   coordinator: CoordinatorApi;
@@ -26,7 +26,7 @@ export interface HttpOptions {
   /** 0 takes any free one. */
   port: number;
   log: HttpLog;
-  world: Pick<World, 'after' | 'random'>;
+  world: Pick<Clock, 'after' | 'random'>;
   limits?: Partial<HttpLimits>;
   /** What the coordinator was set to, to be told at `/limits`; absent: its defaults. */
   settings?: Partial<CoordinatorOptions>;
@@ -68,7 +68,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
   const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
-  const standing = options.access && new Standing(options.access, world);
+  const standing = options.access && new SessionRevalidation(options.access, world);
   const app = createApp({
     coordinator,
     log,
@@ -127,7 +127,7 @@ function renew(server: Server, pair: CertificatePair): void {
 }
 
 /** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: told apart across restarts by their first part. */
-function requestIds(world: Pick<World, 'random'>): () => string {
+function requestIds(world: Pick<Clock, 'random'>): () => string {
   const prefix = Buffer.from(world.random(4)).toString('hex');
   let count = 0;
   return () => `${prefix}-${(++count).toString(36)}`;
@@ -173,7 +173,7 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
 function closed(
   server: Server,
   stopping: AbortController,
-  world: Pick<World, 'after'>,
+  world: Pick<Clock, 'after'>,
   graceMs: number,
 ): Promise<void> {
   if (!server.listening) return Promise.resolve();

@@ -8,20 +8,20 @@ import type { Client, ClaimResponse } from '../client/client.ts';
 import { supportedSimulationTypes } from './config/config.ts';
 import type { RunnerConfig } from './config/config.ts';
 import type { Python } from './attempt/engine.ts';
-import { Holdings } from './attempt-manager.ts';
-import { isForgotten, Link, Stopped } from './connection/coordinator-connection.ts';
+import { AttemptManager } from './attempt-manager.ts';
+import { isForgotten, CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import type { Log } from './log.ts';
-import { Reporter } from './connection/report-queue.ts';
+import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
 import { sleep } from './clock.ts';
-import type { World } from './clock.ts';
+import type { Clock } from './clock.ts';
 
 export interface AgentOptions {
   config: RunnerConfig;
   client: Client;
   spool: Spool;
-  world: World;
+  world: Clock;
   log: Log;
   /** The random name of this process, as the spool was opened with. */
   instance: string;
@@ -43,8 +43,8 @@ class Unfit extends Error {}
 
 export class Agent {
   readonly #options: AgentOptions;
-  readonly #link: Link;
-  readonly #holdings: Holdings;
+  readonly #link: CoordinatorConnection;
+  readonly #holdings: AttemptManager;
   /** Aborted when no new work is wanted. */
   readonly #leaving = new AbortController();
   /** Aborted when nothing is to be told to the coordinator any more. */
@@ -58,7 +58,7 @@ export class Agent {
     const { config, client, world, log, instance, spool, python, env } = options;
     this.#options = options;
     this.#intervalSecs = config.heartbeatIntervalSecs;
-    this.#link = new Link({
+    this.#link = new CoordinatorConnection({
       client,
       world,
       log,
@@ -83,10 +83,10 @@ export class Agent {
         for (const ref of lost) this.#holdings.drop(ref, 'the coordinator gave it away');
       },
     });
-    this.#holdings = new Holdings({
+    this.#holdings = new AttemptManager({
       config,
       spool,
-      reporter: new Reporter(this.#link, log, { runnerId: config.id, instance }, this.#over.signal),
+      reporter: new ReportQueue(this.#link, log, { runnerId: config.id, instance }, this.#over.signal),
       site: { world, log, python: python?.executable, env, workingDirectory: config.workingDirectory },
       leaving: this.#leaving.signal,
       onChange: () => {

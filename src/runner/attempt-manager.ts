@@ -9,14 +9,14 @@ import { Attempt } from './attempt/run-attempt.ts';
 import type { AttemptEnd, ExecutionSite } from './attempt/run-attempt.ts';
 import { killOrphans } from './attempt/process-group.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
-import { orderOf } from './attempt/execution-plan.ts';
+import { executionPlan } from './attempt/execution-plan.ts';
 import { processStart } from './attempt/proc-fs.ts';
-import type { Reporter, Verdict } from './connection/report-queue.ts';
+import type { ReportQueue, Verdict } from './connection/report-queue.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
 import { recoverTelemetry } from './telemetry/recover.ts';
 
-interface Held extends AttemptRef {
+interface ActiveAttempt extends AttemptRef {
   /** While its processes may live. */
   execution?: Attempt;
   /** Why nobody wants it any more, if so. */
@@ -25,10 +25,10 @@ interface Held extends AttemptRef {
   isOver?: true;
 }
 
-export interface HoldingsOptions {
+export interface AttemptManagerOptions {
   config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'maxConcurrentJobs'>;
   spool: Spool;
-  reporter: Reporter;
+  reporter: ReportQueue;
   site: ExecutionSite;
   /** Aborted when no new simulation is to be started. */
   leaving: AbortSignal;
@@ -40,16 +40,16 @@ export interface HoldingsOptions {
 
 const LONGEST_UNFIT_MS = 60_000;
 
-export class Holdings {
+export class AttemptManager {
   /** Until when (monotonic) this machine is not fit for new jobs. */
   unfitUntilMs = 0;
   #failuresInARow = 0;
   #occupied = 0;
   readonly #waitingForASlot: (() => void)[] = [];
-  readonly #options: HoldingsOptions;
-  readonly #held = new Map<string, Held>();
+  readonly #options: AttemptManagerOptions;
+  readonly #held = new Map<string, ActiveAttempt>();
 
-  constructor(options: HoldingsOptions) {
+  constructor(options: AttemptManagerOptions) {
     this.#options = options;
   }
 
@@ -115,7 +115,7 @@ export class Holdings {
 
   /** Sees the assignment through, in the background. False when it is held already. */
   take(assignment: Assignment, batch: BatchConfig | undefined): boolean {
-    const held: Held = { job_id: assignment.job.id, attempt: assignment.attempt };
+    const held: ActiveAttempt = { job_id: assignment.job.id, attempt: assignment.attempt };
     if (this.#held.has(keyOf(held))) return false;
     this.#held.set(keyOf(held), held);
     this.#serve(held, assignment, batch)
@@ -142,7 +142,7 @@ export class Holdings {
     for (const ref of this.refs()) this.drop(ref, why);
   }
 
-  async #serve(held: Held, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
+  async #serve(held: ActiveAttempt, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
     const release = await this.#slot();
     let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
     try {
@@ -172,7 +172,7 @@ export class Holdings {
 
   /** Undefined when it is not to be executed. */
   async #execute(
-    held: Held,
+    held: ActiveAttempt,
     assignment: Assignment,
     batch: BatchConfig | undefined,
   ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
@@ -183,7 +183,7 @@ export class Holdings {
     // one that is executed is known to be, so it is not given to another.
     const verdict = await reporter.report({ type: 'start', ...ref });
     if (this.#isRefused(held, verdict, 'start') || leaving.aborted || held.dropped !== undefined) return undefined;
-    const order = orderOf(config, assignment, batch);
+    const order = executionPlan(config, assignment, batch);
     const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
     let end: AttemptEnd;
     const unrecorded = order.type === 'order' ? await this.#record(record) : undefined;
@@ -203,7 +203,7 @@ export class Holdings {
     return { record, end };
   }
 
-  async #conclude(held: Held, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
+  async #conclude(held: ActiveAttempt, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
     const { spool, site } = this.#options;
     const ref = about(held);
     if (end.type === 'abandoned') {
@@ -222,7 +222,7 @@ export class Holdings {
     await this.#deliver(held, record, outcome);
   }
 
-  async #deliver(held: Held, record: SpooledAttempt, outcome: Outcome): Promise<void> {
+  async #deliver(held: ActiveAttempt, record: SpooledAttempt, outcome: Outcome): Promise<void> {
     const { reporter, site, onChange } = this.#options;
     try {
       const reported = reporter.report(outcome);
@@ -266,7 +266,7 @@ export class Holdings {
   }
 
   /** A refusal means that the attempt is not ours (any more): there is nothing to be done but to say so. */
-  #isRefused(held: Held, verdict: Verdict, what: string): boolean {
+  #isRefused(held: ActiveAttempt, verdict: Verdict, what: string): boolean {
     if (!('problem' in verdict)) return false;
     const { code, detail } = verdict.problem;
     this.#options.site.log.warn(`dropped: the coordinator refuses its ${what}: ${detail}`, { ...about(held), code });

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-export interface World {
+export interface Clock {
   /** Wall clock, milliseconds since 1970 (UTC). For what people read; may jump. */
   now(): number;
   /** Milliseconds since some moment in the past; never jumps. For durations. */
@@ -36,7 +36,7 @@ function after(ms: number, action: () => void): () => void {
   };
 }
 
-export const realWorld: World = {
+export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   after,
@@ -51,7 +51,7 @@ export const realWorld: World = {
 };
 
 /** Resolves after `ms`, or as soon as `signal` is aborted; never rejects. */
-export function sleep(world: World, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(world: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) {
       resolve();

@@ -9,7 +9,7 @@ import type { BatchConfig, Fault, JobRunConfig } from '../domain/types.ts';
 import { parseExact } from '../base/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
-import type { AttemptEnd, ExecutionSite, RunOrder } from './attempt/run-attempt.ts';
+import type { AttemptEnd, ExecutionSite, ExecutionPlan } from './attempt/run-attempt.ts';
 import type { Sample } from './telemetry/sample.ts';
 
 /** The parts of a study that matter to one run. */
@@ -31,7 +31,7 @@ const KEEP_ALL: BatchConfig['telemetry'] = {
   buffer_flush_interval_seconds: 1,
 };
 
-export function localOrder({ runConfig, engine, study, directory }: LocalRun): RunOrder {
+export function localPlan({ runConfig, engine, study, directory }: LocalRun): ExecutionPlan {
   return {
     runConfig,
     engine,
@@ -46,7 +46,7 @@ export function localOrder({ runConfig, engine, study, directory }: LocalRun): R
 
 /** Executes; when `stop` is aborted, everything is killed and the end is `abandoned`. */
 export async function runLocally(site: ExecutionSite, run: LocalRun, stop: AbortSignal): Promise<AttemptEnd> {
-  const attempt = new Attempt(site, localOrder(run));
+  const attempt = new Attempt(site, localPlan(run));
   const abandon = (): void => {
     attempt.abandon();
   };

@@ -2,11 +2,11 @@
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './attempt/run-attempt.ts';
-import { leanFetch } from './connection/http-fetch.ts';
+import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
 import type { Resolved } from './preflight.ts';
 import { Spool } from './spool.ts';
-import type { World } from './clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Each exchange with the coordinator, the waiting of a claim not counted. */
 const EXCHANGE_MS = 15_000;
@@ -19,12 +19,12 @@ export interface StartedRunner {
 /** @throws SimbatchError when another process has this runner id. */
 export async function startRunner(
   { config, python }: Resolved,
-  given: { world: World; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
+  given: { world: Clock; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
 ): Promise<StartedRunner> {
   const { world, log } = given;
   for (const note of config.notes) log.warn(note);
   const token = config.token === undefined ? {} : { token: config.token };
-  const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, fetch: leanFetch(), ...token });
+  const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, fetch: httpFetch(), ...token });
   const instance = world.uuid();
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
   const env = inheritedEnvironment(given.env);

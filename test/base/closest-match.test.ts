@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { didYouMean } from '../../src/base/closest-match.ts';
+import { closestMatch } from '../../src/base/closest-match.ts';
 
 const MEMBERS = ['runs', 'sampling_method', 'seed', 'name', 'config', 'runs_override'];
 
@@ -23,7 +23,7 @@ describe('did you mean', () => {
   ];
   for (const [given, meant] of table) {
     it(`${given.slice(0, 20)} -> ${meant}`, () => {
-      expect(didYouMean(given, MEMBERS)).to.equal(meant);
+      expect(closestMatch(given, MEMBERS)).to.equal(meant);
     });
   }
 
@@ -32,7 +32,7 @@ describe('did you mean', () => {
       fc.property(fc.constantFrom(...MEMBERS), fc.nat(), (name, at) => {
         const cut = at % (name.length - 1);
         const swapped = name.slice(0, cut) + name[cut + 1]! + name[cut]! + name.slice(cut + 2);
-        expect(didYouMean(swapped, MEMBERS)).to.equal(name);
+        expect(closestMatch(swapped, MEMBERS)).to.equal(name);
       }),
     );
   });

@@ -11,7 +11,7 @@ import type { CertificatePair } from '../../src/http/security/certificate.ts';
 import { canMakeCertificates, connected, makeCertificate, readPair, shownBy } from '../support/certificate.ts';
 import { listen, type TestServer } from '../support/http.ts';
 import { serving, type Serving } from '../support/program.ts';
-import { SimulatedWorld } from '../support/simulated-world.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const MINUTE_MS = 60_000;
 const fingerprint = ({ cert }: CertificatePair): string => new X509Certificate(cert).fingerprint256;
@@ -54,13 +54,13 @@ describe('renewal of a certificate', () => {
 
   describe('by looking', () => {
     let server: TestServer;
-    let world: SimulatedWorld;
+    let world: SimulatedClock;
     let lines: { level: string; facts: Record<string, unknown>; message: string }[];
     let looking: CertificateFiles;
     let end: () => void;
 
     beforeEach(async () => {
-      world = new SimulatedWorld();
+      world = new SimulatedClock();
       lines = [];
       looking = new CertificateFiles(files);
       server = await listen({ tls: looking.inUse });

@@ -7,7 +7,7 @@ import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/terminal/histogram.ts';
 import { csvField, outputsOf } from '../../src/cli/study/output-columns.ts';
-import { Pace } from '../../src/cli/terminal/eta.ts';
+import { EtaEstimator } from '../../src/cli/terminal/eta.ts';
 import { failureLines, summarizeResults } from '../../src/cli/study/result-summary.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 
@@ -209,7 +209,7 @@ describe('pace', () => {
   ];
   for (const [name, seen, total, expected] of TABLE) {
     it(name, () => {
-      const pace = new Pace();
+      const pace = new EtaEstimator();
       for (const [atMs, done] of seen) pace.see(atMs, done);
       expect(`${formatRate(pace.perSecond)} ${formatDuration(pace.secondsLeft(total))}`).to.equal(expected);
     });

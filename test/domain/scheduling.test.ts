@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { fits, less, roomOf, supports } from '../../src/domain/scheduling.ts';
+import { fits, less, freeCapacityOf, supports } from '../../src/domain/scheduling.ts';
 import type { RunnerCapabilities } from '../../src/domain/types.ts';
-import { Ranking } from '../../src/coordinator/scheduling/ranked-set.ts';
+import { RankedSet } from '../../src/coordinator/scheduling/ranked-set.ts';
 
 const GB = 1024 ** 3;
 const runner = (changes: Partial<RunnerCapabilities> = {}): RunnerCapabilities => ({
@@ -43,7 +43,7 @@ describe('domain/scheduling', () => {
       ['no slot', { max_concurrent_jobs: 0 }, 0, 0, false],
     ];
     for (const [name, changes, cpuMilli, memoryBytes, expected] of table) {
-      expect(fits({ cpuMilli, memoryBytes }, roomOf(runner(changes), [])), name).to.equal(expected);
+      expect(fits({ cpuMilli, memoryBytes }, freeCapacityOf(runner(changes), [])), name).to.equal(expected);
     }
   });
 
@@ -51,13 +51,13 @@ describe('domain/scheduling', () => {
     const demand = fc.record({ cpuMilli: fc.nat(1500), memoryBytes: fc.nat(GB) });
     fc.assert(
       fc.property(fc.array(demand, { maxLength: 8 }), (demands) => {
-        let room = roomOf(runner(), []);
+        let room = freeCapacityOf(runner(), []);
         const held: typeof demands = [];
         for (const it of demands) {
           if (!fits(it, room)) continue;
           room = less(room, it);
           held.push(it);
-          expect(room).to.deep.equal(roomOf(runner(), held));
+          expect(room).to.deep.equal(freeCapacityOf(runner(), held));
         }
         expect(held.length).to.be.at.most(4);
         expect(held.reduce((sum, it) => sum + it.cpuMilli, 0)).to.be.at.most(2000);
@@ -70,7 +70,7 @@ describe('domain/scheduling', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const items = Array.from({ length: 10 }, (_, id) => ({ id, group: `g${id % 3}` }));
-        const ranking = new Ranking<(typeof items)[number]>();
+        const ranking = new RankedSet<(typeof items)[number]>();
         const model = new Map<number, number>();
         const order: number[] = [];
         for (const { item, rank, remove } of steps) {

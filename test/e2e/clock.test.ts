@@ -3,7 +3,7 @@ import { openCoordinator } from '../../src/coordinator/coordinator.ts';
 import { steadyClock } from '../../src/base/clock.ts';
 import { capabilities } from '../support/fake-api.ts';
 import { MemoryStore } from '../support/memory-store.ts';
-import { SimulatedWorld } from '../support/simulated-world.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
 import { study } from '../support/studies.ts';
 
 describe('the clock of the coordinator', () => {
@@ -38,7 +38,7 @@ describe('the clock of the coordinator', () => {
   }
 
   it('may even step back under a running study: nothing is lost, and what was begun can be ended', async () => {
-    const world = new SimulatedWorld();
+    const world = new SimulatedClock();
     const coordinator = await openCoordinator(new MemoryStore(), world);
     const { batch_id: batchId } = await coordinator.submit(study({ runs: 2, timeoutSecs: 100 }));
     await coordinator.register({ id: 'r1', capabilities, instance: 'i' });

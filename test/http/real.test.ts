@@ -6,7 +6,7 @@ import { routes } from '../../src/http/routes.ts';
 import { schemaFaults } from '../../src/http/request/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
@@ -20,7 +20,7 @@ describe('over a real coordinator', () => {
   let server: TestServer;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-http-'));
-    coordinator = await openCoordinator(await openStore(folder), realWorld);
+    coordinator = await openCoordinator(await openStore(folder), systemClock);
     server = await listen({ coordinator });
   });
   after(async () => {

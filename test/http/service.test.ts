@@ -6,7 +6,7 @@ import { Metrics } from '../../src/http/metrics.ts';
 import { readBackup } from '../../src/coordinator/storage/backup.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { capabilities, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
@@ -26,7 +26,7 @@ describe('GET /metrics', () => {
   const metrics = new Metrics();
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-metrics-'));
-    coordinator = await openCoordinator(metrics.timed(await openStore(folder)), realWorld, { news: metrics.news });
+    coordinator = await openCoordinator(metrics.timed(await openStore(folder)), systemClock, { news: metrics.news });
     metrics.watch(coordinator);
     server = await listen({ coordinator, metrics });
   });
@@ -176,7 +176,7 @@ describe('GET /backup', () => {
         return { ...snapshot, close: () => ((open -= 1), snapshot.close()) };
       },
     };
-    const coordinator = await openCoordinator(counting, realWorld);
+    const coordinator = await openCoordinator(counting, systemClock);
     for (let i = 0; i < 50; i++) await store.write(new Map([[`!result!${i}`, JSON.stringify('x'.repeat(100_000))]]));
     const server = await listen({ coordinator });
     await fetch(`${server.url}/backup`, { method: 'HEAD' });

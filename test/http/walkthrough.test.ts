@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { packageRoot } from '../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { listen, type TestServer } from '../support/http.ts';
 
 const run = promisify(execFile);
@@ -34,7 +34,7 @@ describe('docs/api.md, followed in a shell', () => {
       this.skip();
     }
     folder = await mkdtemp(join(tmpdir(), 'simbatch-docs-'));
-    coordinator = await openCoordinator(await openStore(join(folder, 'data')), realWorld);
+    coordinator = await openCoordinator(await openStore(join(folder, 'data')), systemClock);
     server = await listen({ coordinator });
   });
   after(async () => {

@@ -1,6 +1,6 @@
 /** Jobs in every state, and every event a job can hear, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
-import { UNTOUCHED, type JobContext } from '../../machines/job-context.ts';
+import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts';
 import { jobMachine } from '../../machines/job.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobStatus } from '../../src/domain/types.ts';
@@ -38,12 +38,12 @@ const CONTEXTS: Readonly<Record<JobStatus, Partial<JobContext>>> = {
 
 /** A job in a state, as it would be there, with changes. */
 export function jobIn(value: JobStatus, changes: Partial<JobContext> = {}): SnapshotFrom<typeof jobMachine> {
-  return jobMachine.resolveState({ value, context: { ...input, ...UNTOUCHED, ...CONTEXTS[value], ...changes } });
+  return jobMachine.resolveState({ value, context: { ...input, ...INITIAL_HISTORY, ...CONTEXTS[value], ...changes } });
 }
 
 /** A job that nothing happened to. */
 export const untouchedJob = (): SnapshotFrom<typeof jobMachine> =>
-  jobMachine.resolveState({ value: 'Pending', context: { ...input, ...UNTOUCHED } });
+  jobMachine.resolveState({ value: 'Pending', context: { ...input, ...INITIAL_HISTORY } });
 
 const report = { runnerId: 'r1', attempt: 1, now: NOW };
 const failure = { ...report, type: 'FAIL', message: 'broke' } as const;

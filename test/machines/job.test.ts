@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
-import { jobDeadline, reviveJob, UNTOUCHED } from '../../machines/job-context.ts';
+import { jobDeadline, reviveJob, INITIAL_HISTORY } from '../../machines/job-context.ts';
 import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { JobEvent, JobFact } from '../../machines/protocol.ts';
 import { FAIL_REASONS, JOB_STATUSES } from '../../src/domain/types.ts';
@@ -194,8 +194,8 @@ describe('machines/job', () => {
       ['Running', undefined, undefined],
     ];
     for (const [state, dueAtMs, revived] of table) {
-      const state1 = reviveJob(state, { ...UNTOUCHED, dueAtMs }, NOW);
-      expect(state1, `${state} ${dueAtMs}`).to.deep.equal({ ...UNTOUCHED, dueAtMs: revived });
+      const state1 = reviveJob(state, { ...INITIAL_HISTORY, dueAtMs }, NOW);
+      expect(state1, `${state} ${dueAtMs}`).to.deep.equal({ ...INITIAL_HISTORY, dueAtMs: revived });
     }
   });
 

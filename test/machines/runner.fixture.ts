@@ -1,7 +1,7 @@
 /** Runners in every state, and every event a runner can hear, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
 import type { JobChange, RunnerEvent } from '../../machines/protocol.ts';
-import { runnerMachine, type Held, type RunnerContext } from '../../machines/runner.ts';
+import { runnerMachine, type HeldAttempt, type RunnerContext } from '../../machines/runner.ts';
 import type { RunnerStatus } from '../../src/domain/types.ts';
 
 export const NOW = 1_000_000;
@@ -13,7 +13,7 @@ export const CAPABILITIES = {
   supported_simulation_types: [],
 };
 
-export const HELD: Held = { jobId: 'j1', attempt: 1, cpuMilli: 0, memoryBytes: 0 };
+export const HELD: HeldAttempt = { jobId: 'j1', attempt: 1, cpuMilli: 0, memoryBytes: 0 };
 
 const BLANK: RunnerContext = {
   runnerId: 'r1',

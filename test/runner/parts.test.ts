@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
-import { Capture } from '../../src/runner/attempt/output-capture.ts';
+import { OutputCapture } from '../../src/runner/attempt/output-capture.ts';
 import { killOrphans } from '../../src/runner/attempt/process-group.ts';
-import { Link, type LinkOptions } from '../../src/runner/connection/coordinator-connection.ts';
+import { CoordinatorConnection, type ConnectionOptions } from '../../src/runner/connection/coordinator-connection.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { processStart } from '../../src/runner/attempt/proc-fs.ts';
 import { readRunConfig } from '../../src/runner/local-run.ts';
 import { Spool } from '../../src/runner/spool.ts';
-import { realWorld, sleep } from '../../src/runner/clock.ts';
+import { systemClock, sleep } from '../../src/runner/clock.ts';
 import { lives } from '../support/runner-process.ts';
 
 const codeOf = (opening: Promise<unknown>) => opening.then(String, (error: { code: string }) => error.code);
@@ -31,7 +31,7 @@ describe('runner: parts', () => {
   async function captured(chunks: string[], headBytes: number, tailBytes: number) {
     const stream = new PassThrough();
     const path = join(folder, 'stdout.log');
-    const capture = new Capture(stream, path, { headBytes, tailBytes });
+    const capture = new OutputCapture(stream, path, { headBytes, tailBytes });
     for (const chunk of chunks) stream.write(chunk);
     stream.end();
     await capture.ended;
@@ -76,7 +76,10 @@ describe('runner: parts', () => {
 
   it('reads on when the log cannot be written', async () => {
     const stream = new PassThrough();
-    const capture = new Capture(stream, join(folder, 'missing', 'stdout.log'), { headBytes: 1 << 20, tailBytes: 10 });
+    const capture = new OutputCapture(stream, join(folder, 'missing', 'stdout.log'), {
+      headBytes: 1 << 20,
+      tailBytes: 10,
+    });
     for (let block = 0; block < 50; block++) stream.write(Buffer.alloc(64 << 10, 'x'));
     stream.end('the end');
     await capture.ended;
@@ -116,10 +119,10 @@ describe('runner: parts', () => {
     const pid = Number(child.pid);
     const start = processStart(pid);
     const record = { job_id: 'j', attempt: 1, directory: join(folder, 'no-such'), pid };
-    expect(await killOrphans(realWorld, silentLog, { ...record, pidStart: `${String(start)}0` })).to.equal(0);
-    expect(await killOrphans(realWorld, silentLog, record)).to.equal(0);
+    expect(await killOrphans(systemClock, silentLog, { ...record, pidStart: `${String(start)}0` })).to.equal(0);
+    expect(await killOrphans(systemClock, silentLog, record)).to.equal(0);
     expect(lives(pid)).to.equal(true);
-    expect(await killOrphans(realWorld, silentLog, { ...record, pidStart: String(start) })).to.equal(1);
+    expect(await killOrphans(systemClock, silentLog, { ...record, pidStart: String(start) })).to.equal(1);
     expect(lives(pid)).to.equal(false);
   });
 
@@ -129,7 +132,7 @@ describe('runner: parts', () => {
     const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore', env });
     await once(child, 'spawn');
     const record = { job_id: 'j', attempt: 1, directory: folder };
-    expect(await killOrphans(realWorld, silentLog, record)).to.equal(1);
+    expect(await killOrphans(systemClock, silentLog, record)).to.equal(1);
     expect(lives(Number(child.pid))).to.equal(false);
   });
 
@@ -166,10 +169,10 @@ describe('runner: parts', () => {
 
   it('sleeps until it is woken', async () => {
     const wake = new AbortController();
-    const slept = sleep(realWorld, 2 ** 40, wake.signal);
+    const slept = sleep(systemClock, 2 ** 40, wake.signal);
     wake.abort();
     await slept;
-    await sleep(realWorld, 2 ** 40, wake.signal);
+    await sleep(systemClock, 2 ** 40, wake.signal);
   });
 
   const runConfigs: [text: string, pointers: string[]][] = [
@@ -193,7 +196,7 @@ describe('runner: parts', () => {
   it('trouble with the coordinator is told once, as one sentence', () => {
     const told: string[] = [];
     const log = { ...silentLog, warn: (text: string) => void told.push(text) };
-    const link = new Link({ log, world: realWorld } as LinkOptions);
+    const link = new CoordinatorConnection({ log, world: systemClock } as ConnectionOptions);
     for (const message of ['The token was revoked.', 'The token was revoked.']) link.wentWrong(new Error(message));
     expect(told).to.deep.equal(['The token was revoked; running simulations go on, reports wait, trying again']);
     link.wentWell();

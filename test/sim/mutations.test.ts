@@ -1,6 +1,6 @@
 /** Bugs are put in on purpose: a simulation that does not find them would prove nothing. */
 import { expect } from 'chai';
-import { Dispatch } from '../../src/coordinator/scheduling/scheduler.ts';
+import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/domain/types.ts';
 import { Violation } from './ledger.ts';
@@ -99,7 +99,7 @@ const MUTATIONS: Mutation[] = [
   },
   {
     name: 'a requeued run stays in the queue when it is claimed',
-    patch: () => replaced(Dispatch.prototype, 'unqueue', () => {}),
+    patch: () => replaced(Scheduler.prototype, 'unqueue', () => {}),
     says: /does not allow CLAIM/,
   },
   {

@@ -5,7 +5,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
 import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
 import { all } from '../support/scene.ts';
-import { settled, SimulatedWorld } from '../support/simulated-world.ts';
+import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkDisk, Memory } from './invariants.ts';
 import { insist, Ledger, Violation } from './ledger.ts';
@@ -45,7 +45,7 @@ export class Stage {
   readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
   readonly #memory = new Memory();
   readonly #bug: Bug;
-  #world: SimulatedWorld;
+  #world: SimulatedClock;
   #store!: SimStore;
   #coordinator!: Coordinator;
   #life = 0;
@@ -55,7 +55,7 @@ export class Stage {
   constructor(seed: number, bug: Bug) {
     this.dice = new Dice(seed);
     this.#bug = bug;
-    this.#world = new SimulatedWorld({ seed });
+    this.#world = new SimulatedClock({ seed });
   }
 
   get batches(): string[] {
@@ -65,7 +65,7 @@ export class Stage {
 
   async begin(): Promise<void> {
     this.#life += 1;
-    this.#world = new SimulatedWorld({ nowMs: this.#world.now(), seed: this.dice.int(2 ** 31) });
+    this.#world = new SimulatedClock({ nowMs: this.#world.now(), seed: this.dice.int(2 ** 31) });
     this.#store = new SimStore(
       this.disk,
       this.dice,

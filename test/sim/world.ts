@@ -1,7 +1,7 @@
 /** What a scenario stands on: dice from its seed, and a disk that outlives the coordinators that crash on it. */
-import type { Changes, Store, StoreSnapshot } from '../../src/coordinator/storage/store.ts';
+import type { Changes, Store, StoreView } from '../../src/coordinator/storage/store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
-import { seededRandom } from '../support/simulated-world.ts';
+import { seededRandom } from '../support/simulated-clock.ts';
 
 export class Dice {
   readonly next: () => number;
@@ -94,7 +94,7 @@ export class SimStore implements Store {
     this.#held = undefined;
   }
 
-  snapshot(): StoreSnapshot {
+  snapshot(): StoreView {
     return this.#memory.snapshot();
   }
 

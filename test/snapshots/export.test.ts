@@ -7,7 +7,7 @@ import { Client } from '../../src/client/client.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { capabilities } from '../support/fake-api.ts';
 import { listen, type TestServer } from '../support/http.ts';
 import { study } from '../support/studies.ts';
@@ -37,7 +37,7 @@ describe('simbatch snapshot', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-snapshot-'));
-    coordinator = await openCoordinator(await openStore(file('data')), realWorld);
+    coordinator = await openCoordinator(await openStore(file('data')), systemClock);
     server = await listen({ coordinator });
     const client = new Client({ endpoint: server.url });
     // A seed that no double holds: it must come through to the last digit.
@@ -69,7 +69,7 @@ describe('simbatch snapshot', () => {
     expect(replayed.out).to.match(/9 actors, \d+ events replayed: all as recorded/);
     expect(replayed.code).to.equal(0);
     expect((await simbatch('import', file('all.json'), '--data-dir', file('new'))).code).to.equal(0);
-    const copy = await openCoordinator(await openStore(file('new')), realWorld);
+    const copy = await openCoordinator(await openStore(file('new')), systemClock);
     try {
       const { records: listing } = await copy.exportSnapshot();
       const again: unknown[] = [];

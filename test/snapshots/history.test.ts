@@ -4,7 +4,7 @@ import { FAIL_REASONS } from '../../src/domain/types.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobState } from '../../src/coordinator/actors/actor-kinds.ts';
 import { pastOf } from '../../src/coordinator/snapshots/history.ts';
-import { Player, plain } from '../../src/coordinator/snapshots/actor-player.ts';
+import { ActorPlayer, plain } from '../../src/coordinator/snapshots/actor-player.ts';
 import { times } from '../support/properties.ts';
 
 const ID = '01900000-0000-8000-8000-000000000001';
@@ -40,7 +40,7 @@ const moves = fc.array(
   { maxLength: 40 },
 );
 
-function play(player: Player, sequence: readonly (readonly [string, number, string, string])[]): void {
+function play(player: ActorPlayer, sequence: readonly (readonly [string, number, string, string])[]): void {
   let now = 1_700_000_000_000;
   for (const [type, laterMs, reason, message] of sequence) {
     now += laterMs;
@@ -53,15 +53,15 @@ function play(player: Player, sequence: readonly (readonly [string, number, stri
   }
 }
 
-const stateOf = (player: Player): JobState => {
+const stateOf = (player: ActorPlayer): JobState => {
   const { value, ...context } = player.stored;
   return { value, context } as unknown as JobState;
 };
 
 /** The job that its own history makes. */
-function again(state: JobState): Player {
+function again(state: JobState): ActorPlayer {
   const { start, events } = pastOf(state);
-  const player = Player.restore('job', plain({ value: 'Pending', ...state.context, ...start }));
+  const player = ActorPlayer.restore('job', plain({ value: 'Pending', ...state.context, ...start }));
   for (const event of events) {
     if (event.type === 'restart') player.restart(event.now);
     else expect(player.send(event), event.type).to.not.equal('refused');
@@ -73,7 +73,7 @@ describe('the past of a job', () => {
   it('makes the same job again, whatever came to it', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
-        const player = Player.begin('job', input);
+        const player = ActorPlayer.begin('job', input);
         play(player, sequence);
         // A restart moves the clock of a job that is held without writing it: what is stored is before that.
         const active = player.state === 'Claimed' || player.state === 'Running';
@@ -87,7 +87,7 @@ describe('the past of a job', () => {
   });
 
   it('is told only as far as it is kept: older attempts are counted', () => {
-    const player = Player.begin('job', input);
+    const player = ActorPlayer.begin('job', input);
     for (let round = 0; round < 130; round += 1) {
       play(player, [
         ['CLAIM', 0, 'exit', ''],
@@ -102,7 +102,7 @@ describe('the past of a job', () => {
   });
 
   it('knows of a restart after the clock was set back', () => {
-    const player = Player.begin('job', input);
+    const player = ActorPlayer.begin('job', input);
     const claimedAt = 1_700_000_000_000;
     player.send({ type: 'CLAIM', runnerId: 'r1', now: claimedAt });
     player.restart(claimedAt - 3_600_000);

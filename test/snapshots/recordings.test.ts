@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 import { openCoordinator } from '../../src/coordinator/coordinator.ts';
 import { importSnapshot } from '../../src/coordinator/snapshots/import.ts';
-import { possibleEvents } from '../../src/coordinator/snapshots/next-events.ts';
+import { nextEvents } from '../../src/coordinator/snapshots/next-events.ts';
 import { replaySnapshot } from '../../src/coordinator/snapshots/replay.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { recordAll } from '../support/record/record.ts';
-import { SimulatedWorld } from '../support/simulated-world.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
 import { open, recordings } from './support.ts';
 
 describe('the recordings', () => {
@@ -28,12 +28,12 @@ describe('the recordings', () => {
       const snapshot = await open(text);
       if (snapshot.kind === 'scenario') {
         const isOver = ['Completed', 'Failed', 'Timeout', 'Cancelled', 'Stopped'].includes(snapshot.end.value);
-        expect(possibleEvents(snapshot.machine, snapshot.end).length === 0).to.equal(isOver);
+        expect(nextEvents(snapshot.machine, snapshot.end).length === 0).to.equal(isOver);
         return;
       }
       const store = new MemoryStore(new Map([[keys.meta('format'), '1']]));
       const { batches } = await importSnapshot(snapshot, store);
-      const coordinator = await openCoordinator(store, new SimulatedWorld());
+      const coordinator = await openCoordinator(store, new SimulatedClock());
       expect(batches).to.be.greaterThan(0);
       const listing = await coordinator.batches({});
       let found = 0;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { startHttp } from '../../src/http/server.ts';
 import { openCoordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 
 const [, , directory = '', port = '0'] = process.argv;
-const coordinator = await openCoordinator(await openStore(directory), realWorld);
+const coordinator = await openCoordinator(await openStore(directory), systemClock);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const http = await startHttp({ coordinator, host: '127.0.0.1', port: Number(port), world: realWorld, log });
+const http = await startHttp({ coordinator, host: '127.0.0.1', port: Number(port), world: systemClock, log });
 process.stdout.write(`${String(http.port)}\n`);
 await once(process, 'SIGTERM');
 await http.close(500);

@@ -1,7 +1,7 @@
 /** A listening server around a coordinator, for tests; always on loopback and a free port. */
 import { request } from 'node:http';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
-import { realWorld } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { fakeCoordinator } from './fake-api.ts';
 
 export interface Heard {
@@ -24,7 +24,7 @@ export async function listen(options: Partial<HttpOptions> = {}): Promise<TestSe
     host: '127.0.0.1',
     port: 0,
     log: { debug: hear('debug'), info: hear('info'), error: hear('error') },
-    world: realWorld,
+    world: systemClock,
     ...options,
   });
   return { ...server, heard };

@@ -3,7 +3,7 @@
  * fails, a crash that loses what was not acknowledged.
  */
 import type { KeyRange } from '../../src/coordinator/storage/keys.ts';
-import type { Changes, Store, StoreSnapshot } from '../../src/coordinator/storage/store.ts';
+import type { Changes, Store, StoreView } from '../../src/coordinator/storage/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */
@@ -40,7 +40,7 @@ export class MemoryStore implements Store {
     }
   }
 
-  snapshot(): StoreSnapshot {
+  snapshot(): StoreView {
     const copy = new Map(this.disk);
     return {
       get: (key) => copy.get(key),

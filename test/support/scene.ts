@@ -16,7 +16,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
 import type { Store } from '../../src/coordinator/storage/store.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
-import { SimulatedWorld } from './simulated-world.ts';
+import { SimulatedClock } from './simulated-clock.ts';
 import { study, type StudyOptions } from './studies.ts';
 
 export const RESULT = { execution_time_secs: 1, output_files: ['out.csv'], metadata: { miss: 1 } };
@@ -29,7 +29,7 @@ export interface RunnerOptions extends Partial<RegisterRequest> {
 }
 
 export class Scene {
-  readonly world = new SimulatedWorld();
+  readonly world = new SimulatedClock();
   readonly faults: unknown[] = [];
   readonly failures: SimbatchError[] = [];
   readonly #instances = new Map<string, string>();

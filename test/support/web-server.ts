@@ -9,8 +9,8 @@ import { packageRoot } from '../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/store.ts';
 import { Tokens } from '../../src/coordinator/storage/tokens.ts';
-import { realWorld } from '../../src/base/clock.ts';
-import { seededRandom } from './simulated-world.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { seededRandom } from './simulated-clock.ts';
 
 export const webRoot = join(packageRoot, 'dist/web');
 
@@ -27,14 +27,14 @@ export interface WebServer {
 const quiet = { debug: () => {}, info: () => {}, error: () => {} };
 
 function accessTo(folder: string): Access {
-  const now = (): number => realWorld.now();
+  const now = (): number => systemClock.now();
   return new Access({ tokens: new Tokens(folder, now, () => {}), isOpenWithoutTokens: true, now });
 }
 
 /** `withTokens`: asks for those in the data directory `folder`, once there are some. */
 export async function startWeb({ withTokens = false } = {}): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
-  const coordinator = await openCoordinator(await openStore(folder), realWorld);
+  const coordinator = await openCoordinator(await openStore(folder), systemClock);
   const listen = (port: number): Promise<HttpServer> =>
     startHttp({
       coordinator,
@@ -43,7 +43,7 @@ export async function startWeb({ withTokens = false } = {}): Promise<WebServer> 
       host: '127.0.0.1',
       port,
       log: quiet,
-      world: realWorld,
+      world: systemClock,
       ...(withTokens ? { access: accessTo(folder) } : {}),
     });
   let http = await listen(0);

@@ -9,7 +9,7 @@ interface Sighting {
 const WINDOW_MS = 60_000;
 
 /** Counts of finished runs over the last minute. */
-export class Pace {
+export class EtaEstimator {
   #sightings: Sighting[] = [];
 
   /** `done` is the number of terminal runs at `nowMs`. */

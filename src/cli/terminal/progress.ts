@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { formatDuration, formatRate } from './format.ts';
 import { note } from './output.ts';
-import { Pace } from './eta.ts';
+import { EtaEstimator } from './eta.ts';
 import { nowMs, sleep } from '../clock.ts';
 
 const POLL_MS = 1_000;
@@ -30,7 +30,7 @@ export function formatCounts(counts: Record<JobStatus, number>): string {
 }
 
 interface Display {
-  show(status: BatchStatusResponse, pace: Pace): void;
+  show(status: BatchStatusResponse, pace: EtaEstimator): void;
   say(line: string): void;
   end(): void;
 }
@@ -38,7 +38,7 @@ interface Display {
 /** @throws Failure when `signal` is aborted, or when the coordinator stays away. Returns the status the batch ended with. */
 export async function follow(client: Client, batchId: Uuid, signal: AbortSignal): Promise<BatchStatusResponse> {
   const display = process.stderr.isTTY ? new BarDisplay() : new LineDisplay();
-  const pace = new Pace();
+  const pace = new EtaEstimator();
   let unreachableSinceMs: number | undefined;
   try {
     for (;;) {
@@ -77,7 +77,7 @@ class BarDisplay implements Display {
   });
   #started = false;
 
-  show(status: BatchStatusResponse, pace: Pace): void {
+  show(status: BatchStatusResponse, pace: EtaEstimator): void {
     const total = status.batch.total_jobs;
     const done = doneOf(status.jobs_by_status);
     const payload = {
@@ -108,7 +108,7 @@ class LineDisplay implements Display {
   #lastMs = 0;
   #lastStatus = '';
 
-  show(status: BatchStatusResponse, pace: Pace): void {
+  show(status: BatchStatusResponse, pace: EtaEstimator): void {
     const { batch, jobs_by_status: counts } = status;
     const done = doneOf(counts);
     const now = nowMs();

@@ -3,7 +3,7 @@
  * to be looked at. One entry per kind; whatever treats actors alike asks this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../../machines/batch.ts';
-import { jobDeadline, UNTOUCHED, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import { jobDeadline, INITIAL_HISTORY, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
 import { jobMachine, type JobSnapshot } from '../../../machines/job.ts';
 import type { Deadline } from '../../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../../machines/runner.ts';
@@ -72,7 +72,7 @@ function jobContext(jobId: Uuid, runId: number, batch: BatchContext, state: JobH
 
 /** The state of run `runId`, which has no record: nothing happened to it but what happened to its batch. */
 export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
-  const context = jobContext(jobId, runId, batch, UNTOUCHED);
+  const context = jobContext(jobId, runId, batch, INITIAL_HISTORY);
   if (!batch.cancelRequested) return { value: 'Pending', context };
   context.completedAtMs = batch.endedAtMs;
   return { value: 'Cancelled', context };
@@ -104,35 +104,35 @@ export function decodeRunner(record: string): RunnerState {
   return { value, context };
 }
 
-interface RecordKind<K extends Kind> {
+interface ActorKind<K extends Kind> {
   machine: { job: typeof jobMachine; batch: typeof batchMachine; runner: typeof runnerMachine }[K];
   key(id: string): string;
   encode(state: StateOf[K]): string;
   /** May the activation end once the state is on disk? */
-  rests(state: StateOf[K]): boolean;
+  mayDeactivate(state: StateOf[K]): boolean;
   deadline(state: StateOf[K]): Deadline | undefined;
 }
 
-export const RECORDS: { readonly [K in Kind]: RecordKind<K> } = {
+export const ACTOR_KINDS: { readonly [K in Kind]: ActorKind<K> } = {
   job: {
     machine: jobMachine,
     key: keys.job,
     encode: encodeJob,
-    rests: ({ value }) => value === 'Pending' || isTerminal(value),
+    mayDeactivate: ({ value }) => value === 'Pending' || isTerminal(value),
     deadline: ({ value, context }) => jobDeadline(value, context),
   },
   batch: {
     machine: batchMachine,
     key: keys.batch,
     encode,
-    rests: ({ value }) => isTerminal(value),
+    mayDeactivate: ({ value }) => isTerminal(value),
     deadline: () => undefined,
   },
   runner: {
     machine: runnerMachine,
     key: keys.runner,
     encode,
-    rests: () => false,
+    mayDeactivate: () => false,
     deadline: ({ value, context }) => runnerDeadline(value, context),
   },
 };

@@ -7,7 +7,7 @@ import type { BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../domain/types.ts';
-import { flatLogic, type Witness } from './flat-machine.ts';
+import { flatMachine, type TransitionObserver } from './flat-machine.ts';
 import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,
@@ -15,7 +15,7 @@ import {
   decodeRunner,
   derivedJob,
   isTerminal,
-  RECORDS,
+  ACTOR_KINDS,
   type BatchState,
   type JobState,
   type Kind,
@@ -70,11 +70,11 @@ export class Directory {
   constructor(source: RecordSource, hear: (fact: Fact) => void) {
     this.#maps = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
-    const witness: Witness = {
+    const witness: TransitionObserver = {
       tell: (fact) => hear(fact as Fact),
       broke: (cause) => (this.#fault ??= { cause }),
     };
-    const logic = (kind: Kind): AnyStateMachine => flatLogic(RECORDS[kind].machine, witness);
+    const logic = (kind: Kind): AnyStateMachine => flatMachine(ACTOR_KINDS[kind].machine, witness);
     this.#logic = { job: logic('job'), batch: logic('batch'), runner: logic('runner') };
   }
 
@@ -199,9 +199,9 @@ export class Directory {
   }
 
   /** Ends an activation whose state is on disk, if it has nothing to wait for. */
-  letRest(activation: Activation): void {
+  deactivate(activation: Activation): void {
     const { kind, id } = activation;
-    if (!restsNow(activation) || this.#live(kind).get(id) !== activation) return;
+    if (!mayDeactivateNow(activation) || this.#live(kind).get(id) !== activation) return;
     activation.actor.stop();
     this.#live(kind).delete(id);
     // A map that grows or shrinks leaves its old table to the collector of garbage, and an old table that has come to be old
@@ -227,6 +227,6 @@ export function accepts(activation: Activation, event: AnyEvent): boolean {
   return (activation.actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
 }
 
-function restsNow<K extends Kind>(activation: Activation<K>): boolean {
-  return RECORDS[activation.kind].rests(stateOf(activation));
+function mayDeactivateNow<K extends Kind>(activation: Activation<K>): boolean {
+  return ACTOR_KINDS[activation.kind].mayDeactivate(stateOf(activation));
 }

@@ -8,7 +8,7 @@
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 
 /** Hears what actors do. One for all of them: listeners of its own make an actor larger, and each fact dearer. */
-export interface Witness {
+export interface TransitionObserver {
   /** A fact that a transition emits, as soon as it is made. */
   tell(fact: EventObject): void;
   /** A machine threw: its actor is as it was before the event. */
@@ -33,38 +33,38 @@ interface MadeAction {
   event?: unknown;
 }
 
-type Transition = ReturnType<AnyStateMachine['getTransitionData']>[number];
+type TransitionData = ReturnType<AnyStateMachine['getTransitionData']>[number];
 
 /** What a transition does, and where it leads. */
-interface Deed {
+interface Transition {
   effects: readonly Effect[];
   target: string | undefined;
 }
 
 /** A transition that is taken if its guard holds. */
-interface Choice {
+interface GuardedTransition {
   holds: (args: { context: object; event: EventObject }, params: undefined) => boolean;
-  deed: Deed;
+  deed: Transition;
 }
 
 /** A state of the machine. */
-interface Place {
+interface CompiledState {
   /** The snapshot in this state, to be completed with a context. */
   shape: AnyMachineSnapshot;
   /** By event, in the order in which they are tried; without the events of which a guard is not a plain function. */
-  on: ReadonlyMap<string, readonly Choice[]>;
-  always: readonly Choice[];
+  on: ReadonlyMap<string, readonly GuardedTransition[]>;
+  always: readonly GuardedTransition[];
 }
 
 /**
  * The logic of a flat machine for `createActor`: the machine itself, but for how a transition is chosen and carried out.
  * @throws Error when the machine has anything but atomic and final states, and transitions with `assign` and `emit`
  */
-export function flatLogic(machine: AnyStateMachine, witness: Witness): AnyStateMachine {
+export function flatMachine(machine: AnyStateMachine, witness: TransitionObserver): AnyStateMachine {
   const nodes = Object.values(machine.root.states);
   for (const node of nodes) flatOrThrow(machine, node);
-  const deeds = new Map(transitionsOf(machine).map((it) => [it, deedOf(machine, it)]));
-  const places = new Map(nodes.map((node) => [node.key, placeOf(machine, node, deeds)]));
+  const deeds = new Map(transitionsOf(machine).map((it) => [it, compileTransition(machine, it)]));
+  const places = new Map(nodes.map((node) => [node.key, compileState(machine, node, deeds)]));
 
   function transition(snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope): AnyMachineSnapshot {
     // XState's own events (a stop) are its own business.
@@ -98,14 +98,14 @@ export function flatLogic(machine: AnyStateMachine, witness: Witness): AnyStateM
   }
 
   /** The transition that the event takes. Where guards are put together of others, XState itself is asked. */
-  function chosen({ on }: Place, snapshot: AnyMachineSnapshot, args: EffectArgs): Deed | undefined {
+  function chosen({ on }: CompiledState, snapshot: AnyMachineSnapshot, args: EffectArgs): Transition | undefined {
     const choices = on.get(args.event.type);
     if (choices !== undefined) return first(choices, args);
     const [taken] = machine.getTransitionData(snapshot, args.event);
     return taken && deeds.get(taken);
   }
 
-  function placeAt(value: string): Place {
+  function placeAt(value: string): CompiledState {
     const place = places.get(value);
     if (place === undefined) throw new Error(`the ${machine.id} has no state ${value}`);
     return place;
@@ -126,7 +126,7 @@ export function flatLogic(machine: AnyStateMachine, witness: Witness): AnyStateM
   return Object.assign(Object.create(machine) as AnyStateMachine, logic);
 }
 
-function first(choices: readonly Choice[], args: EffectArgs): Deed | undefined {
+function first(choices: readonly GuardedTransition[], args: EffectArgs): Transition | undefined {
   for (const { holds, deed } of choices) if (holds(args, undefined)) return deed;
   return undefined;
 }
@@ -141,16 +141,20 @@ function flatOrThrow(machine: AnyStateMachine, node: AnyStateNode): void {
   }
 }
 
-function placeOf(machine: AnyStateMachine, node: AnyStateNode, deeds: ReadonlyMap<Transition, Deed>): Place {
-  const choices = (of: readonly Transition[]): Choice[] | undefined => {
+function compileState(
+  machine: AnyStateMachine,
+  node: AnyStateNode,
+  deeds: ReadonlyMap<TransitionData, Transition>,
+): CompiledState {
+  const choices = (of: readonly TransitionData[]): GuardedTransition[] | undefined => {
     const guards = of.map((it) => guardOf(machine, it));
     return guards.every((it) => it !== undefined)
-      ? of.map((it, at) => ({ holds: guards[at] as Choice['holds'], deed: deeds.get(it) as Deed }))
+      ? of.map((it, at) => ({ holds: guards[at] as GuardedTransition['holds'], deed: deeds.get(it) as Transition }))
       : undefined;
   };
   const always = choices(node.always ?? []);
   if (always === undefined) throw new Error(`state ${node.id} has a guard that is not a plain function`);
-  const on = new Map<string, readonly Choice[]>();
+  const on = new Map<string, readonly GuardedTransition[]>();
   for (const type of machine.root.events as readonly string[]) {
     if (type.includes('*')) throw new Error(`state ${node.id} takes events of many names: ${type}`);
     // What the state itself does not take may be taken wherever the machine is.
@@ -162,24 +166,24 @@ function placeOf(machine: AnyStateMachine, node: AnyStateNode, deeds: ReadonlyMa
 }
 
 /** Undefined when the guard is put together of others: such a one has a `check` of its own. */
-function guardOf(machine: AnyStateMachine, { guard: given }: Transition): Choice['holds'] | undefined {
+function guardOf(machine: AnyStateMachine, { guard: given }: TransitionData): GuardedTransition['holds'] | undefined {
   const named = machine.implementations.guards as Record<string, unknown>;
   const guard: unknown = typeof given === 'string' ? named[given] : given;
   if (guard === undefined) return () => true;
-  return typeof guard === 'function' && !('check' in guard) ? (guard as Choice['holds']) : undefined;
+  return typeof guard === 'function' && !('check' in guard) ? (guard as GuardedTransition['holds']) : undefined;
 }
 
-function transitionsOf(machine: AnyStateMachine): Transition[] {
+function transitionsOf(machine: AnyStateMachine): TransitionData[] {
   const nodes = [machine.root, ...Object.values(machine.root.states)];
   return nodes.flatMap((node) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])]);
 }
 
-function deedOf(machine: AnyStateMachine, it: Transition): Deed {
-  const effects = (it.actions as readonly unknown[]).map((action) => effectOf(machine, it.source, action));
+function compileTransition(machine: AnyStateMachine, it: TransitionData): Transition {
+  const effects = (it.actions as readonly unknown[]).map((action) => compileEffect(machine, it.source, action));
   return { effects, target: it.target?.[0]?.key };
 }
 
-function effectOf(machine: AnyStateMachine, node: AnyStateNode, action: unknown): Effect {
+function compileEffect(machine: AnyStateMachine, node: AnyStateNode, action: unknown): Effect {
   const named = machine.implementations.actions as Record<string, unknown>;
   const made = (typeof action === 'string' ? named[action] : action) as MadeAction | undefined;
   if (made?.type === 'xstate.assign') {

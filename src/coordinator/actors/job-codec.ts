@@ -3,25 +3,25 @@ import type { AttemptRecord, JobHistoryState } from '../../../machines/job-conte
 import type { JobStatus } from '../../domain/types.ts';
 
 /** What is kept of a job: all but what its batch says of it. */
-interface Kept {
+interface EncodableJob {
   value: JobStatus;
   context: JobHistoryState;
 }
 
 /** The job encoded last, and its record. */
-let latest: { state: Kept; json: string } | undefined;
+let latest: { state: EncodableJob; json: string } | undefined;
 
 /**
  * The record of a job. Its id is in the key, so jobs that one request moves have the same record: it is written out once
  * for them all.
  */
-export function encodeJob(state: Kept): string {
-  if (latest === undefined || !isAlike(latest.state, state)) latest = { state, json: jobToRecord(state) };
+export function encodeJob(state: EncodableJob): string {
+  if (latest === undefined || !isSameRecord(latest.state, state)) latest = { state, json: jobToRecord(state) };
   return latest.json;
 }
 
 /** Do the two have the same record? */
-function isAlike({ value, context: a }: Kept, { value: other, context: b }: Kept): boolean {
+function isSameRecord({ value, context: a }: EncodableJob, { value: other, context: b }: EncodableJob): boolean {
   return (
     value === other &&
     a.runnerId === b.runnerId &&
@@ -35,11 +35,11 @@ function isAlike({ value, context: a }: Kept, { value: other, context: b }: Kept
     a.error === b.error &&
     a.attemptsOmitted === b.attemptsOmitted &&
     a.attempts.length === b.attempts.length &&
-    a.attempts.every((it, at) => isAlikeAttempt(it, b.attempts[at] as AttemptRecord))
+    a.attempts.every((it, at) => isSameAttempt(it, b.attempts[at] as AttemptRecord))
   );
 }
 
-function isAlikeAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
+function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return (
     a.n === b.n &&
     a.runner === b.runner &&
@@ -53,7 +53,7 @@ function isAlikeAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
 }
 
 /** As JSON.stringify would write it (a test compares), put together from parts, which takes a third less time. */
-function jobToRecord({ value, context: c }: Kept): string {
+function jobToRecord({ value, context: c }: EncodableJob): string {
   let json = `{"value":"${value}","attempt":${c.attempt},"retries":${c.retries},"losses":${c.losses}`;
   if (c.runnerId !== undefined) json += `,"runnerId":${JSON.stringify(c.runnerId)}`;
   if (c.claimedAtMs !== undefined) json += `,"claimedAtMs":${c.claimedAtMs}`;

@@ -91,7 +91,7 @@ export class Feed {
 
   #open(name: string): Channel {
     const topic = makeTopic(this.#coordinator, name);
-    const epoch = Buffer.from(this.#coordinator.core.world.random(6)).toString('hex');
+    const epoch = Buffer.from(this.#coordinator.core.clock.random(6)).toString('hex');
     const channel: Channel = {
       name,
       topic,
@@ -111,7 +111,7 @@ export class Feed {
 
   #leave(channel: Channel, subscription: Subscription): void {
     if (!channel.subscriptions.delete(subscription) || channel.subscriptions.size > 0) return;
-    channel.stay = this.#coordinator.core.world.after(LINGER_MS, () => this.#close(channel));
+    channel.stay = this.#coordinator.core.clock.after(LINGER_MS, () => this.#close(channel));
   }
 
   #close(channel: Channel): void {
@@ -133,7 +133,7 @@ export class Feed {
   #schedule(channel: Channel): void {
     if (channel.isScheduled) return;
     channel.isScheduled = true;
-    this.#coordinator.core.world.after(channel.topic.everyMs, () => {
+    this.#coordinator.core.clock.after(channel.topic.everyMs, () => {
       channel.isScheduled = false;
       this.#flush(channel).catch((error: unknown) => this.#tellFailure(channel, error));
     });
@@ -166,7 +166,7 @@ export class Feed {
   /** The viewer reads too slowly: it gets nothing until what is under way has gone, and then everything afresh. */
   #catchUp(channel: Channel, subscription: Subscription): void {
     subscription.waits = true;
-    this.#coordinator.core.world.after(1_000, () => {
+    this.#coordinator.core.clock.after(1_000, () => {
       if (!channel.subscriptions.has(subscription)) return;
       if (subscription.viewer.isBehind()) this.#catchUp(channel, subscription);
       else this.#sendSnapshot(channel, subscription).catch(() => this.#leave(channel, subscription));

@@ -11,7 +11,7 @@ import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
-import type { Step } from '../turn/actor-transition.ts';
+import type { ActorTransition } from '../turn/actor-transition.ts';
 import { keepLast, type Topic } from './topic.ts';
 
 export type MachineKind = Kind | 'supervisor';
@@ -91,7 +91,7 @@ export class MachineTopic implements Topic {
     keepLast(this.#events, LINES);
   }
 
-  #move({ from, to }: Step): void {
+  #move({ from, to }: ActorTransition): void {
     const counts = this.#counts;
     if (counts === undefined || from === to) return;
     if (from !== undefined) counts.set(from, (counts.get(from) ?? 0) - 1);
@@ -163,7 +163,7 @@ export class ActorTopic implements Topic {
     const state = exists ? this.#core.directory.state(this.#kind, this.#id) : undefined;
     if (state === undefined) throw this.#unknown();
     const { value, context } = state;
-    return { value, context, now: this.#core.world.now() };
+    return { value, context, now: this.#core.clock.now() };
   }
 
   /** The record that says whether the actor exists: an untouched job has none but its batch's. */

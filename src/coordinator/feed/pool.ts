@@ -17,7 +17,7 @@ export class PoolTopic implements Topic {
   }
 
   async snapshot(): Promise<unknown> {
-    return { ...(await readings.runners(this.#core, {})), now: this.#core.world.now() };
+    return { ...(await readings.runners(this.#core, {})), now: this.#core.clock.now() };
   }
 
   hear({ facts, steps }: Commit): boolean {
@@ -36,6 +36,6 @@ export class PoolTopic implements Topic {
     const forgotten = [...this.#forgotten].filter((id) => this.#core.store.get(keys.runner(id)) === undefined);
     this.#changed.clear();
     this.#forgotten.clear();
-    return { runners, forgotten, now: this.#core.world.now() };
+    return { runners, forgotten, now: this.#core.clock.now() };
   }
 }

@@ -3,7 +3,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Batch, Job, Uuid } from '../../domain/types.ts';
 import type { Core } from '../core.ts';
-import { presentBatch, presentJob } from '../resources/to-resource.ts';
+import { toBatch, toJob } from '../resources/to-resource.ts';
 import type { BatchState, JobState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 
@@ -29,9 +29,9 @@ export function cancelBatch(core: Core, batchId: Uuid, reason: string | undefine
         throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);
       }
       turn.send('batch', batchId, { type: 'CANCEL', reason, now: turn.now });
-      turn.settle();
+      turn.deliverFacts();
     }
-    return presentBatch(batchOrThrow(turn, batchId));
+    return toBatch(batchOrThrow(turn, batchId));
   });
 }
 
@@ -45,6 +45,6 @@ export function cancelJob(core: Core, jobId: Uuid, reason: string | undefined): 
       turn.send('job', jobId, { type: 'CANCEL', reason, now: turn.now });
     }
     const batch = batchOrThrow(turn, batchIdOf(jobId));
-    return presentJob(jobOrThrow(turn, jobId), core.studies.of(batch.context));
+    return toJob(jobOrThrow(turn, jobId), core.studyCache.of(batch.context));
   });
 }

@@ -1,13 +1,13 @@
 /** Claims: a runner asks for work and gets it at once, or as soon as there is some, or nothing when its patience ends. */
-import { roomOf } from '../../domain/scheduling.ts';
+import { freeCapacityOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../domain/types.ts';
 import type { Core } from '../core.ts';
-import type { Pick, Seeker } from '../scheduling/scheduler.ts';
-import { presentJob } from '../resources/to-resource.ts';
+import type { RunAssignment, WorkRequest } from '../scheduling/scheduler.ts';
+import { toJob } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
-import { hear, runnerOrThrow } from './pool.ts';
+import { recordContact, runnerOrThrow } from './pool.ts';
 
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
@@ -19,34 +19,34 @@ export async function claim(
 ): Promise<ClaimResponse> {
   const { instance, max_jobs: maxJobs, wait_seconds: waitSecs = 0, holding } = request;
   const { value, written } = core.turns.runNow('claim', (turn) => {
-    hear(turn, runnerId, instance, holding);
-    turn.settle();
-    const again = unheard(turn, runnerId, holding ?? []).slice(0, maxJobs);
-    const seeker = seekerOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
-    const picks = seeker === undefined ? [] : core.dispatch.plan([seeker], turn.now);
-    return answer(core, turn, [...again, ...carryOut(turn, picks)]);
+    recordContact(turn, runnerId, instance, holding);
+    turn.deliverFacts();
+    const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
+    const seeker = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
+    const picks = seeker === undefined ? [] : core.scheduler.plan([seeker], turn.now);
+    return answer(core, turn, [...again, ...apply(turn, picks)]);
   });
   await written;
   if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
-  const answered = core.waiting.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
+  const answered = core.longPolls.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
   // Work that came up while the sign of life was being written has looked for this waiter in vain.
-  serveWaiting(core).catch(() => {
+  servePendingPolls(core).catch(() => {
     // Told by the turn or by the failing write; who waits goes on waiting.
   });
   return answered;
 }
 
 /** Deals what there is to those who wait. Called when something may have come up. */
-export async function serveWaiting(core: Core): Promise<void> {
-  if (core.waiting.size === 0 || !core.dispatch.hasWork) return;
+export async function servePendingPolls(core: Core): Promise<void> {
+  if (core.longPolls.size === 0 || !core.scheduler.hasWork) return;
   const { value, written } = core.turns.runNow('serve-waiting', (turn) => {
-    const picks = core.dispatch.plan(waitingSeekers(core, turn), turn.now);
-    carryOut(turn, picks);
-    turn.settle();
+    const picks = core.scheduler.plan(pendingWorkRequests(core, turn), turn.now);
+    apply(turn, picks);
+    turn.deliverFacts();
     return [...jobsByRunner(picks)].map(([runnerId, jobIds]) => ({ runnerId, response: answer(core, turn, jobIds) }));
   });
   // Taken only now: had the turn been rolled back, they would have to go on waiting.
-  const served = value.map(({ runnerId, response }) => ({ waiter: core.waiting.take(runnerId), response }));
+  const served = value.map(({ runnerId, response }) => ({ waiter: core.longPolls.take(runnerId), response }));
   try {
     await written;
   } catch (error) {
@@ -56,36 +56,36 @@ export async function serveWaiting(core: Core): Promise<void> {
   for (const { waiter, response } of served) waiter?.answer(response);
 }
 
-function* waitingSeekers(core: Core, turn: Turn): Iterable<Seeker> {
-  for (const waiter of core.waiting.waiters()) {
+function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
+  for (const waiter of core.longPolls.waiters()) {
     const state = turn.state('runner', waiter.runnerId);
     if (state === undefined || state.context.instance !== waiter.instance) continue;
-    const seeker = seekerOf(state, waiter.maxJobs);
+    const seeker = workRequestOf(state, waiter.maxJobs);
     if (seeker !== undefined) yield seeker;
   }
 }
 
 /** A runner as one that looks for work; undefined when it is drained, silent or full. */
-export function seekerOf({ value, context }: RunnerState, maxJobs: number): Seeker | undefined {
+export function workRequestOf({ value, context }: RunnerState, maxJobs: number): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
   const { capabilities, held, runnerId } = context;
-  const room = roomOf(capabilities, held);
+  const room = freeCapacityOf(capabilities, held);
   return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, room, maxJobs };
 }
 
 /** Claimed jobs that the runner does not name: the reply that told it of them was lost. */
-function unheard(turn: Turn, runnerId: string, holding: readonly AttemptRef[]): Uuid[] {
+function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptRef[]): Uuid[] {
   const named = new Set(holding.map((it) => it.job_id));
   const { held } = runnerOrThrow(turn, runnerId).context;
   return held.map((it) => it.jobId).filter((it) => !named.has(it) && turn.state('job', it)?.value === 'Claimed');
 }
 
-function carryOut(turn: Turn, picks: readonly Pick[]): Uuid[] {
+function apply(turn: Turn, picks: readonly RunAssignment[]): Uuid[] {
   for (const { runnerId, jobId } of picks) turn.send('job', jobId, { type: 'CLAIM', runnerId, now: turn.now });
   return picks.map((it) => it.jobId);
 }
 
-function jobsByRunner(picks: readonly Pick[]): Map<string, Uuid[]> {
+function jobsByRunner(picks: readonly RunAssignment[]): Map<string, Uuid[]> {
   const byRunner = new Map<string, Uuid[]>();
   for (const { runnerId, jobId } of picks) {
     const jobIds = byRunner.get(runnerId);
@@ -101,8 +101,8 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
   for (const jobId of jobIds) {
     const job = jobOrThrow(turn, jobId);
     const { batchId, attempt } = job.context;
-    const study = core.studies.of(batchOrThrow(turn, batchId).context);
-    assignments.push({ job: presentJob(job, study), attempt });
+    const study = core.studyCache.of(batchOrThrow(turn, batchId).context);
+    assignments.push({ job: toJob(job, study), attempt });
     batches[batchId] ??= { config: study.submission.config };
   }
   return { assignments, batches };

@@ -8,16 +8,16 @@ import type { BatchFilter, JobFilter } from '../../domain/filters.ts';
 import type { Listing, PageRequest } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
-import { jobsByStatus, presentBatch, presentJob } from '../resources/to-resource.ts';
+import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
-import type { StoreSnapshot } from '../storage/store.ts';
+import type { StoreView } from '../storage/store.ts';
 import { isEmpty, readBatch } from './readings.ts';
 
 const CHUNK = 500;
 
 /** Turns a stream of chunks into a listing: cut at the limit, with the snapshot freed at the end. */
 function listing<T>(
-  snapshot: StoreSnapshot,
+  snapshot: StoreView,
   source: AsyncIterable<readonly T[]>,
   page: PageRequest,
   positionOf: (item: T) => string,
@@ -48,7 +48,7 @@ function listing<T>(
 }
 
 /** A generator that is returned from before its first step never comes to its `finally`. */
-function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIterable<T> {
+function freeing<T>(snapshot: StoreView, chunks: AsyncIterable<T>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
       const iterator = chunks[Symbol.asyncIterator]();
@@ -65,7 +65,7 @@ function freeing<T>(snapshot: StoreSnapshot, chunks: AsyncIterable<T>): AsyncIte
 }
 
 /** Opens a listing on a new snapshot, which does not outlive a failure to open. */
-async function open<T>(core: Core, make: (snapshot: StoreSnapshot) => Promise<Listing<T>>): Promise<Listing<T>> {
+async function open<T>(core: Core, make: (snapshot: StoreView) => Promise<Listing<T>>): Promise<Listing<T>> {
   const snapshot = core.store.snapshot();
   try {
     return await make(snapshot);
@@ -76,7 +76,7 @@ async function open<T>(core: Core, make: (snapshot: StoreSnapshot) => Promise<Li
 }
 
 async function* allBatches(
-  snapshot: StoreSnapshot,
+  snapshot: StoreView,
   after: Uuid | undefined,
   inclusive: boolean,
 ): AsyncIterable<BatchState> {
@@ -99,14 +99,14 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
       for await (const it of allBatches(snapshot, undefined, true)) if (matches(it)) total += 1;
     }
     async function* chunks(): AsyncIterable<Batch[]> {
-      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield [presentBatch(it)];
+      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield [toBatch(it)];
     }
     return listing(snapshot, chunks(), page, (it) => it.id, total);
   });
 }
 
 async function* wantedBatches(
-  snapshot: StoreSnapshot,
+  snapshot: StoreView,
   filter: JobFilter,
   after: Uuid | undefined,
 ): AsyncIterable<BatchState> {
@@ -139,9 +139,9 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         // A batch may be deleted while its jobs are listed.
-        const study = core.studies.of(batch.context, { read: (key) => snapshot.get(key) });
+        const study = core.studyCache.of(batch.context, { read: (key) => snapshot.get(key) });
         for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
-          yield states.map((it) => presentJob(it, study));
+          yield states.map((it) => toJob(it, study));
         }
       }
     }
@@ -158,7 +158,7 @@ const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number =>
 
 /** The jobs of one batch from run `from` on that match, in chunks of at most `size`. */
 async function* jobsOf(
-  snapshot: StoreSnapshot,
+  snapshot: StoreView,
   batch: BatchState,
   filter: JobFilter,
   statuses: ReadonlySet<JobStatus>,
@@ -200,7 +200,7 @@ async function* jobsOf(
   yield* untouchedBefore(totalJobs);
 }
 
-function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly number[], from: number): JobState[] {
+function namedRuns(snapshot: StoreView, batch: BatchState, runIds: readonly number[], from: number): JobState[] {
   const { totalJobs, batchId } = batch.context;
   const wanted = [...new Set(runIds)].filter((it) => it >= from && it < totalJobs).sort((a, b) => a - b);
   return wanted.map((runId) => {
@@ -211,7 +211,7 @@ function namedRuns(snapshot: StoreSnapshot, batch: BatchState, runIds: readonly 
 }
 
 async function* recordedJobs(
-  snapshot: StoreSnapshot,
+  snapshot: StoreView,
   batch: BatchState,
   from: number,
   chunkSize: number,
@@ -242,5 +242,5 @@ export function batchResults(
       }
     }
     return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
-  }).then((results) => ({ batch: presentBatch(batch as BatchState), results }));
+  }).then((results) => ({ batch: toBatch(batch as BatchState), results }));
 }

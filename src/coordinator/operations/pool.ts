@@ -12,7 +12,7 @@ import type {
   SignOffRequest,
 } from '../../domain/types.ts';
 import type { Core } from '../core.ts';
-import { presentRunner } from '../resources/to-resource.ts';
+import { toRunner } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 
@@ -80,11 +80,11 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
       );
     }
     turn.send('runner', id, event);
-    turn.settle();
+    turn.deliverFacts();
     // A process that starts anew waits for nothing: what the one before it waited for is not its own.
-    core.waiting.dismiss(id, { assignments: [], batches: {} });
+    core.longPolls.dismiss(id, { assignments: [], batches: {} });
     return {
-      runner: presentRunner(runnerOrThrow(turn, id)),
+      runner: toRunner(runnerOrThrow(turn, id)),
       heartbeat_interval_secs: heartbeatIntervalSecs,
       offline_after_secs: offlineAfterMs(heartbeatIntervalSecs) / 1000,
       lease_secs: leaseMs(heartbeatIntervalSecs) / 1000,
@@ -94,15 +94,20 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
 }
 
 /** A sign of life of the registered process. */
-export function hear(turn: Turn, runnerId: string, instance: string, holding: readonly AttemptRef[] | undefined): void {
+export function recordContact(
+  turn: Turn,
+  runnerId: string,
+  instance: string,
+  holding: readonly AttemptRef[] | undefined,
+): void {
   sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
   turn.send('runner', runnerId, { type: 'HEARTBEAT', instance, holding, now: turn.now });
 }
 
 export function heartbeat(core: Core, runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse> {
   return core.turns.run('heartbeat', (turn) => {
-    hear(turn, runnerId, request.instance, request.holding);
-    return { runner: presentRunner(runnerOrThrow(turn, runnerId)), ...judgeHolding(turn, runnerId, request.holding) };
+    recordContact(turn, runnerId, request.instance, request.holding);
+    return { runner: toRunner(runnerOrThrow(turn, runnerId)), ...judgeHolding(turn, runnerId, request.holding) };
   });
 }
 
@@ -110,22 +115,22 @@ export function signOff(core: Core, runnerId: string, { instance }: SignOffReque
   return core.turns.run('sign-off', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
     turn.send('runner', runnerId, { type: 'SIGN_OFF', instance, now: turn.now });
-    turn.settle();
-    core.waiting.dismiss(runnerId, { assignments: [], batches: {} });
-    return presentRunner(runnerOrThrow(turn, runnerId));
+    turn.deliverFacts();
+    core.longPolls.dismiss(runnerId, { assignments: [], batches: {} });
+    return toRunner(runnerOrThrow(turn, runnerId));
   });
 }
 
 export function drain(core: Core, runnerId: string, reason: string | undefined): Promise<Runner> {
   return core.turns.run('drain', (turn) => {
     runnerOrThrow(turn, runnerId);
-    return presentRunner(turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now }));
+    return toRunner(turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now }));
   });
 }
 
 export function resume(core: Core, runnerId: string): Promise<Runner> {
   return core.turns.run('resume', (turn) => {
     runnerOrThrow(turn, runnerId);
-    return presentRunner(turn.send('runner', runnerId, { type: 'RESUME', now: turn.now }));
+    return toRunner(turn.send('runner', runnerId, { type: 'RESUME', now: turn.now }));
   });
 }

@@ -20,7 +20,7 @@ import type {
 import type { RunnerFilter } from '../../domain/filters.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
-import { jobsByStatus, presentBatch, presentHistory, presentJob, presentRunner } from '../resources/to-resource.ts';
+import { jobsByStatus, toBatch, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -60,11 +60,11 @@ function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: 
 
 export function job(core: Core, jobId: Uuid): Job {
   const { state, batchState } = readJob(core.store, jobId);
-  return presentJob(state, core.studies.of(batchState.context));
+  return toJob(state, core.studyCache.of(batchState.context));
 }
 
 export function jobHistory(core: Core, jobId: Uuid): JobHistory {
-  return presentHistory(readJob(core.store, jobId).state);
+  return toJobHistory(readJob(core.store, jobId).state);
 }
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
@@ -82,14 +82,14 @@ export function jobResult(core: Core, jobId: Uuid): JobResult {
 
 export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   const state = readBatch(core.store, batchId);
-  const now = core.world.now();
+  const now = core.clock.now();
   const { context: c } = state;
   const remaining = pendingRuns(c) + activeRuns(c);
-  const window = core.views.getSnapshot().context.rates[batchId] ?? EMPTY_WINDOW;
+  const window = core.statistics.getSnapshot().context.rates[batchId] ?? EMPTY_WINDOW;
   const ended = c.completed + c.failed + c.timedOut;
   const rate = jobsPerMinute({ ended, remaining, startedAtMs: c.startedAtMs, window }, now);
   const response: BatchStatusResponse = {
-    batch: presentBatch(state),
+    batch: toBatch(state),
     jobs_by_status: jobsByStatus(state),
     throughput_jobs_per_minute: rate,
   };
@@ -99,18 +99,18 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
 }
 
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
-  return core.studies.of(readBatch(core.store, batchId).context).submission;
+  return core.studyCache.of(readBatch(core.store, batchId).context).submission;
 }
 
 export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
   const { context } = readBatch(core.store, batchId);
-  return { sampler: core.studies.of(context).sampler, totalJobs: context.totalJobs };
+  return { sampler: core.studyCache.of(context).sampler, totalJobs: context.totalJobs };
 }
 
 export function runner(core: Core, runnerId: string): Runner {
   const record = core.store.get(keys.runner(runnerId));
   if (record === undefined) throw new SimbatchError('unknown-runner', `there is no runner "${runnerId}"`);
-  return presentRunner(decodeRunner(record));
+  return toRunner(decodeRunner(record));
 }
 
 export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerListResponse> {
@@ -118,7 +118,7 @@ export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerL
   const snapshot = core.store.snapshot();
   try {
     for await (const chunk of snapshot.entries(allOf('runner'))) {
-      for (const [, record] of chunk) all.push(presentRunner(decodeRunner(record)));
+      for (const [, record] of chunk) all.push(toRunner(decodeRunner(record)));
     }
   } finally {
     await snapshot.close();

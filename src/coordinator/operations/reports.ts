@@ -20,7 +20,7 @@ import type { JobEvent } from '../../../machines/protocol.ts';
 import type { ReportJudgement } from '../api.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
-import { presentJob, reportedResult } from '../resources/to-resource.ts';
+import { toJob, reportedResult } from '../resources/to-resource.ts';
 import { isTerminal, type JobState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
@@ -39,7 +39,7 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   return core.turns.run(report.type, (turn) => {
     const job = judge(turn, runnerId, report);
     const batch = batchOrThrow(turn, batchIdOf(report.job_id));
-    return presentJob(job, core.studies.of(batch.context));
+    return toJob(job, core.studyCache.of(batch.context));
   });
 }
 
@@ -66,7 +66,7 @@ function judge(turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
   const event = eventOf(report, runnerId, turn.now);
-  const after = turn.offer('job', jobId, event);
+  const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
     throw refusal(before, runnerId, report);

@@ -10,7 +10,7 @@ import { allOf, idOf, keys, ofBatch } from '../storage/keys.ts';
 import { timestamp } from '../resources/to-resource.ts';
 import { decodeRunner, type JobRecord } from '../actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
-import type { Entry, StoreSnapshot } from '../storage/store.ts';
+import type { Entry, StoreView } from '../storage/store.ts';
 import { readBatch } from './readings.ts';
 
 /** @throws SimbatchError `unknown-batch` */
@@ -26,13 +26,13 @@ export function exportSnapshot(core: Core, batchId?: Uuid): ExportListing {
     format: SNAPSHOT_FORMAT,
     kind: 'export',
     made_by: `simbatch ${packageVersion}`,
-    taken_at: timestamp(core.world.now()),
+    taken_at: timestamp(core.clock.now()),
     batch_id: batchId ?? null,
   };
   return { head, records: { total: undefined, chunks: freed(snapshot, batchId), next: () => undefined } };
 }
 
-async function* freed(snapshot: StoreSnapshot, batchId: Uuid | undefined): AsyncGenerator<ExportedRecord[]> {
+async function* freed(snapshot: StoreView, batchId: Uuid | undefined): AsyncGenerator<ExportedRecord[]> {
   try {
     if (batchId === undefined) yield* everything(snapshot);
     else yield* oneBatch(snapshot, batchId);
@@ -45,7 +45,7 @@ const records =
   (name: string) =>
   ([key, json]: Entry): ExportedRecord => ({ key: `${name}/${idOf(key)}`, json });
 
-async function* everything(snapshot: StoreSnapshot): AsyncGenerator<ExportedRecord[]> {
+async function* everything(snapshot: StoreView): AsyncGenerator<ExportedRecord[]> {
   for await (const chunk of snapshot.entries(allOf('batch'), { chunkSize: 100 })) {
     for (const [key] of chunk) yield* recordsOf(snapshot, idOf(key));
   }
@@ -53,7 +53,7 @@ async function* everything(snapshot: StoreSnapshot): AsyncGenerator<ExportedReco
 }
 
 /** The batch, and the runners it has to do with: with what they hold of it, and of nothing else. */
-async function* oneBatch(snapshot: StoreSnapshot, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
+async function* oneBatch(snapshot: StoreView, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
   const runners = new Set<string>();
   for await (const chunk of recordsOf(snapshot, batchId)) {
     for (const { key, json } of chunk) {
@@ -74,7 +74,7 @@ function ofThisBatch(record: string, batchId: Uuid): string {
   return JSON.stringify({ value, ...context, held });
 }
 
-async function* recordsOf(snapshot: StoreSnapshot, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
+async function* recordsOf(snapshot: StoreView, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
   const single = (['batch', 'submission'] as const).flatMap((name): ExportedRecord[] => {
     const json = snapshot.get(keys[name](batchId));
     return json === undefined ? [] : [{ key: `${name}/${batchId}`, json }];

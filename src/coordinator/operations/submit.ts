@@ -35,7 +35,7 @@ export function submit(
 }
 
 function openBatch(core: Core, turn: Turn, submission: BatchSubmission): SubmissionResponse {
-  const batchId = core.batchIds.next(turn.now, core.world.random(6));
+  const batchId = core.batchIds.next(turn.now, core.clock.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
   const input = batchInput(core, turn.now, batchId, submission, seed);
   const { totalJobs } = input;
@@ -78,7 +78,7 @@ function quantity(parsed: number | string): number {
 
 /** 53 random bits, so that the seed is exact in every reader's numbers. */
 function drawSeed(core: Core): number {
-  const bytes = core.world.random(7);
+  const bytes = core.clock.random(7);
   let seed = (bytes[0] as number) & 0x1f;
   for (let at = 1; at < 7; at += 1) seed = seed * 256 + (bytes[at] as number);
   return seed;
@@ -86,7 +86,7 @@ function drawSeed(core: Core): number {
 
 /** From how long runs of this simulation took of late and how many the pool takes at once; null when either is unknown. */
 function estimatedMinutes(core: Core, input: BatchInput): number | null {
-  const { runTimes } = core.views.getSnapshot().context;
+  const { runTimes } = core.statistics.getSnapshot().context;
   const meanMs = runTimes[input.simulationName]?.meanMs;
   let capacity = 0;
   for (const { actor } of core.directory.runners.values()) {
@@ -99,7 +99,7 @@ function estimatedMinutes(core: Core, input: BatchInput): number | null {
   if (input.totalJobs === 0) return 0;
   if (meanMs === undefined || capacity === 0) return null;
   let ahead = 0;
-  for (const batch of core.dispatch.openBatches()) {
+  for (const batch of core.scheduler.openBatches()) {
     if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
   }
   return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;
@@ -111,7 +111,7 @@ function recall(
   now: number,
 ): SubmissionResponse | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const text = core.commits.read(keys.idempotency(idempotencyKey));
+  const text = core.groupCommit.read(keys.idempotency(idempotencyKey));
   if (text === undefined) return undefined;
   const record = JSON.parse(text) as IdempotencyRecord;
   if (now - record.atMs > core.options.idempotencyMs) return undefined;
@@ -134,12 +134,12 @@ export async function forgetOldKeys(core: Core): Promise<void> {
   try {
     for await (const chunk of snapshot.entries(allOf('idempotency'))) {
       const isOld = (text: string): boolean =>
-        core.world.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
+        core.clock.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
       const old = chunk.filter(([, text]) => isOld(text));
       if (old.length === 0) continue;
       await core.turns.run('forget-keys', (turn) => {
         // A key that was used anew since the snapshot was taken is not the old one any more.
-        for (const [key, text] of old) if (core.commits.read(key) === text) turn.put(key, null);
+        for (const [key, text] of old) if (core.groupCommit.read(key) === text) turn.put(key, null);
       });
     }
   } finally {

@@ -52,9 +52,9 @@ function withRates(rates: Figures['rates'], { ended, now }: Committed): Figures[
   return next;
 }
 
-export type Views = ReturnType<typeof createViews>;
+export type Statistics = ReturnType<typeof createStatistics>;
 
-export function createViews() {
+export function createStatistics() {
   const context: Figures = { commits: 0, rates: {}, runTimes: {} };
   return createStore({
     context,

@@ -36,7 +36,7 @@ export function decodeSubmission(record: string): { submission: BatchSubmission;
   return { submission, seed };
 }
 
-export class Studies {
+export class StudyCache {
   readonly #source: RecordSource;
   readonly #kept = new Map<Uuid, Study>();
   /** The last one asked for: the jobs of one claim ask for the same, one after another. */

@@ -30,7 +30,7 @@ export function timestamp(ms: number): Timestamp {
   return kept.text;
 }
 
-export function presentJob({ value, context: c }: JobState, study: Study): Job {
+export function toJob({ value, context: c }: JobState, study: Study): Job {
   const job: Job = {
     id: c.jobId,
     batch_id: c.batchId,
@@ -49,7 +49,7 @@ export function presentJob({ value, context: c }: JobState, study: Study): Job {
   return job;
 }
 
-function presentAttempt(it: AttemptRecord): Attempt {
+function toAttempt(it: AttemptRecord): Attempt {
   const attempt: Attempt = { attempt: it.n, runner_id: it.runner, claimed_at: timestamp(it.claimed) };
   if (it.started !== undefined) attempt.started_at = timestamp(it.started);
   if (it.ended !== undefined) attempt.ended_at = timestamp(it.ended);
@@ -59,18 +59,18 @@ function presentAttempt(it: AttemptRecord): Attempt {
   return attempt;
 }
 
-export function presentHistory({ value, context: c }: JobState): JobHistory {
+export function toJobHistory({ value, context: c }: JobState): JobHistory {
   return {
     job_id: c.jobId,
     status: value,
     retries: c.retries,
     losses: c.losses,
-    attempts: c.attempts.map(presentAttempt),
+    attempts: c.attempts.map(toAttempt),
     attempts_omitted: c.attemptsOmitted,
   };
 }
 
-export function presentBatch({ value, context: c }: BatchState): Batch {
+export function toBatch({ value, context: c }: BatchState): Batch {
   return {
     id: c.batchId,
     name: c.name,
@@ -95,7 +95,7 @@ export function jobsByStatus({ context: c }: BatchState): Record<JobStatus, numb
   };
 }
 
-export function presentRunner({ value, context: c }: RunnerState): Runner {
+export function toRunner({ value, context: c }: RunnerState): Runner {
   const runner: Runner = {
     id: c.runnerId,
     name: c.name,

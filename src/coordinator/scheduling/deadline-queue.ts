@@ -4,7 +4,7 @@
  */
 import type { Address, Deadline, DueDeadline } from '../../../machines/protocol.ts';
 
-interface Place {
+interface HeapEntry {
   address: Address;
   atMs: number;
 }
@@ -12,15 +12,15 @@ interface Place {
 interface Current {
   deadline: Deadline;
   /** Its one place in the heap that counts, at or before its time; other places of the same actor are left over. */
-  place: Place;
+  place: HeapEntry;
 }
 
 /** A heap of fewer places than this is not worth tidying. */
 const TIDY_FROM = 1_000;
 
-export class Deadlines {
+export class DeadlineQueue {
   readonly #current = new Map<Address, Current>();
-  readonly #heap: Place[] = [];
+  readonly #heap: HeapEntry[] = [];
 
   /** The actor's deadline as of now, or none. */
   set(address: Address, deadline: Deadline | undefined): void {
@@ -76,13 +76,13 @@ export class Deadlines {
     return due;
   }
 
-  #push(place: Place): void {
+  #push(place: HeapEntry): void {
     const heap = this.#heap;
     let at = heap.length;
     heap.push(place);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      const above = heap[parent] as Place;
+      const above = heap[parent] as HeapEntry;
       if (above.atMs <= place.atMs) break;
       heap[at] = above;
       at = parent;
@@ -98,9 +98,9 @@ export class Deadlines {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && (heap[child + 1] as Place).atMs < (heap[child] as Place).atMs) child += 1;
-      if ((heap[child] as Place).atMs >= last.atMs) break;
-      heap[at] = heap[child] as Place;
+      if (child + 1 < heap.length && (heap[child + 1] as HeapEntry).atMs < (heap[child] as HeapEntry).atMs) child += 1;
+      if ((heap[child] as HeapEntry).atMs >= last.atMs) break;
+      heap[at] = heap[child] as HeapEntry;
       at = child;
     }
     heap[at] = last;

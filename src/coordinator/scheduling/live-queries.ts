@@ -3,12 +3,12 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../domain/types.ts';
 import { stateOf, type Directory } from '../actors/directory.ts';
-import { couldTake, type Dispatch } from './scheduler.ts';
-import { seekerOf } from '../operations/claims.ts';
+import { couldTake, type Scheduler } from './scheduler.ts';
+import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 
 /** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
-export function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uuid): Set<Uuid> {
+export function openJobsOf(directory: Directory, dispatch: Scheduler, batchId: Uuid): Set<Uuid> {
   const open = new Set<Uuid>();
   for (const activation of directory.jobs.values()) {
     const { value, context } = stateOf(activation);
@@ -23,7 +23,7 @@ export function openJobsOf(directory: Directory, dispatch: Dispatch, batchId: Uu
 export function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis) continue;
-    const seeker = seekerOf(stateOf(activation), 1);
+    const seeker = workRequestOf(stateOf(activation), 1);
     if (seeker !== undefined && couldTake(seeker, batch)) return true;
   }
   return false;

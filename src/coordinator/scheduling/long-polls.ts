@@ -2,9 +2,9 @@
  * The long polls: runners that asked for work when there was none. First come, first served; one per runner, since a runner
  * that asks again has given its earlier question up.
  */
-import type { World } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
-export interface Waiter<T> {
+export interface PendingPoll<T> {
   runnerId: string;
   instance: string;
   maxJobs: number;
@@ -12,16 +12,16 @@ export interface Waiter<T> {
   answer(value: T): void;
 }
 
-interface Place<T> extends Waiter<T> {
+interface QueuedPoll<T> extends PendingPoll<T> {
   cancelTimer(): void;
 }
 
-export class Waiting<T> {
-  readonly #world: World;
-  readonly #places = new Map<string, Place<T>>();
+export class LongPolls<T> {
+  readonly #world: Clock;
+  readonly #places = new Map<string, QueuedPoll<T>>();
   #isClosed = false;
 
-  constructor(world: World) {
+  constructor(world: Clock) {
     this.#world = world;
   }
 
@@ -30,7 +30,7 @@ export class Waiting<T> {
   }
 
   /** In the order in which they came. */
-  waiters(): Iterable<Waiter<T>> {
+  waiters(): Iterable<PendingPoll<T>> {
     return this.#places.values();
   }
 
@@ -39,7 +39,7 @@ export class Waiting<T> {
    * has gone: then the answer is `nothing`.
    */
   wait(
-    question: Omit<Waiter<T>, 'answer'>,
+    question: Omit<PendingPoll<T>, 'answer'>,
     waitMs: number,
     nothing: T,
     abandoned: AbortSignal | undefined,
@@ -48,7 +48,7 @@ export class Waiting<T> {
     if (abandoned?.aborted === true || this.#isClosed) return Promise.resolve(nothing);
     return new Promise((resolve) => {
       const giveUp = (): void => place.answer(nothing);
-      const place: Place<T> = {
+      const place: QueuedPoll<T> = {
         ...question,
         cancelTimer: this.#world.after(waitMs, giveUp),
         answer: (value) => {
@@ -64,7 +64,7 @@ export class Waiting<T> {
   }
 
   /** Takes the waiter out of the queue: work was found for it. The caller must call its `answer`, whatever happens. */
-  take(runnerId: string): Waiter<T> | undefined {
+  take(runnerId: string): PendingPoll<T> | undefined {
     const place = this.#places.get(runnerId);
     if (place === undefined) return undefined;
     this.#places.delete(runnerId);

@@ -2,19 +2,19 @@
  * An ordered set: items by rank (lowest first), and by the order of their first coming within a rank; as a whole and by
  * group. Putting and removing cost a binary search and a move of pointers; walking from the front costs nothing.
  */
-interface Place<T> {
+interface RankedItem<T> {
   item: T;
   group: string;
   rank: number;
   sequence: number;
 }
 
-export class Ranking<T extends object> {
-  readonly #places = new Map<T, Place<T>>();
+export class RankedSet<T extends object> {
+  readonly #places = new Map<T, RankedItem<T>>();
   /** The order of first coming, kept while an item is away (capped, or without work for the moment). */
   readonly #sequences = new WeakMap<T, number>();
-  readonly #all: Place<T>[] = [];
-  readonly #groups = new Map<string, Place<T>[]>();
+  readonly #all: RankedItem<T>[] = [];
+  readonly #groups = new Map<string, RankedItem<T>[]>();
   #lastSequence = 0;
 
   get size(): number {
@@ -39,7 +39,7 @@ export class Ranking<T extends object> {
   }
 
   /** Gives the place its new rank if that leaves the order as it is, as it does while there is little to choose from. */
-  #staysAt(place: Place<T>, rank: number): boolean {
+  #staysAt(place: RankedItem<T>, rank: number): boolean {
     const moved = { ...place, rank };
     const members = this.#groups.get(place.group) ?? [];
     if (!fitsThere(this.#all, place, moved) || !fitsThere(members, place, moved)) return false;
@@ -69,8 +69,8 @@ export class Ranking<T extends object> {
       return members === undefined ? [] : [{ members, at: 0 }];
     });
     for (;;) {
-      let best: Place<T> | undefined;
-      let from: { members: Place<T>[]; at: number } | undefined;
+      let best: RankedItem<T> | undefined;
+      let from: { members: RankedItem<T>[]; at: number } | undefined;
       for (const head of heads) {
         const place = head.members[head.at];
         if (place === undefined || (best !== undefined && !isBefore(place, best))) continue;
@@ -84,30 +84,30 @@ export class Ranking<T extends object> {
   }
 }
 
-function isBefore<T>(a: Place<T>, b: Place<T>): boolean {
+function isBefore<T>(a: RankedItem<T>, b: RankedItem<T>): boolean {
   return a.rank < b.rank || (a.rank === b.rank && a.sequence < b.sequence);
 }
 
 /** Where the place is, or would have to be. */
-function indexOf<T>(places: readonly Place<T>[], place: Place<T>): number {
+function indexOf<T>(places: readonly RankedItem<T>[], place: RankedItem<T>): number {
   let low = 0;
   let high = places.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(places[middle] as Place<T>, place)) low = middle + 1;
+    if (isBefore(places[middle] as RankedItem<T>, place)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
 /** Would `moved` be in order where `place` is? */
-function fitsThere<T>(places: readonly Place<T>[], place: Place<T>, moved: Place<T>): boolean {
+function fitsThere<T>(places: readonly RankedItem<T>[], place: RankedItem<T>, moved: RankedItem<T>): boolean {
   const at = indexOf(places, place);
   const before = places[at - 1];
   const behind = places[at + 1];
   return (before === undefined || isBefore(before, moved)) && (behind === undefined || isBefore(moved, behind));
 }
 
-function insert<T>(places: Place<T>[], place: Place<T>): void {
+function insert<T>(places: RankedItem<T>[], place: RankedItem<T>): void {
   places.splice(indexOf(places, place), 0, place);
 }

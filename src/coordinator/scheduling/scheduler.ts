@@ -10,7 +10,7 @@ import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { fits, less, supports, type Room } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../domain/types.ts';
-import { Ranking } from './ranked-set.ts';
+import { RankedSet } from './ranked-set.ts';
 
 /** A run that is Pending again. */
 export interface Requeued {
@@ -20,7 +20,7 @@ export interface Requeued {
 }
 
 /** A runner that asks for work. Room and number shrink as the plan is made. */
-export interface Seeker {
+export interface WorkRequest {
   runnerId: string;
   capabilities: RunnerCapabilities;
   room: Room;
@@ -28,12 +28,12 @@ export interface Seeker {
   maxJobs: number;
 }
 
-export interface Pick {
+export interface RunAssignment {
   runnerId: string;
   jobId: Uuid;
 }
 
-export interface DispatchSources {
+export interface SchedulerSources {
   /** Has the job a record? Asked only about runs of batches of which some were cancelled one by one. */
   isTouched(id: Uuid): boolean;
   /** Is there a runner other than this one that could take a run of this batch now? */
@@ -55,12 +55,12 @@ interface OpenBatch {
   isPlanned: boolean;
 }
 
-export class Dispatch {
-  readonly #sources: DispatchSources;
+export class Scheduler {
+  readonly #sources: SchedulerSources;
   readonly #batches = new Map<Uuid, OpenBatch>();
-  readonly #ranking = new Ranking<OpenBatch>();
+  readonly #ranking = new RankedSet<OpenBatch>();
 
-  constructor(sources: DispatchSources) {
+  constructor(sources: SchedulerSources) {
     this.#sources = sources;
   }
 
@@ -112,12 +112,12 @@ export class Dispatch {
   }
 
   /** Who gets what, dealt one by one in turn so that a small study is spread over the seekers. */
-  plan(seekers: Iterable<Seeker>, now: number): Pick[] {
-    const picks: Pick[] = [];
+  plan(seekers: Iterable<WorkRequest>, now: number): RunAssignment[] {
+    const picks: RunAssignment[] = [];
     const planned = new Set<OpenBatch>();
     // No more seekers are looked at than there is work for.
     for (let hungry = seekers; this.#ranking.size > 0;) {
-      const served: Seeker[] = [];
+      const served: WorkRequest[] = [];
       for (const seeker of hungry) {
         const pick = seeker.maxJobs > 0 ? this.#pickFor(seeker, now, planned) : undefined;
         if (pick === undefined) continue;
@@ -132,7 +132,7 @@ export class Dispatch {
     return picks;
   }
 
-  #pickFor(seeker: Seeker, now: number, planned: Set<OpenBatch>): Pick | undefined {
+  #pickFor(seeker: WorkRequest, now: number, planned: Set<OpenBatch>): RunAssignment | undefined {
     if (seeker.room.slots <= 0) return undefined;
     const types = seeker.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
@@ -150,7 +150,7 @@ export class Dispatch {
     return undefined;
   }
 
-  #runFor(seeker: Seeker, batch: OpenBatch, now: number): number | undefined {
+  #runFor(seeker: WorkRequest, batch: OpenBatch, now: number): number | undefined {
     let looked = 0;
     for (const run of batch.requeued.values()) {
       if (batch.taken.has(run.runId)) continue;
@@ -163,7 +163,7 @@ export class Dispatch {
     return this.#nextUntouched(batch);
   }
 
-  #mayTake(seeker: Seeker, batch: OpenBatch, run: Requeued, now: number): boolean {
+  #mayTake(seeker: WorkRequest, batch: OpenBatch, run: Requeued, now: number): boolean {
     return (
       run.lastRunner !== seeker.runnerId ||
       now >= run.sinceMs + PREFER_OTHER_RUNNER_MS ||
@@ -202,6 +202,6 @@ export class Dispatch {
 }
 
 /** Whether a runner could take a run of the batch. */
-export function couldTake({ capabilities, room }: Seeker, batch: BatchContext): boolean {
+export function couldTake({ capabilities, room }: WorkRequest, batch: BatchContext): boolean {
   return fits(batch, room) && supports(capabilities, batch.simulationName);
 }

@@ -29,7 +29,7 @@ interface PlayedSnapshot {
 /** The value as JSON has it: without what is undefined. */
 export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-export class Player {
+export class ActorPlayer {
   readonly machine: MachineName;
   #actor: Actor<AnyActorLogic>;
   #facts: Fact[] = [];
@@ -40,13 +40,13 @@ export class Player {
   }
 
   /** The actor as it begins. */
-  static begin(machine: MachineName, input: unknown): Player {
-    return new Player(machine, { input });
+  static begin(machine: MachineName, input: unknown): ActorPlayer {
+    return new ActorPlayer(machine, { input });
   }
 
   /** The actor in a state it was kept in. */
-  static restore(machine: MachineName, { value, ...context }: StoredState): Player {
-    return new Player(machine, { snapshot: resolved(machine, value, context) });
+  static restore(machine: MachineName, { value, ...context }: StoredState): ActorPlayer {
+    return new ActorPlayer(machine, { snapshot: resolved(machine, value, context) });
   }
 
   #start(options: object): Actor<AnyActorLogic> {

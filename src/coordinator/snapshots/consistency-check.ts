@@ -14,10 +14,10 @@ import {
   type JobState,
   type RunnerState,
 } from '../actors/actor-kinds.ts';
-import type { Findings } from './divergence.ts';
+import type { DivergenceLog } from './divergence.ts';
 import { splitKey, type RecordName, type SnapshotRecord, type StoredState } from './format.ts';
 import { pastOf } from './history.ts';
-import { Player, plain } from './actor-player.ts';
+import { ActorPlayer, plain } from './actor-player.ts';
 import { unusable } from './read.ts';
 
 type Count = Record<JobStatus, number>;
@@ -36,15 +36,15 @@ interface Account {
 
 const NONE: Count = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
 
-export class Ledger {
-  readonly #findings: Findings;
+export class ConsistencyCheck {
+  readonly #findings: DivergenceLog;
   #account: Account | undefined;
   readonly #batches = new Set<string>();
   readonly #runners = new Set<string>();
   /** Job -> runner and attempt, of what is Claimed or Running and no runner was found to hold yet. */
   readonly #active = new Map<string, { runnerId: string; attempt: number }>();
 
-  constructor(findings: Findings) {
+  constructor(findings: DivergenceLog) {
     this.#findings = findings;
   }
 
@@ -116,7 +116,7 @@ export class Ledger {
     findings.report.actors += 1;
     findings.report.events += events.length;
     findings.report.attemptsOmitted += context.attemptsOmitted;
-    const player = Player.restore('job', plain({ value: 'Pending', ...context, ...start }));
+    const player = ActorPlayer.restore('job', plain({ value: 'Pending', ...context, ...start }));
     for (const event of events) {
       if (event.type === 'restart') {
         player.restart(event.now);

@@ -2,7 +2,7 @@
 import { same } from './actor-player.ts';
 
 /** A place where the record and what the machines do now part. */
-export interface Parting {
+export interface Divergence {
   /** `step 3`, `turn 12`, the address of an actor. */
   where: string;
   detail: string;
@@ -13,7 +13,7 @@ export interface ReplayReport {
   events: number;
   /** Attempts so old that the record only counts them: taken on trust. */
   attemptsOmitted: number;
-  partings: Parting[];
+  partings: Divergence[];
   /** How many more there are than are listed. */
   partingsOmitted: number;
 }
@@ -21,7 +21,7 @@ export interface ReplayReport {
 const MAX_PARTINGS = 100;
 
 /** Gathers what a replay finds. */
-export class Findings {
+export class DivergenceLog {
   readonly report: ReplayReport = { actors: 0, events: 0, attemptsOmitted: 0, partings: [], partingsOmitted: 0 };
 
   part(where: string, detail: string): void {

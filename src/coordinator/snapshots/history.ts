@@ -2,7 +2,12 @@
  * From a job's record back to the events that made it: its attempts say who claimed it when, and how each attempt ended. What
  * the record leaves out (attempts beyond those it keeps, the reason of a cancellation between attempts) is left open. Pure.
  */
-import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import {
+  INITIAL_HISTORY,
+  type AttemptRecord,
+  type JobContext,
+  type JobHistoryState,
+} from '../../../machines/job-context.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { CLAIM_MS } from '../../domain/rules.ts';
 import type { FailReason } from '../../domain/types.ts';
@@ -30,9 +35,9 @@ export function pastOf({ value, context: c }: JobState): JobPast {
   const omitted = c.attemptsOmitted;
   const start: JobHistoryState =
     omitted === 0
-      ? UNTOUCHED
+      ? INITIAL_HISTORY
       : {
-          ...UNTOUCHED,
+          ...INITIAL_HISTORY,
           attempt: omitted,
           attemptsOmitted: omitted,
           retries: c.retries - retried,

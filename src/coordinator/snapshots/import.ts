@@ -5,9 +5,9 @@
 import { keys } from '../storage/keys.ts';
 import { isTerminal, type JobRecord } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
-import { Findings } from './divergence.ts';
+import { DivergenceLog } from './divergence.ts';
 import { splitKey, type RecordName, type Snapshot, type SnapshotRecord } from './format.ts';
-import { Ledger } from './consistency-check.ts';
+import { ConsistencyCheck } from './consistency-check.ts';
 import { unusable } from './read.ts';
 
 export interface ImportReport {
@@ -35,8 +35,8 @@ const KEY_OF: Readonly<Record<RecordName, (id: string) => string>> = {
  */
 export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<ImportReport> {
   if (snapshot.kind === 'scenario') throw unusable('it is of a single machine; there is nothing to go on with');
-  const findings = new Findings();
-  const ledger = new Ledger(findings);
+  const findings = new DivergenceLog();
+  const ledger = new ConsistencyCheck(findings);
   const counted: Record<RecordName, number> = { batch: 0, submission: 0, job: 0, result: 0, runner: 0 };
   let group = new Map<string, string>();
   for await (const record of snapshot.records) {
@@ -47,15 +47,15 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
       await store.write(group);
       group = new Map();
     }
-    refuseIfParted(findings);
+    refuseIfDivergent(findings);
   }
   ledger.finish();
-  refuseIfParted(findings);
+  refuseIfDivergent(findings);
   await store.write(group);
   return { batches: counted.batch, jobs: counted.job, results: counted.result, runners: counted.runner };
 }
 
-function refuseIfParted({ report }: Findings): void {
+function refuseIfDivergent({ report }: DivergenceLog): void {
   const [first] = report.partings;
   if (first !== undefined) throw unusable(`it does not agree with itself: ${first.where}: ${first.detail}`);
 }

@@ -9,9 +9,9 @@ import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.t
 import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
 import { FAIL_REASONS } from '../../domain/types.ts';
 import type { MachineName, StoredState } from './format.ts';
-import { Player } from './actor-player.ts';
+import { ActorPlayer } from './actor-player.ts';
 
-export interface PossibleEvent {
+export interface NextEvent {
   /** The event, with what matters of it in words. */
   event: string;
   /** The state it leads to. */
@@ -21,11 +21,11 @@ export interface PossibleEvent {
 type Labelled = [label: string, event: AnyEvent];
 
 /** What the actor would take, in this state, as of its own latest time. */
-export function possibleEvents(machine: MachineName, stored: StoredState): PossibleEvent[] {
+export function nextEvents(machine: MachineName, stored: StoredState): NextEvent[] {
   const candidates = CANDIDATES[machine](stored);
-  const possible: PossibleEvent[] = [];
+  const possible: NextEvent[] = [];
   for (const [event, message] of candidates) {
-    const player = Player.restore(machine, stored);
+    const player = ActorPlayer.restore(machine, stored);
     if (player.send(message) !== 'refused') possible.push({ event, to: player.state });
   }
   return possible;

@@ -13,9 +13,9 @@ import type {
   Study,
 } from './format.ts';
 import { splitKey } from './format.ts';
-import { Findings, type ReplayReport } from './divergence.ts';
-import { Ledger } from './consistency-check.ts';
-import { Player } from './actor-player.ts';
+import { DivergenceLog, type ReplayReport } from './divergence.ts';
+import { ConsistencyCheck } from './consistency-check.ts';
+import { ActorPlayer } from './actor-player.ts';
 import { unusable } from './read.ts';
 
 /**
@@ -23,7 +23,7 @@ import { unusable } from './read.ts';
  * @throws SimbatchError `snapshot-unusable` when it cannot be read to its end
  */
 export async function replaySnapshot(snapshot: Snapshot): Promise<ReplayReport> {
-  const findings = new Findings();
+  const findings = new DivergenceLog();
   switch (snapshot.kind) {
     case 'scenario':
       replayScenario(snapshot, findings);
@@ -44,10 +44,10 @@ export async function replaySnapshot(snapshot: Snapshot): Promise<ReplayReport> 
 
 async function throughLedger(
   records: AsyncIterable<SnapshotRecord>,
-  findings: Findings,
+  findings: DivergenceLog,
   also: (record: SnapshotRecord) => void = () => {},
 ): Promise<void> {
-  const ledger = new Ledger(findings);
+  const ledger = new ConsistencyCheck(findings);
   for await (const record of records) {
     ledger.add(record);
     also(record);
@@ -64,9 +64,9 @@ function guarded<T>(where: string, action: () => T): T {
   }
 }
 
-function replayScenario(scenario: Scenario, findings: Findings): void {
+function replayScenario(scenario: Scenario, findings: DivergenceLog): void {
   findings.report.actors = 1;
-  const player = guarded('its beginning', () => Player.begin(scenario.machine, scenario.input));
+  const player = guarded('its beginning', () => ActorPlayer.begin(scenario.machine, scenario.input));
   findings.compare('the beginning', '', scenario.start, player.stored);
   findings.compare('the beginning', 'facts', scenario.startFacts ?? [], player.takeFacts());
   for (const [at, step] of scenario.steps.entries()) {
@@ -95,13 +95,13 @@ function replayScenario(scenario: Scenario, findings: Findings): void {
 
 /** The actors of a recorded study, and what of each is stored. */
 class Stage {
-  readonly #findings: Findings;
-  readonly #players = new Map<string, Player>();
+  readonly #findings: DivergenceLog;
+  readonly #players = new Map<string, ActorPlayer>();
   /** As of the last turn that sent the actor something: what a store would have of it. */
   readonly #stored = new Map<string, StoredState>();
   #turn = 0;
 
-  constructor(findings: Findings) {
+  constructor(findings: DivergenceLog) {
     this.#findings = findings;
   }
 
@@ -134,7 +134,7 @@ class Stage {
   #deliver(where: string, message: RecordedMessage): Fact[] {
     const { to } = message;
     if ('create' in message) {
-      const player = Player.begin(kindOf(to), message.create);
+      const player = ActorPlayer.begin(kindOf(to), message.create);
       this.#players.set(to, player);
       return player.takeFacts();
     }
@@ -146,13 +146,13 @@ class Stage {
     return [];
   }
 
-  #playerAt(address: string): Player | undefined {
+  #playerAt(address: string): ActorPlayer | undefined {
     const known = this.#players.get(address);
     if (known !== undefined || kindOf(address) !== 'job') return known;
     const { id } = splitKey(address);
     const batch = this.#players.get(`batch/${id.slice(0, 28)}00000000`);
     if (batch === undefined) return undefined;
-    const player = Player.begin('job', jobInput(id, batch.stored));
+    const player = ActorPlayer.begin('job', jobInput(id, batch.stored));
     this.#players.set(address, player);
     return player;
   }

@@ -5,13 +5,13 @@
 import { newBatchId, nextBatchId } from '../../domain/ids.ts';
 import type { Uuid } from '../../domain/types.ts';
 import { allOf, idOf } from './keys.ts';
-import type { StoreSnapshot } from './store.ts';
+import type { StoreView } from './store.ts';
 
-export class BatchIds {
+export class BatchIdGenerator {
   #highest: Uuid = '';
 
   /** Goes on above the batches that are stored. */
-  async restore(snapshot: StoreSnapshot): Promise<void> {
+  async restore(snapshot: StoreView): Promise<void> {
     for await (const [last] of snapshot.entries(allOf('batch'), { reverse: true, chunkSize: 1 })) {
       if (last !== undefined) this.#highest = idOf(last[0]);
       return;

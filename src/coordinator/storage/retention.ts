@@ -10,7 +10,7 @@ import { stateOf } from '../actors/directory.ts';
 import { allOf, idOf, keys, ofBatch } from './keys.ts';
 import { batchOrThrow } from '../operations/cancel.ts';
 import { runnerOrThrow } from '../operations/pool.ts';
-import { presentBatch, presentRunner } from '../resources/to-resource.ts';
+import { toBatch, toRunner } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
 
 /** Records deleted in one turn: a write of some milliseconds, between which others get theirs. */
@@ -34,7 +34,7 @@ export class Retention {
    * @throws SimbatchError `unknown-batch`, or `illegal-transition` while it has not ended
    */
   async deleteBatch(batchId: Uuid): Promise<Batch> {
-    const { turns, commits, directory, studies } = this.#core;
+    const { turns, groupCommit: commits, directory, studyCache: studies } = this.#core;
     // Its last change may be on its way to the disk; it would be written over the deletion.
     await commits.durable();
     const batch = await turns.run('delete-batch', (turn) => {
@@ -49,10 +49,10 @@ export class Retention {
       turn.put(keys.batch(batchId), null);
       turn.put(keys.submission(batchId), null);
       turn.put(keys.deletion(batchId), '');
-      turn.tell({ type: 'batch.deleted', batchId, now: turn.now });
+      turn.emit({ type: 'batch.deleted', batchId, now: turn.now });
       directory.forgetBatch(batchId);
       studies.forget(batchId);
-      return presentBatch(state);
+      return toBatch(state);
     });
     this.#enqueue(batchId);
     return batch;
@@ -63,7 +63,7 @@ export class Retention {
    * @throws SimbatchError `unknown-runner`, or `illegal-transition` while it is connected or still holds jobs
    */
   async forgetRunner(runnerId: string): Promise<Runner> {
-    const { turns, commits, directory } = this.#core;
+    const { turns, groupCommit: commits, directory } = this.#core;
     for (;;) {
       await commits.durable();
       const forgotten = await turns.run('forget-runner', (turn) => {
@@ -80,9 +80,9 @@ export class Retention {
         // A change of it that is on its way to the disk would be written over the deletion.
         if (live !== undefined && commits.holds(live)) return undefined;
         turn.put(keys.runner(runnerId), null);
-        turn.tell({ type: 'runner.forgotten', runnerId, now: turn.now });
+        turn.emit({ type: 'runner.forgotten', runnerId, now: turn.now });
         directory.forgetRunner(runnerId);
-        return presentRunner({ value, context });
+        return toRunner({ value, context });
       });
       if (forgotten !== undefined) return forgotten;
     }
@@ -108,7 +108,7 @@ export class Retention {
   async sweep(): Promise<void> {
     const { retainMs } = this.#core.options;
     if (retainMs === undefined) return;
-    const before = this.#core.world.now() - retainMs;
+    const before = this.#core.clock.now() - retainMs;
     const snapshot = this.#core.store.snapshot();
     try {
       for await (const chunk of snapshot.entries(allOf('batch'))) {

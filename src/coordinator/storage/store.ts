@@ -13,7 +13,7 @@ export type Changes = Iterable<readonly [key: string, value: string | null]>;
 export type Entry = [key: string, value: string];
 
 /** A reading of the whole store as of one instant. Must be closed. */
-export interface StoreSnapshot {
+export interface StoreView {
   get(key: string): string | undefined;
   /** The entries of the range in key order, in chunks of about `chunkSize`. */
   entries(range: KeyRange, options?: { chunkSize?: number; reverse?: boolean }): AsyncIterable<readonly Entry[]>;
@@ -24,7 +24,7 @@ export interface Store {
   get(key: string): string | undefined;
   /** Resolves when all changes, or none, are on disk. */
   write(changes: Changes): Promise<void>;
-  snapshot(): StoreSnapshot;
+  snapshot(): StoreView;
   /** Frees the room of what was deleted within the range; a store that does so by itself has no need of it. */
   compact?(range: KeyRange): Promise<void>;
   close(): Promise<void>;
@@ -163,7 +163,7 @@ class LevelStore implements Store {
     this.#atHand.delete(oldest as string);
   }
 
-  snapshot(): StoreSnapshot {
+  snapshot(): StoreView {
     const level = this.#level;
     const snapshot = level.snapshot();
     return {

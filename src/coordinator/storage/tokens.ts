@@ -35,7 +35,7 @@ interface TokenFile {
   tokens: TokenRecord[];
 }
 
-export interface TokenWish {
+export interface TokenRequest {
   name: string;
   scopes: readonly TokenScope[];
   runnerId: string | undefined;
@@ -51,7 +51,7 @@ export const tokensPath = (directory: string): string => join(directory, 'tokens
 
 /** A new token and its record. `random` gives cryptographically random bytes. */
 export function newToken(
-  wish: TokenWish,
+  wish: TokenRequest,
   now: number,
   random: (bytes: number) => Uint8Array,
 ): { token: string; record: TokenRecord } {

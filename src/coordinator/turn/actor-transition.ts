@@ -3,7 +3,7 @@ import type { AnyEvent } from '../../../machines/protocol.ts';
 import type { Kind } from '../actors/actor-kinds.ts';
 
 /** One event that one actor took, for those who watch the machines; `event` and `from` are undefined for a new actor. */
-export interface Step {
+export interface ActorTransition {
   kind: Kind;
   id: string;
   event: AnyEvent | undefined;

@@ -5,32 +5,32 @@
 import type { Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { stateOf, type Activation } from '../actors/directory.ts';
-import { RECORDS, type Kind } from '../actors/actor-kinds.ts';
+import { ACTOR_KINDS, type Kind } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
-import type { Step } from './actor-transition.ts';
-import type { World } from '../../base/clock.ts';
+import type { ActorTransition } from './actor-transition.ts';
+import type { Clock } from '../../base/clock.ts';
 
 interface Group {
   /** Each once: it knows the group that it is in. */
   actors: Activation[];
   puts: Map<string, string | null>;
   facts: Fact[];
-  steps: Step[];
+  steps: ActorTransition[];
   written: Promise<void>;
   settle: { resolve(): void; reject(error: Error): void };
 }
 
 /** A group that is on disk. */
-export interface Written {
+export interface CommittedGroup {
   facts: readonly Fact[];
-  steps: readonly Step[];
+  steps: readonly ActorTransition[];
   /** How many were written. */
   records: number;
 }
 
 export interface CommitListener {
   /** What a group was, once it is on disk, with those of its actors that have not changed again since. */
-  committed(group: Written, actors: readonly Activation[]): void;
+  committed(group: CommittedGroup, actors: readonly Activation[]): void;
   /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
   failed(error: SimbatchError): void;
 }
@@ -46,16 +46,16 @@ function newGroup(): Group {
 const isEmpty = (group: Group): boolean =>
   group.actors.length === 0 && group.puts.size === 0 && group.facts.length === 0;
 
-export class Commits {
+export class GroupCommit {
   readonly #store: Store;
-  readonly #world: World;
+  readonly #world: Clock;
   readonly #listener: CommitListener;
   #open = newGroup();
   #writing: Group | undefined;
   #failure: SimbatchError | undefined;
   #isScheduled = false;
 
-  constructor(store: Store, world: World, listener: CommitListener) {
+  constructor(store: Store, world: Clock, listener: CommitListener) {
     this.#store = store;
     this.#world = world;
     this.#listener = listener;
@@ -79,7 +79,7 @@ export class Commits {
     actors: Iterable<Activation>,
     puts: ReadonlyMap<string, string | null>,
     facts: readonly Fact[],
-    steps: readonly Step[] = [],
+    steps: readonly ActorTransition[] = [],
   ): Promise<void> {
     const group = this.#open;
     for (const actor of actors) {
@@ -123,7 +123,7 @@ export class Commits {
     this.#open = newGroup();
     const changes: [string, string | null][] = [...group.puts];
     try {
-      for (const actor of group.actors) changes.push([RECORDS[actor.kind].key(actor.id), encoded(actor)]);
+      for (const actor of group.actors) changes.push([ACTOR_KINDS[actor.kind].key(actor.id), encoded(actor)]);
       await this.#store.write(changes);
     } catch (cause) {
       this.#fail(cause, group);
@@ -158,5 +158,5 @@ export class Commits {
 }
 
 function encoded<K extends Kind>(actor: Activation<K>): string {
-  return RECORDS[actor.kind].encode(stateOf(actor));
+  return ACTOR_KINDS[actor.kind].encode(stateOf(actor));
 }

@@ -3,17 +3,17 @@
  * turn reads (what there is to do, what falls due when). One place, so that a restart can build the same from the store.
  */
 import type { Fact, JobClaimed, JobEnded } from '../../../machines/protocol.ts';
-import type { Deadlines } from '../scheduling/deadline-queue.ts';
+import type { DeadlineQueue } from '../scheduling/deadline-queue.ts';
 import { stateOf, type Activation } from '../actors/directory.ts';
-import type { Dispatch } from '../scheduling/scheduler.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import { keys } from '../storage/keys.ts';
 import { reportedResult } from '../resources/to-resource.ts';
-import { isTerminal, RECORDS, type BatchState, type Kind } from '../actors/actor-kinds.ts';
+import { isTerminal, ACTOR_KINDS, type BatchState, type Kind } from '../actors/actor-kinds.ts';
 import type { Turn } from './turn.ts';
 
 export interface Indexes {
-  dispatch: Dispatch;
-  deadlines: Deadlines;
+  dispatch: Scheduler;
+  deadlines: DeadlineQueue;
 }
 
 /** The record of a requeued run. */
@@ -23,29 +23,29 @@ export interface RequeueRecord {
 }
 
 /** Adds the records that go with the facts of a turn. */
-export function follow(facts: readonly Fact[], turn: Turn): void {
+export function project(facts: readonly Fact[], turn: Turn): void {
   for (const fact of facts) record(fact, turn);
 }
 
 /** Brings the indexes up to a turn that has ended well. */
-export function indexAll(indexes: Indexes, changed: readonly Activation[], facts: readonly Fact[]): void {
+export function updateIndexes(indexes: Indexes, changed: readonly Activation[], facts: readonly Fact[]): void {
   // Batches first: a run can only be queued in a batch that is known.
-  for (const activation of changed) if (activation.kind === 'batch') index(indexes, activation);
+  for (const activation of changed) if (activation.kind === 'batch') updateIndex(indexes, activation);
   for (const fact of facts) queue(indexes.dispatch, fact);
-  for (const activation of changed) index(indexes, activation);
+  for (const activation of changed) updateIndex(indexes, activation);
 }
 
 /** Brings the indexes up to an actor's state. */
-export function index<K extends Kind>({ dispatch, deadlines }: Indexes, activation: Activation<K>): void {
+export function updateIndex<K extends Kind>({ dispatch, deadlines }: Indexes, activation: Activation<K>): void {
   const state = stateOf(activation);
-  deadlines.set(activation.address, RECORDS[activation.kind].deadline(state));
+  deadlines.set(activation.address, ACTOR_KINDS[activation.kind].deadline(state));
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
   if (isTerminal(value)) dispatch.remove(context.batchId);
   else dispatch.update(context);
 }
 
-function queue(dispatch: Dispatch, fact: Fact): void {
+function queue(dispatch: Scheduler, fact: Fact): void {
   if (fact.type === 'job.requeued') {
     dispatch.requeue(fact.batchId, { runId: fact.runId, lastRunner: fact.runnerId, sinceMs: fact.now });
   } else if (leavesTheQueue(fact)) dispatch.unqueue(fact.batchId, fact.runId);
@@ -70,14 +70,14 @@ function record(fact: Fact, turn: Turn): void {
       break;
     }
     case 'job.ended':
-      recordUnreported(fact, turn);
+      writeUnreportedResult(fact, turn);
       break;
     default:
   }
 }
 
 /** A job that the coordinator itself ended, by its time limit or its losses, has a result too. */
-function recordUnreported({ jobId, to, error, startedAtMs, now }: JobEnded, turn: Turn): void {
+function writeUnreportedResult({ jobId, to, error, startedAtMs, now }: JobEnded, turn: Turn): void {
   if (to === 'Cancelled' || turn.isPut(keys.result(jobId))) return;
   const result = reportedResult(jobId, undefined, error ?? to, now - (startedAtMs ?? now));
   turn.put(keys.result(jobId), JSON.stringify(result));

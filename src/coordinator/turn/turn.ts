@@ -2,14 +2,14 @@
  * The turn: one request, from its validation to its reply. It runs to its end without waiting for anything, so no other
  * request comes between; it changes everything it touches or nothing; and it is answered when the change is on disk.
  */
-import type { Address, AnyEvent, Fact, Farewell, JobChange } from '../../../machines/protocol.ts';
+import type { Address, AnyEvent, Fact, DeletionFact, JobChange } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Commits } from './group-commit.ts';
+import type { GroupCommit } from './group-commit.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from '../actors/directory.ts';
 import type { Kind, SnapshotOf, StateOf } from '../actors/actor-kinds.ts';
-import type { Step } from './actor-transition.ts';
+import type { ActorTransition } from './actor-transition.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
-import type { World } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** What a running turn offers to the operation it runs. */
 export interface Turn {
@@ -25,13 +25,13 @@ export interface Turn {
    */
   send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K];
   /** Like `send`, but gives undefined when the actor does not take the event. */
-  offer<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
+  trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
   /** Brings an actor to life that never was. */
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K];
   /** Tells of what this turn takes away. What lives tells its facts itself. */
-  tell(fact: Farewell): void;
+  emit(fact: DeletionFact): void;
   /** Tells the facts so far through the wiring, until none is left. */
-  settle(): void;
+  deliverFacts(): void;
   /** A record to be written (null: deleted) together with the actors. */
   put(key: string, value: string | null): void;
   /** What the key holds, counting what this turn and those before it are about to write. */
@@ -55,8 +55,8 @@ const MAX_ROUNDS = 100;
 
 export class Turns {
   readonly #directory: Directory;
-  readonly #commits: Commits;
-  readonly #world: World;
+  readonly #commits: GroupCommit;
+  readonly #world: Clock;
   readonly #registry: Registry;
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
@@ -66,8 +66,8 @@ export class Turns {
 
   constructor(parts: {
     directory: Directory;
-    commits: Commits;
-    world: World;
+    commits: GroupCommit;
+    world: Clock;
     registry: Registry;
     listener: TurnListener;
   }) {
@@ -84,7 +84,7 @@ export class Turns {
   }
 
   /** A fact that an actor told, as the directory heard it. */
-  hear(fact: Fact): void {
+  onFact(fact: Fact): void {
     this.#facts.push(fact);
   }
 
@@ -107,8 +107,8 @@ export class Turns {
     let value: T;
     try {
       value = body(running);
-      running.settle();
-      this.#listener.ending(running.told, running);
+      running.deliverFacts();
+      this.#listener.ending(running.facts, running);
     } catch (error) {
       throw this.#takenBack(operation, running, error);
     } finally {
@@ -116,11 +116,11 @@ export class Turns {
     }
     const changed = this.#changedBy(running);
     try {
-      this.#listener.concluded(changed, running.told);
+      this.#listener.concluded(changed, running.facts);
     } catch (error) {
       throw this.#commits.giveUp('has lost track of its state', error);
     }
-    return { value, written: this.#commits.add(changed, running.puts, running.told, running.steps) };
+    return { value, written: this.#commits.add(changed, running.puts, running.facts, running.transitions) };
   }
 
   /** Puts everything the turn touched back as it was. Returns what the caller is told. */
@@ -149,7 +149,7 @@ export class Turns {
 
   /** An actor that was only woken to be asked must not stay awake: anybody may ask about any run. */
   #letRest(activation: Activation): void {
-    if (!this.#commits.holds(activation)) this.#directory.letRest(activation);
+    if (!this.#commits.holds(activation)) this.#directory.deactivate(activation);
   }
 }
 
@@ -159,9 +159,9 @@ class RunningTurn implements Turn {
   readonly touched: Activation[] = [];
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
-  readonly told: Fact[] = [];
+  readonly facts: Fact[] = [];
   /** What every actor took, in order; empty unless somebody watches. */
-  readonly steps: Step[] = [];
+  readonly transitions: ActorTransition[] = [];
   isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
@@ -190,13 +190,13 @@ class RunningTurn implements Turn {
   }
 
   send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
-    const after = this.offer(kind, id, event);
+    const after = this.trySend(kind, id, event);
     if (after !== undefined) return after;
     const value = this.state(kind, id)?.value;
     throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
   }
 
-  offer<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
+  trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
     const activation = this.#directory.activate(kind, id);
     if (activation === undefined) throw new Error(`there is no ${kind} ${id} to send ${event.type} to`);
     this.#touch(activation);
@@ -221,7 +221,7 @@ class RunningTurn implements Turn {
     return stateOf(activation);
   }
 
-  tell(fact: Farewell): void {
+  emit(fact: DeletionFact): void {
     this.#heard.push(fact);
   }
 
@@ -237,14 +237,14 @@ class RunningTurn implements Turn {
     return this.puts.has(key);
   }
 
-  settle(): void {
+  deliverFacts(): void {
     for (let round = 0; this.#heard.length > 0; round += 1) {
       if (round === MAX_ROUNDS) throw new Error(`the actors do not come to an end; last fact: ${this.#heard[0]?.type}`);
       const gathered = new Map<Address, JobChange[]>();
       // Direct messages first, with all that follows from them; then what was gathered, once per addressee. What is told while
       // a fact is routed joins the end.
       for (const fact of this.#heard) {
-        this.told.push(fact);
+        this.facts.push(fact);
         this.#route(fact, gathered);
       }
       this.#heard.length = 0;
@@ -268,12 +268,12 @@ class RunningTurn implements Turn {
     }
   }
 
-  #deliver({ to, event, mayBeLate = false }: Message): void {
+  #deliver({ to, event, mayArriveLate: mayBeLate = false }: Message): void {
     const slash = to.indexOf('/');
     const kind = to.slice(0, slash) as Kind;
     const id = to.slice(slash + 1);
     try {
-      if (this.offer(kind, id, event) === undefined && !mayBeLate) this.send(kind, id, event);
+      if (this.trySend(kind, id, event) === undefined && !mayBeLate) this.send(kind, id, event);
     } catch (cause) {
       // Between actors a refusal is no caller's mistake but a fault of the wiring.
       throw new Error(`${to} did not take ${event.type}`, { cause });
@@ -282,7 +282,7 @@ class RunningTurn implements Turn {
 
   #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
     const { value, context } = stateOf(activation);
-    this.steps.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
+    this.transitions.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
   }
 
   #touch(activation: Activation): void {

@@ -16,7 +16,7 @@ export interface Message {
   to: Address;
   event: AnyEvent;
   /** A message that may come too late: dropped when its addressee does not take it (any more). Else that is a fault. */
-  mayBeLate?: boolean;
+  mayArriveLate?: boolean;
 }
 
 /** What a fact sets off. */
@@ -91,7 +91,9 @@ export const WIRING: Wiring = {
 
   'deadline.passed': [
     {
-      send: ({ address, kind, now }) => [{ to: address, event: { type: DEADLINE_EVENTS[kind], now }, mayBeLate: true }],
+      send: ({ address, kind, now }) => [
+        { to: address, event: { type: DEADLINE_EVENTS[kind], now }, mayArriveLate: true },
+      ],
     },
   ],
   'system.serving': [],

@@ -2,7 +2,7 @@
  * Which dispersions can be sampled: every fault of a submission's `config.dispersions`, and what is allowed but will probably
  * mislead. Nothing is sampled for keeping here, nothing thrown.
  */
-import { pointerStep } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json-pointer.ts';
 import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../types.ts';
 import { quantileFunction } from './quantiles.ts';
 import { SOBOL_DIMENSIONS } from './sobol.ts';
@@ -46,7 +46,7 @@ export function dispersionFaults(config: Pick<BatchConfig, 'dispersions' | 'mont
     faults.push({ pointer, detail });
   }
   for (const [name, dispersion] of entries) {
-    const here = pointer + pointerStep(name);
+    const here = pointer + pointerToken(name);
     if (name === '') faults.push({ pointer: here, detail: 'the name of a dispersion must not be empty' });
     if (!name.isWellFormed()) {
       faults.push({ pointer: here, detail: 'the name of a dispersion must be valid Unicode, without lone surrogates' });

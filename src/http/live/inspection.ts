@@ -6,7 +6,7 @@ import { batchMachine } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
 import type { Commit } from '../../coordinator/coordinator.ts';
-import type { Step } from '../../coordinator/turn/actor-transition.ts';
+import type { ActorTransition } from '../../coordinator/turn/actor-transition.ts';
 
 const MACHINES = { job: jobMachine, batch: batchMachine, runner: runnerMachine };
 /** The version of the format. */
@@ -23,7 +23,7 @@ export class InspectionStream {
     return steps.flatMap((step) => this.#of(step));
   }
 
-  #of(step: Step): string[] {
+  #of(step: ActorTransition): string[] {
     const sessionId = `${step.kind}/${step.id}`;
     const createdAt = String(step.now);
     const common = { sessionId, rootId: sessionId, createdAt, _version: VERSION };

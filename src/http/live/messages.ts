@@ -1,13 +1,13 @@
 /** What a viewer may say on the live feed, read from text that may be anything. */
 import type { Position } from '../../coordinator/feed/feed.ts';
 
-export type Request =
+export type LiveRequest =
   | { type: 'subscribe'; topic: string; from: Position | undefined }
   | { type: 'unsubscribe'; topic: string }
   | { type: 'ping' };
 
 /** The request in a message, or what is wrong with it. */
-export function readRequest(text: string): Request | string {
+export function readRequest(text: string): LiveRequest | string {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -10,20 +10,20 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { CLOSE_FORBIDDEN, CLOSE_UNAUTHENTICATED } from '../../domain/live.ts';
 import type { Coordinator } from '../../coordinator/coordinator.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../coordinator/feed/feed.ts';
-import type { World } from '../../base/clock.ts';
-import { NOBODY, type Access, type Principal } from '../security/auth.ts';
-import { refuseForeign, type OriginRules } from '../security/origin.ts';
-import type { Standing } from '../security/session-revalidation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ANONYMOUS, type Access, type Principal } from '../security/auth.ts';
+import { rejectCrossOrigin, type OriginRules } from '../security/origin.ts';
+import type { SessionRevalidation } from '../security/session-revalidation.ts';
 import { InspectionStream } from './inspection.ts';
 import { readRequest } from './messages.ts';
 
 export interface LiveOptions {
   coordinator: Coordinator;
   origins: OriginRules;
-  world: Pick<World, 'after'>;
+  world: Pick<Clock, 'after'>;
   /** Who may read; undefined: everybody. */
   access: Access | undefined;
-  standing: Standing | undefined;
+  standing: SessionRevalidation | undefined;
 }
 
 /** More than this on its way to a viewer, and it gets a fresh snapshot later instead of every delta. */
@@ -82,8 +82,8 @@ function admissionOf(request: IncomingMessage, options: LiveOptions, viewers: nu
   const { host, origin } = request.headers;
   try {
     // A handshake is a GET, but a page elsewhere could read what follows: it is judged like a change.
-    refuseForeign({ method: 'POST', host, origin, fetchSite: undefined }, options.origins);
-    const principal = options.access?.authorize(request, 'read') ?? NOBODY;
+    rejectCrossOrigin({ method: 'POST', host, origin, fetchSite: undefined }, options.origins);
+    const principal = options.access?.authorize(request, 'read') ?? ANONYMOUS;
     return viewers >= MAX_VIEWERS ? '503 Service Unavailable' : principal;
   } catch (error) {
     const code = error instanceof SimbatchError ? error.code : 'internal';
@@ -92,14 +92,14 @@ function admissionOf(request: IncomingMessage, options: LiveOptions, viewers: nu
 }
 
 /** Ends the connection of one who may not look any more. Nothing is sent after the close, whether it is answered or not. */
-function turnOut(webSocket: WebSocket, { code, message }: SimbatchError, world: Pick<World, 'after'>): void {
+function turnOut(webSocket: WebSocket, { code, message }: SimbatchError, world: Pick<Clock, 'after'>): void {
   const reason = Buffer.from(message).subarray(0, MAX_REASON_BYTES).toString();
   webSocket.close(code === 'forbidden' ? CLOSE_FORBIDDEN : CLOSE_UNAUTHENTICATED, reason);
   const callOff = world.after(CLOSE_MS, () => webSocket.terminate());
   webSocket.on('close', callOff);
 }
 
-function keepAlive(webSocket: WebSocket, world: Pick<World, 'after'>): void {
+function keepAlive(webSocket: WebSocket, world: Pick<Clock, 'after'>): void {
   let isAlive = true;
   let callOff = (): void => {};
   webSocket.on('pong', () => (isAlive = true));

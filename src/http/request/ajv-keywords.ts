@@ -1,7 +1,7 @@
 /** The two schema keywords that are ours: exact 64-bit integers, and bounded JSON of the client's own making. */
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
 import { seedFault } from '../../domain/seed.ts';
-import { pointerStep } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json-pointer.ts';
 
 type DataContext = { instancePath: string };
 
@@ -59,7 +59,7 @@ function freeFormFault(data: unknown, bounds: { depth: number; values: number })
     // Not Object.entries: a large object should not be copied before it is found too large.
     for (const key in value) {
       const found = visit((value as Record<string, unknown>)[key], depth + 1);
-      if (found !== undefined) return { ...found, pointer: pointerStep(key) + found.pointer };
+      if (found !== undefined) return { ...found, pointer: pointerToken(key) + found.pointer };
     }
     return undefined;
   };

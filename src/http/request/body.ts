@@ -5,7 +5,7 @@ import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
 import { SimbatchError } from '../../domain/errors.ts';
 import { parseExact } from '../../base/exact-json.ts';
-import { extentFault } from './json-complexity.ts';
+import { complexityFault } from './json-complexity.ts';
 
 export interface BodyLimits {
   /** Bytes of a submission, and of what is alike in size. */
@@ -83,7 +83,7 @@ function refuseOtherTypes(ctx: Context): void {
 }
 
 function parse(text: string, seeds: boolean): unknown {
-  const tooMuch = extentFault(text);
+  const tooMuch = complexityFault(text);
   if (tooMuch !== undefined) throw new SimbatchError('invalid-request', tooMuch);
   try {
     return seeds ? parseExact(text) : JSON.parse(text);

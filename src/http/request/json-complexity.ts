@@ -21,7 +21,7 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** What is too much about the text, as a sentence; undefined when nothing is. The text need not be valid JSON. */
-export function extentFault(text: string): string | undefined {
+export function complexityFault(text: string): string | undefined {
   if (text.length < HARMLESS_LENGTH) return undefined;
   /** Members so far, of each object or array that is open here. */
   const open = new Int32Array(MAX_DEPTH + 1);

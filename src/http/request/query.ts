@@ -1,5 +1,5 @@
 /** Query parameters: what a route declares of them, read from the address. Anything not declared is refused. */
-import { didYouMean } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { shown } from './validation-errors.ts';
 import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
@@ -78,7 +78,7 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
 
 function readEnum(name: string, value: string, allowed: readonly string[]): string {
   if (allowed.includes(value)) return value;
-  const meant = didYouMean(value, allowed);
+  const meant = closestMatch(value, allowed);
   const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
   throw malformed(`The query parameter \`${name}\` is ${shown(value)}; allowed are ${allowed.join(', ')}.${hint}`);
 }
@@ -111,7 +111,7 @@ function decoded(text: string, name: string): string {
 }
 
 function unknownParameter(name: string, known: readonly string[]): SimbatchError {
-  const meant = didYouMean(name, known);
+  const meant = closestMatch(name, known);
   const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
   const allowed = known.length === 0 ? 'none is' : `${known.join(', ')} are`;
   return malformed(`The query parameter ${shown(name)} is not known here; ${allowed} allowed.${hint}`);

@@ -1,8 +1,8 @@
 /** Turns what the validator says into faults a person can act on: where, what is there, what would be right. */
 import type { ErrorObject } from 'ajv';
-import { didYouMean } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/closest-match.ts';
 import type { Fault } from '../../domain/types.ts';
-import { pointerStep } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json-pointer.ts';
 import { registry } from '../../contract/build.ts';
 
 /** A value as a person may be shown it: JSON, and not more than a line of it. */
@@ -35,7 +35,7 @@ type Params = Record<string, unknown>;
 function faultOf(error: ErrorObject): Fault | undefined {
   const params = error.params as Params;
   const pointer =
-    error.propertyName === undefined ? error.instancePath : error.instancePath + pointerStep(error.propertyName);
+    error.propertyName === undefined ? error.instancePath : error.instancePath + pointerToken(error.propertyName);
   switch (error.keyword) {
     case 'propertyNames':
     case 'anyOf':
@@ -43,7 +43,7 @@ function faultOf(error: ErrorObject): Fault | undefined {
       return undefined;
     case 'required':
       if (error.parentSchema?.['discriminator'] !== undefined) return wrongTag(pointer, error);
-      return { pointer: pointer + pointerStep(params['missingProperty'] as string), detail: 'is required' };
+      return { pointer: pointer + pointerToken(params['missingProperty'] as string), detail: 'is required' };
     case 'additionalProperties':
       return unknownMember(pointer, params['additionalProperty'] as string, error);
     case 'discriminator':
@@ -58,7 +58,7 @@ function faultOf(error: ErrorObject): Fault | undefined {
 function unknownMember(pointer: string, member: string, error: ErrorObject): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   return {
-    pointer: pointer + pointerStep(member),
+    pointer: pointer + pointerToken(member),
     detail: `is not known here${suggestion(member, known)}; the members are ${known.join(', ')}`,
   };
 }
@@ -71,7 +71,7 @@ function wrongTag(pointer: string, error: ErrorObject): Fault {
   const tag = discriminator.propertyName;
   const value = (error.data as Params | undefined)?.[tag];
   const known = oneOf.map((variant) => tagValue(variant.$ref, tag));
-  return { pointer: pointer + pointerStep(tag), detail: oneOfThese(value, known) };
+  return { pointer: pointer + pointerToken(tag), detail: oneOfThese(value, known) };
 }
 
 function tagValue(schemaName: string, tag: string): string {
@@ -87,7 +87,7 @@ function oneOfThese(value: unknown, known: readonly string[]): string {
 }
 
 function suggestion(given: string, known: readonly string[]): string {
-  const meant = didYouMean(given, known);
+  const meant = closestMatch(given, known);
   return meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`;
 }
 

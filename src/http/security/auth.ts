@@ -26,7 +26,7 @@ export interface AccessOptions {
 }
 
 /** Whose requests are, where none need credentials. */
-export const NOBODY: Principal = { tokenId: undefined, runnerId: undefined };
+export const ANONYMOUS: Principal = { tokenId: undefined, runnerId: undefined };
 /** How a page passes its token to a WebSocket, for which browsers set no other header: the second protocol it asks for. */
 const PROTOCOL = 'simbatch.bearer.';
 
@@ -47,7 +47,7 @@ export class Access {
    * @throws SimbatchError `unauthenticated`, `forbidden` (naming the missing scope) or `too-many-requests`
    */
   authorize(request: IncomingMessage, scope: Scope): Principal {
-    if (scope === 'open') return NOBODY;
+    if (scope === 'open') return ANONYMOUS;
     const token = credentialOf(request);
     try {
       return this.#decide(scope, token === undefined ? undefined : () => this.#options.tokens.find(token));
@@ -70,7 +70,7 @@ export class Access {
   #decide(scope: TokenScope, find: (() => TokenRecord | undefined) | undefined): Principal {
     const { tokens, isOpenWithoutTokens, now } = this.#options;
     if (!tokens.areRequired) {
-      if (isOpenWithoutTokens) return NOBODY;
+      if (isOpenWithoutTokens) return ANONYMOUS;
       throw new SimbatchError('unauthenticated', 'This coordinator takes nothing without a token, and has none yet.');
     }
     if (find === undefined) {
@@ -107,7 +107,7 @@ export class Access {
 }
 
 /** A runner's token speaks for that runner alone. `actsAs`: the runner that the request, in its path or body, speaks for. */
-export function confine({ tokenId, runnerId }: Principal, actsAs: string | undefined): void {
+export function requireRunner({ tokenId, runnerId }: Principal, actsAs: string | undefined): void {
   if (runnerId === undefined || actsAs === runnerId) return;
   throw new SimbatchError(
     'forbidden',

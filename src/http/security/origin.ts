@@ -22,7 +22,7 @@ interface RequestHeaders {
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Throws `foreign-origin` for a request that a page elsewhere may have caused. */
-export function refuseForeign(request: RequestHeaders, rules: OriginRules): void {
+export function rejectCrossOrigin(request: RequestHeaders, rules: OriginRules): void {
   const { host = '' } = request;
   if (!isOwnHost(host, rules)) {
     throw new SimbatchError(

@@ -3,26 +3,26 @@
  * has expired, and tokens that came to be required, end here what they began before. Knows no sockets.
  */
 import { SimbatchError } from '../../domain/errors.ts';
-import type { World } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Access, Principal } from './auth.ts';
 import type { Scope } from '../route.ts';
 
 /** How often everybody is asked about: a look-up in memory each, and at most one look at the file of tokens for all. */
 const CHECK_MS = 1_000;
 
-interface Held {
+interface OpenSession {
   principal: Principal;
   scope: Scope;
   end: (error: SimbatchError) => void;
 }
 
-export class Standing {
+export class SessionRevalidation {
   readonly #access: Pick<Access, 'confirm'>;
-  readonly #world: Pick<World, 'after'>;
-  readonly #held = new Set<Held>();
+  readonly #world: Pick<Clock, 'after'>;
+  readonly #held = new Set<OpenSession>();
   #callOff: (() => void) | undefined;
 
-  constructor(access: Pick<Access, 'confirm'>, world: Pick<World, 'after'>) {
+  constructor(access: Pick<Access, 'confirm'>, world: Pick<Clock, 'after'>) {
     this.#access = access;
     this.#world = world;
   }
@@ -32,7 +32,7 @@ export class Standing {
    * connection ends by itself. While nobody is held, nothing is checked.
    */
   hold(principal: Principal, scope: Scope, end: (error: SimbatchError) => void): () => void {
-    const held: Held = { principal, scope, end };
+    const held: OpenSession = { principal, scope, end };
     this.#held.add(held);
     this.#callOff ??= this.#world.after(CHECK_MS, () => this.#check());
     return () => {

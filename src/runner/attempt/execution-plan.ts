@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Assignment, BatchConfig } from '../../domain/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { chooseEngine } from './engine.ts';
-import type { RunOrder } from './run-attempt.ts';
+import type { ExecutionPlan } from './run-attempt.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -11,11 +11,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * `<output_root>/<batch_id>/<run_id, 8 digits>/attempt-<n>/`, with the run configuration beside the directory, not in it:
  * everything in it is an artifact.
  */
-export function orderOf(
+export function executionPlan(
   config: Pick<RunnerConfig, 'engines' | 'outputRoot'>,
   assignment: Assignment,
   batch: BatchConfig | undefined,
-): { type: 'order'; order: RunOrder } | { type: 'invalid'; message: string } {
+): { type: 'order'; order: ExecutionPlan } | { type: 'invalid'; message: string } {
   const { job, attempt } = assignment;
   const { run_id: runId, metadata } = job.run_config;
   // These become parts of a path.

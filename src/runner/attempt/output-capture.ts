@@ -51,7 +51,7 @@ class Ring {
 }
 
 /** Reads `stream` to its end, whatever becomes of the file: a full disk must not stop the simulation's pipe. */
-export class Capture {
+export class OutputCapture {
   /** Why the file could not be written, if so. */
   fault: NodeJS.ErrnoException | undefined;
   readonly #path: string;

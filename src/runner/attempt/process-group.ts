@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { livingMembers, processesWith, processStart } from './proc-fs.ts';
 import type { SpooledAttempt } from '../spool.ts';
 import { sleep } from '../clock.ts';
-import type { World } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 250;
@@ -13,7 +13,7 @@ const PATIENCE_MS = 30_000;
  * Kills the group of `leader` and whoever left the group but still carries the attempt's output directory in its
  * environment. Resolves when all are dead; a process stuck in the kernel is waited for, with a line in the log.
  */
-export async function killGroup(world: World, log: Log, leader: number, directory: string): Promise<void> {
+export async function killGroup(world: Clock, log: Log, leader: number, directory: string): Promise<void> {
   killQuietly(-leader);
   for (const pid of processesWith('SVC_OUTPUT_DIR', directory)) killQuietly(pid);
   await untilDead(world, log, () => groupLives(leader) || processesWith('SVC_OUTPUT_DIR', directory).length > 0, {
@@ -23,7 +23,7 @@ export async function killGroup(world: World, log: Log, leader: number, director
 }
 
 /** After the leader has ended by itself: its group goes with it. Costs one system call when nobody is left. */
-export async function killRemainders(world: World, log: Log, leader: number, directory: string): Promise<boolean> {
+export async function killRemainders(world: Clock, log: Log, leader: number, directory: string): Promise<boolean> {
   if (!killQuietly(-leader)) return false;
   await untilDead(world, log, () => groupLives(leader), { group: leader, directory });
   return true;
@@ -33,7 +33,7 @@ export async function killRemainders(world: World, log: Log, leader: number, dir
  * Kills what a former runner process left of an attempt, and returns how many processes that were. A recycled pid is
  * recognised by its start time and left alone.
  */
-export async function killOrphans(world: World, log: Log, attempt: SpooledAttempt): Promise<number> {
+export async function killOrphans(world: Clock, log: Log, attempt: SpooledAttempt): Promise<number> {
   const { pid, pidStart, directory } = attempt;
   const carriers = processesWith('SVC_OUTPUT_DIR', directory);
   const leaderIsOurs = pid !== undefined && pidStart !== undefined && processStart(pid) === pidStart;
@@ -48,7 +48,7 @@ export async function killOrphans(world: World, log: Log, attempt: SpooledAttemp
   return found.size;
 }
 
-async function untilDead(world: World, log: Log, lives: () => boolean, who: Record<string, unknown>): Promise<void> {
+async function untilDead(world: Clock, log: Log, lives: () => boolean, who: Record<string, unknown>): Promise<void> {
   const since = world.monotonicMs();
   let warnedMs = 0;
   let waitMs = FIRST_LOOK_MS;

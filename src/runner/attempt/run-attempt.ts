@@ -16,17 +16,17 @@ import { collectArtifacts } from './artifacts.ts';
 import type { Engine } from '../config/config.ts';
 import { commandOf, entrypointFault, launchFault } from './engine.ts';
 import type { Log } from '../log.ts';
-import { Simulation } from './simulation-process.ts';
+import { SimulationProcess } from './simulation-process.ts';
 import type { Ending } from './simulation-process.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
 import type { Sample } from '../telemetry/sample.ts';
 import { startTelemetry } from '../telemetry/server.ts';
 import type { Telemetry, TelemetrySummary } from '../telemetry/server.ts';
 import { describeHit } from '../telemetry/early-termination.ts';
-import type { World } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** What is to be executed. */
-export interface RunOrder {
+export interface ExecutionPlan {
   runConfig: JobRunConfig;
   telemetry: TelemetryConfig;
   earlyTermination: EarlyTerminationConfig;
@@ -43,7 +43,7 @@ export interface RunOrder {
 
 /** What this machine contributes. */
 export interface ExecutionSite {
-  world: World;
+  world: Clock;
   log: Log;
   /** The interpreter of .py entrypoints, when there is one. */
   python: string | undefined;
@@ -89,11 +89,11 @@ type Kill = { type: 'abandoned' } | { type: 'timeout' } | { type: 'early_termina
 /** One use: `run` once; `abandon` at any time. */
 export class Attempt {
   readonly #site: ExecutionSite;
-  readonly #order: RunOrder;
-  #simulation: Simulation | undefined;
+  readonly #order: ExecutionPlan;
+  #simulation: SimulationProcess | undefined;
   #killedFor: Kill | undefined;
 
-  constructor(site: ExecutionSite, order: RunOrder) {
+  constructor(site: ExecutionSite, order: ExecutionPlan) {
     this.#site = site;
     this.#order = order;
   }
@@ -141,7 +141,7 @@ export class Attempt {
       SVC_OUTPUT_DIR: directory,
     };
     const since = world.monotonicMs();
-    const simulation = new Simulation(world, log, {
+    const simulation = new SimulationProcess(world, log, {
       ...launch,
       env: { ...env, ...environment, ...contract },
       cwd: workingDirectory,
@@ -193,7 +193,7 @@ export class Attempt {
   }
 
   async #conclude(
-    simulation: Simulation,
+    simulation: SimulationProcess,
     ending: Ending,
     command: string,
     elapsedSecs: number,
@@ -249,7 +249,7 @@ function inWords(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {
 }
 
 /** What no runner could execute. */
-function orderFault(order: RunOrder): string | undefined {
+function orderFault(order: ExecutionPlan): string | undefined {
   for (const [name, value] of Object.entries(order.environment ?? {})) {
     const shown = JSON.stringify(name);
     if (name.startsWith('SVC_')) return `container.environment sets ${shown}; names with SVC_ belong to the runner`;
@@ -263,7 +263,7 @@ function orderFault(order: RunOrder): string | undefined {
   return undefined;
 }
 
-async function prepare(order: RunOrder): Promise<void> {
+async function prepare(order: ExecutionPlan): Promise<void> {
   const made = await mkdir(order.directory, { recursive: true });
   // A directory that is already there belongs to somebody else.
   if (made === undefined) throw new Error(`${order.directory} exists already`);

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { join } from 'node:path';
-import { Capture } from './output-capture.ts';
+import { OutputCapture } from './output-capture.ts';
 import { killGroup, killRemainders } from './process-group.ts';
 import type { Log } from '../log.ts';
 import { systemCode } from '../system-error.ts';
 import { sleep } from '../clock.ts';
-import type { World } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 export interface Launch {
   command: string;
@@ -30,19 +30,19 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** How long a process that left the group may keep the pipes open after the end before it is looked for. */
 const PIPES_MS = 250;
 
-export class Simulation {
+export class SimulationProcess {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
   /** Resolves when the process and its whole group are dead and the logs are complete. */
   readonly ended: Promise<Ending>;
-  readonly #world: World;
+  readonly #world: Clock;
   readonly #log: Log;
   readonly #directory: string;
-  readonly #captures: { stdout: Capture; stderr: Capture } | undefined;
+  readonly #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
   #killed: Promise<void> | undefined;
   #exited = false;
 
-  constructor(world: World, log: Log, launch: Launch) {
+  constructor(world: Clock, log: Log, launch: Launch) {
     this.#world = world;
     this.#log = log;
     this.#directory = launch.directory;
@@ -61,8 +61,8 @@ export class Simulation {
     }
     this.pid = child.pid;
     this.#captures = {
-      stdout: new Capture(child.stdout, join(launch.directory, 'stdout.log')),
-      stderr: new Capture(child.stderr, join(launch.directory, 'stderr.log')),
+      stdout: new OutputCapture(child.stdout, join(launch.directory, 'stdout.log')),
+      stderr: new OutputCapture(child.stderr, join(launch.directory, 'stderr.log')),
     };
     this.ended = this.#watch(child);
   }

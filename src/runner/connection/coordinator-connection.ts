@@ -6,7 +6,7 @@ import { ApiError, UnreachableError } from '../../client/client.ts';
 import type { AttemptRef, Client, RegisterRequest, RegisterResponse } from '../../client/client.ts';
 import type { Log } from '../log.ts';
 import { sleep } from '../clock.ts';
-import type { World } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -15,9 +15,9 @@ const ID_IN_USE_PAUSE_MS = 5_000;
 /** Thrown by what was waiting when the runner was told to stop. */
 export class Stopped extends Error {}
 
-export interface LinkOptions {
+export interface ConnectionOptions {
   client: Client;
-  world: World;
+  world: Clock;
   log: Log;
   /** What this runner says of itself; `holding` is added from `held` at each registration. */
   identity: Omit<RegisterRequest, 'holding' | 'replaces'>;
@@ -28,9 +28,9 @@ export interface LinkOptions {
   onLost: (lost: readonly AttemptRef[]) => void;
 }
 
-export class Link {
+export class CoordinatorConnection {
   readonly client: Client;
-  readonly #options: LinkOptions;
+  readonly #options: ConnectionOptions;
   #registering: Promise<RegisterResponse> | undefined;
   #everRegistered = false;
   /** When the trouble began, while there is any. */
@@ -38,7 +38,7 @@ export class Link {
   /** Ends all pauses at the first sign that the coordinator is back. */
   #back = new AbortController();
 
-  constructor(options: LinkOptions) {
+  constructor(options: ConnectionOptions) {
     this.client = options.client;
     this.#options = options;
   }

@@ -13,7 +13,7 @@ interface Order {
 }
 
 /** As `fetch`, for a textual body and a textual answer; the connections of one are kept open and used again. */
-export function leanFetch(): typeof fetch {
+export function httpFetch(): typeof fetch {
   const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
   const ask = async (address: string, order: Order): Promise<Response> => {
     const url = new URL(address);

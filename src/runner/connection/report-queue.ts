@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../client/client.ts';
 import type { Problem, Report, ReportOutcome } from '../../client/client.ts';
-import type { Link } from './coordinator-connection.ts';
+import type { CoordinatorConnection } from './coordinator-connection.ts';
 import type { Log } from '../log.ts';
 
 /** What became of a report: the job's state, or why it was refused and changed nothing. */
@@ -23,8 +23,8 @@ const LARGEST_BULK = 500;
 const LARGEST_REQUEST = 512 << 10;
 const REFUSED_BODY = new Set([400, 413, 422]);
 
-export class Reporter {
-  readonly #link: Link;
+export class ReportQueue {
+  readonly #link: CoordinatorConnection;
   readonly #log: Log;
   readonly #runnerId: string;
   readonly #instance: string;
@@ -32,7 +32,7 @@ export class Reporter {
   readonly #waiting: Waiting[] = [];
   #busy = false;
 
-  constructor(link: Link, log: Log, who: { runnerId: string; instance: string }, stop: AbortSignal) {
+  constructor(link: CoordinatorConnection, log: Log, who: { runnerId: string; instance: string }, stop: AbortSignal) {
     this.#link = link;
     this.#log = log;
     this.#runnerId = who.runnerId;

@@ -14,7 +14,7 @@ import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
 import { Sample, SampleReader, Tally } from './sample.ts';
-import { TelemetryStore, type StoreSummary, type TelemetryWorld } from './store.ts';
+import { TelemetryStore, type StoreSummary, type TelemetryClock } from './store.ts';
 import { VariableTable } from './variables.ts';
 
 export interface TelemetryOptions {
@@ -24,7 +24,7 @@ export interface TelemetryOptions {
   directory: string;
   /** Told once, at the check after the first sample that meets a condition, at the latest when telemetry is closed. */
   onConditionMet: (hit: ConditionHit) => void;
-  world: TelemetryWorld;
+  world: TelemetryClock;
   /** Told of every sample as it comes, before it is reduced; it is good only during the call. */
   onSample?: (sample: Sample) => void;
   limits?: Partial<TelemetryLimits>;
@@ -71,7 +71,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
 
 class JobTelemetry {
   readonly #limits: TelemetryLimits;
-  readonly #world: TelemetryWorld;
+  readonly #world: TelemetryClock;
   readonly #watchdog: Watchdog;
   readonly #onSample: ((sample: Sample) => void) | undefined;
   readonly #table: VariableTable;

@@ -14,7 +14,7 @@ import { Rows } from './rows.ts';
 import type { Sample } from './sample.ts';
 
 /** The part of the runner's world that telemetry needs. */
-export interface TelemetryWorld {
+export interface TelemetryClock {
   after(ms: number, action: () => void): () => void;
   every(ms: number, action: () => void): () => void;
 }
@@ -28,7 +28,7 @@ export interface StoreOptions {
   /** Names by column; may grow. */
   columnNames: readonly string[];
   limits: TelemetryLimits;
-  world: TelemetryWorld;
+  world: TelemetryClock;
 }
 
 export interface StoreSummary {

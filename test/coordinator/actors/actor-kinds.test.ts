@@ -1,8 +1,13 @@
 /** The records of actors: what is written from parts is what JSON.stringify writes, and what is read back is what was written. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { UNTOUCHED, type AttemptRecord, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
-import { UNBEGUN, type BatchContext } from '../../../machines/batch.ts';
+import {
+  INITIAL_HISTORY,
+  type AttemptRecord,
+  type JobContext,
+  type JobHistoryState,
+} from '../../../machines/job-context.ts';
+import { INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
 import { encodeJob } from '../../../src/coordinator/actors/job-codec.ts';
@@ -10,7 +15,7 @@ import { decodeJob, type JobState } from '../../../src/coordinator/actors/actor-
 
 const BATCH_ID = '01900000-0000-8000-8000-000000000000';
 const limits = { maxRetries: 3, timeLimitMs: 1000, cpuMilli: 100, memoryBytes: 1e9 };
-const batch = { ...UNBEGUN, ...limits, batchId: BATCH_ID } as BatchContext;
+const batch = { ...INITIAL_COUNTERS, ...limits, batchId: BATCH_ID } as BatchContext;
 const about = { jobId: jobId(BATCH_ID, 7), batchId: BATCH_ID, runId: 7, ...limits };
 
 const ms = fc.integer({ min: 0, max: 4e12 });
@@ -96,13 +101,13 @@ describe('the record of a job', () => {
 
   it('names every member that is kept of a job', () => {
     const names = Object.keys(JSON.parse(encodeJob({ value: 'Running', context: full })) as object);
-    expect(names).to.have.members(['value', ...Object.keys(UNTOUCHED)]);
+    expect(names).to.have.members(['value', ...Object.keys(INITIAL_HISTORY)]);
   });
 });
 
 const full: JobContext = {
   ...about,
-  ...UNTOUCHED,
+  ...INITIAL_HISTORY,
   runnerId: 'r',
   claimedAtMs: 1,
   startedAtMs: 2,
@@ -112,6 +117,6 @@ const full: JobContext = {
 };
 
 function historyOf(context: JobContext): JobHistoryState {
-  const names = Object.keys(UNTOUCHED) as (keyof JobHistoryState)[];
+  const names = Object.keys(INITIAL_HISTORY) as (keyof JobHistoryState)[];
   return Object.fromEntries(names.map((name) => [name, context[name]])) as unknown as JobHistoryState;
 }

@@ -11,19 +11,19 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
 } from 'xstate';
-import { batchMachine, UNBEGUN, type BatchContext } from '../../../machines/batch.ts';
+import { batchMachine, INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
 import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
-import { flatLogic, type Witness } from '../../../src/coordinator/actors/flat-machine.ts';
+import { flatMachine, type TransitionObserver } from '../../../src/coordinator/actors/flat-machine.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/domain/types.ts';
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 
 /** The logic itself or the cheaper one, and what is told meanwhile: XState tells its listeners, the other its witness. */
-type Making = (machine: AnyStateMachine, witness: Witness) => AnyStateMachine;
+type Making = (machine: AnyStateMachine, witness: TransitionObserver) => AnyStateMachine;
 const asItIs: Making = (machine) => machine;
-const WAYS: readonly Making[] = [asItIs, flatLogic];
+const WAYS: readonly Making[] = [asItIs, flatMachine];
 
 function played(machine: AnyStateMachine, making: Making, options: Record<string, unknown> = {}) {
   const facts: unknown[] = [];
@@ -78,7 +78,7 @@ const BATCHES = BATCH_STATUSES.flatMap((value) =>
   ).map((rest) =>
     batchMachine.resolveState({
       value,
-      context: { ...UNBEGUN, batchId: 'b', totalJobs: 2, next: 2, running: 1, ...rest } as BatchContext,
+      context: { ...INITIAL_COUNTERS, batchId: 'b', totalJobs: 2, next: 2, running: 1, ...rest } as BatchContext,
     }),
   ),
 );
@@ -120,7 +120,7 @@ describe('flat logic', () => {
       for (const state of states) {
         for (const event of [...events, { type: 'UNHEARD_OF' }]) {
           const expected = outcome(machine, asItIs, state, event);
-          expect(outcome(machine, flatLogic, state, event), `${String(state.value)} ${event.type}`).to.deep.equal(
+          expect(outcome(machine, flatMachine, state, event), `${String(state.value)} ${event.type}`).to.deep.equal(
             expected,
           );
           taken += expected.isLegal ? 1 : 0;
@@ -144,7 +144,7 @@ describe('flat logic', () => {
   it('begins as XState does, and tells what it tells', () => {
     const inputs: [AnyStateMachine, object][] = [
       [runnerMachine, { runnerId: 'r', now: NOW }],
-      [batchMachine, { ...UNBEGUN, batchId: 'b', totalJobs: 2, now: NOW }],
+      [batchMachine, { ...INITIAL_COUNTERS, batchId: 'b', totalJobs: 2, now: NOW }],
       [jobMachine, untouchedJob().context],
     ];
     for (const [machine, input] of inputs) {
@@ -175,7 +175,7 @@ describe('flat logic', () => {
         b: {},
       },
     });
-    const { actor, faults } = played(machine, flatLogic);
+    const { actor, faults } = played(machine, flatMachine);
     const before = actor.start().getSnapshot();
     actor.send({ type: 'BREAK' });
     actor.send({ type: 'ASK' });
@@ -238,7 +238,7 @@ describe('flat logic', () => {
       actor.start().send({ type: 'GO' });
       expect(actor.getSnapshot()).to.deep.include({ value: 'b', context: { n: 3 } });
     }
-    const { actor, faults } = played(machine, flatLogic);
+    const { actor, faults } = played(machine, flatMachine);
     actor.start().send({ type: 'LOOP' });
     expect(String(faults)).to.match(/does not come to rest/);
   });
@@ -264,6 +264,6 @@ describe('flat logic', () => {
       }),
     };
     for (const [what, machine] of Object.entries(machines))
-      expect(() => played(machine, flatLogic), what).to.throw('state');
+      expect(() => played(machine, flatMachine), what).to.throw('state');
   });
 });

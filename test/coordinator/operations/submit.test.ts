@@ -6,7 +6,7 @@ import type { SubmissionWarning } from '../../../src/domain/types.ts';
 import { openCoordinator } from '../../../src/coordinator/coordinator.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
-import { SimulatedWorld } from '../../support/simulated-world.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
 
 describe('system/submit', () => {
@@ -127,7 +127,7 @@ describe('system/submit', () => {
 
   it('warns the client and the operator of a study that will mislead', async () => {
     const told: { batchId: string; codes: string[] }[] = [];
-    const world = new SimulatedWorld();
+    const world = new SimulatedClock();
     const news = {
       warned: (batchId: string, warnings: readonly SubmissionWarning[]) =>
         told.push({ batchId, codes: warnings.map((it) => it.code) }),

@@ -1,6 +1,6 @@
 /** Who gets what, and when: claims, long polls, caps, fit, fairness. */
 import { expect } from 'chai';
-import { settled } from '../../support/simulated-world.ts';
+import { settled } from '../../support/simulated-clock.ts';
 import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
 
 describe('system/claims', () => {

@@ -1,7 +1,7 @@
 /** What time does to runners and runs, at the exact millisecond: silence, leases, claims, limits, losses, restarts. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import { Deadlines } from '../../../src/coordinator/scheduling/deadline-queue.ts';
+import { DeadlineQueue } from '../../../src/coordinator/scheduling/deadline-queue.ts';
 import { codeOf, ref, Scene } from '../../support/scene.ts';
 
 describe('system/deadlines', () => {
@@ -146,7 +146,7 @@ describe('system/deadlines', () => {
   });
 
   it('keep one place for each actor, however often they move', () => {
-    const deadlines = new Deadlines();
+    const deadlines = new DeadlineQueue();
     for (let round = 0; round < 1000; round += 1) {
       deadlines.set('runner/a', { kind: 'silence', atMs: round + 15 });
       if (round % 2 === 0) deadlines.set('runner/a', undefined);
@@ -161,7 +161,7 @@ describe('system/deadlines', () => {
   });
 
   it('what is over does not stay in the heap until it would have fallen due', () => {
-    const deadlines = new Deadlines();
+    const deadlines = new DeadlineQueue();
     deadlines.set('job/stays', { kind: 'claim', atMs: 50 });
     for (let at = 0; at < 20_000; at += 1) {
       deadlines.set(`job/${at}`, { kind: 'claim', atMs: 1_000 + (at % 7) });

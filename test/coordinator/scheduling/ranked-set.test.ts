@@ -1,7 +1,7 @@
 /** The ordered set that dispatch walks, compared with sorting everything anew after each change. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { Ranking } from '../../../src/coordinator/scheduling/ranked-set.ts';
+import { RankedSet } from '../../../src/coordinator/scheduling/ranked-set.ts';
 
 const ITEMS = Array.from({ length: 6 }, (_, at) => ({ name: `item ${at}`, group: `group ${at % 2}` }));
 
@@ -33,7 +33,7 @@ describe('ranking', () => {
   it('is in order after every change, as a whole and by group', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
-        const ranking = new Ranking<(typeof ITEMS)[number]>();
+        const ranking = new RankedSet<(typeof ITEMS)[number]>();
         const sorted = new Sorted();
         for (const { at: which, rank } of changes) {
           const item = ITEMS[which]!;

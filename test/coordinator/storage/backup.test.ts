@@ -6,7 +6,7 @@ import type { SimbatchError } from '../../../src/domain/errors.ts';
 import { backupText, readBackup, restoreBackup } from '../../../src/coordinator/storage/backup.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { openStore } from '../../../src/coordinator/storage/store.ts';
-import { realWorld } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { recount } from '../../support/recount.ts';
 import { study } from '../../support/studies.ts';
@@ -58,7 +58,7 @@ describe('a backup', () => {
   }
 
   it('taken under load restores to a state that a recount confirms, and that goes on', async () => {
-    const coordinator = await openCoordinator(await openStore(join(folder, 'live')), realWorld);
+    const coordinator = await openCoordinator(await openStore(join(folder, 'live')), systemClock);
     for (let i = 0; i < 5; i++) await coordinator.submit(study({ runs: 400, name: `study ${i}` }));
     let over = false;
     const workers = ['r1', 'r2', 'r3'].map((id) => work(coordinator, id, () => over));
@@ -84,7 +84,7 @@ describe('a backup', () => {
       await snapshot.close();
       expect(found.size).to.equal(records);
       expect(recount(found)).to.deep.equal([]);
-      const restored = await openCoordinator(store, realWorld);
+      const restored = await openCoordinator(store, systemClock);
       expect((await restored.runners({})).runners).to.have.length(3);
       let rounds = 0;
       await work(restored, 'r9', () => ++rounds > 2);

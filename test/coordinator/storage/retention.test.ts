@@ -4,7 +4,7 @@ import type { Uuid } from '../../../src/domain/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../src/coordinator/core.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
-import { SimulatedWorld } from '../../support/simulated-world.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,7 +23,7 @@ const rest = async () => {
 };
 
 describe('forgetting', () => {
-  let world: SimulatedWorld;
+  let world: SimulatedClock;
   let disk: Map<string, string>;
   let coordinator: Coordinator;
   const open = async (options: Partial<CoordinatorOptions> = {}, store = new MemoryStore(disk)) =>
@@ -38,7 +38,7 @@ describe('forgetting', () => {
   const ofBatch = (batchId: Uuid) => [...disk.keys()].filter((key) => key.includes(batchId.slice(0, 28)));
 
   beforeEach(async () => {
-    world = new SimulatedWorld();
+    world = new SimulatedClock();
     disk = new Map();
     await open();
   });
@@ -47,7 +47,7 @@ describe('forgetting', () => {
   /** The same coordinator after a stop of some days; every second of them would be a tick. */
   const after = async (days: number, options: Partial<CoordinatorOptions> = {}) => {
     await coordinator.close();
-    world = new SimulatedWorld({ nowMs: world.now() + days * DAY_MS, seed: days });
+    world = new SimulatedClock({ nowMs: world.now() + days * DAY_MS, seed: days });
     await open(options);
     await coordinator.tick();
     await rest();

@@ -11,7 +11,7 @@ import {
   type Changes,
   type Entry,
   type Store,
-  type StoreSnapshot,
+  type StoreView,
 } from '../../../src/coordinator/storage/store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { codeOf } from '../../support/scene.ts';
@@ -19,7 +19,7 @@ import { times } from '../../support/properties.ts';
 
 const changes = (it: Record<string, string | null>): Changes => new Map(Object.entries(it));
 
-async function read(snapshot: StoreSnapshot, range: { gte: string; lt: string }, options = {}): Promise<Entry[][]> {
+async function read(snapshot: StoreView, range: { gte: string; lt: string }, options = {}): Promise<Entry[][]> {
   const chunks: Entry[][] = [];
   for await (const chunk of snapshot.entries(range, options)) chunks.push([...chunk]);
   return chunks;

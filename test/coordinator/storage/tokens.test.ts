@@ -10,11 +10,11 @@ import {
   readTokens,
   Tokens,
   tokensPath,
-  type TokenWish,
+  type TokenRequest,
 } from '../../../src/coordinator/storage/tokens.ts';
 
-const wish: TokenWish = { name: 'me', scopes: ['read'], runnerId: undefined, expiresAtMs: undefined };
-const make = (changes: Partial<TokenWish> = {}) => newToken({ ...wish, ...changes }, 0, randomBytes);
+const wish: TokenRequest = { name: 'me', scopes: ['read'], runnerId: undefined, expiresAtMs: undefined };
+const make = (changes: Partial<TokenRequest> = {}) => newToken({ ...wish, ...changes }, 0, randomBytes);
 
 describe('tokens', () => {
   let folder: string;

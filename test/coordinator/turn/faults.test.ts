@@ -4,7 +4,7 @@ import { jobId } from '../../../src/domain/ids.ts';
 import { decodeRunner, decodeBatch } from '../../../src/coordinator/actors/actor-kinds.ts';
 import { stateOf } from '../../../src/coordinator/actors/directory.ts';
 import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
-import { settled } from '../../support/simulated-world.ts';
+import { settled } from '../../support/simulated-clock.ts';
 
 /** Makes a member of an object throw until the returned function is called. */
 function broken(target: object, name: string, error = new Error('an injected fault')): () => void {
@@ -36,10 +36,10 @@ describe('system/faults', () => {
   }
 
   const places: [string, () => () => void, () => Promise<unknown>][] = [
-    ['presenting an answer', () => broken(scene.api.core.studies, 'of'), () => scene.claim('a', 2)],
-    ['planning', () => broken(scene.api.core.dispatch, 'plan'), () => scene.claim('a', 2)],
+    ['presenting an answer', () => broken(scene.api.core.studyCache, 'of'), () => scene.claim('a', 2)],
+    ['planning', () => broken(scene.api.core.scheduler, 'plan'), () => scene.claim('a', 2)],
     ['drawing random bytes', () => broken(scene.world, 'random'), () => scene.submit()],
-    ['reading a record', () => broken(scene.api.core.commits, 'read'), () => scene.api.cancelJob(jobId(batch, 1))],
+    ['reading a record', () => broken(scene.api.core.groupCommit, 'read'), () => scene.api.cancelJob(jobId(batch, 1))],
     [
       'another actor',
       () => {
@@ -98,7 +98,7 @@ describe('system/faults', () => {
     await scene.api.drain('b');
     const waiting = scene.claimRaw('b', 1, 30).then(runs);
     await settled();
-    const mend = broken(scene.api.core.studies, 'of');
+    const mend = broken(scene.api.core.studyCache, 'of');
     await scene.api.resume('b');
     await settled();
     mend();
@@ -122,7 +122,7 @@ describe('system/faults', () => {
   });
 
   it('a fault of those who look on keeps no reply back', async () => {
-    const mend = broken(scene.api.core.views.trigger, 'committed');
+    const mend = broken(scene.api.core.statistics.trigger, 'committed');
     expect(await scene.claim('a')).to.deep.equal([0]);
     mend();
     expect(scene.faults).to.have.length(1);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { startHttp, type HttpServer } from '../../../src/http/server.ts';
-import { realWorld } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { study } from '../../support/studies.ts';
 
@@ -22,9 +22,9 @@ describe('live feed', () => {
   const open: WebSocket[] = [];
 
   beforeEach(async () => {
-    coordinator = await openCoordinator(new MemoryStore(), realWorld);
+    coordinator = await openCoordinator(new MemoryStore(), systemClock);
     const log = { debug: () => {}, info: () => {}, error: () => {} };
-    http = await startHttp({ coordinator, live: coordinator, host: '127.0.0.1', port: 0, log, world: realWorld });
+    http = await startHttp({ coordinator, live: coordinator, host: '127.0.0.1', port: 0, log, world: systemClock });
   });
   afterEach(async () => {
     for (const socket of open.splice(0)) socket.terminate();

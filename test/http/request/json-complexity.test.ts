@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { extentFault } from '../../../src/http/request/json-complexity.ts';
+import { complexityFault } from '../../../src/http/request/json-complexity.ts';
 
 const filler = `"${'x'.repeat(70_000)}"`;
 const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join(',')}}`;
@@ -20,15 +20,15 @@ describe('the extent of a body', () => {
   ];
   for (const [what, text, fault] of table) {
     it(`${what} -> ${fault === undefined ? 'fine' : String(fault)}`, () => {
-      if (fault === undefined) expect(extentFault(text)).to.equal(undefined);
-      else expect(extentFault(text)).to.match(fault);
+      if (fault === undefined) expect(complexityFault(text)).to.equal(undefined);
+      else expect(complexityFault(text)).to.match(fault);
     });
   }
 
   it('is fine for any JSON value that is small', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
-        expect(extentFault(`[${text},${filler}]`)).to.equal(undefined);
+        expect(complexityFault(`[${text},${filler}]`)).to.equal(undefined);
       }),
     );
   });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { Access } from '../../../src/http/security/auth.ts';
 import { startHttp, type HttpServer } from '../../../src/http/server.ts';
-import { Standing } from '../../../src/http/security/session-revalidation.ts';
+import { SessionRevalidation } from '../../../src/http/security/session-revalidation.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import {
   changeTokens,
@@ -19,9 +19,9 @@ import {
   type TokenRecord,
   type TokenScope,
 } from '../../../src/coordinator/storage/tokens.ts';
-import { realWorld } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
-import { SimulatedWorld } from '../../support/simulated-world.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
 
 /** More than the time between two looks at the file and two checks of who is there, together. */
@@ -31,7 +31,7 @@ const LIFE_MS = 20_000;
 
 describe('those who stay', () => {
   let folder: string;
-  let world: SimulatedWorld;
+  let world: SimulatedClock;
   let coordinator: Coordinator;
   let http: HttpServer;
   let troubles: string[];
@@ -40,9 +40,9 @@ describe('those who stay', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-standing-'));
-    world = new SimulatedWorld();
+    world = new SimulatedClock();
     [troubles, refusals] = [[], []];
-    coordinator = await openCoordinator(new MemoryStore(), realWorld);
+    coordinator = await openCoordinator(new MemoryStore(), systemClock);
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.terminate();
@@ -175,8 +175,8 @@ describe('those who stay', () => {
         body: JSON.stringify({ instance: 'i', max_jobs: 1, wait_seconds: 30 }),
       });
     const waits = async (): Promise<void> => {
-      while (coordinator.core.waiting.size === 0)
-        await new Promise((resolve) => realWorld.soon(() => resolve(undefined)));
+      while (coordinator.core.longPolls.size === 0)
+        await new Promise((resolve) => systemClock.soon(() => resolve(undefined)));
     };
     const LOSES: [what: string, happens: (made: Tokened) => Promise<unknown>, status: number, code: string][] = [
       ['is revoked', (made) => without(() => [], made), 401, 'unauthenticated'],
@@ -193,7 +193,7 @@ describe('those who stay', () => {
         await world.advance(SOON_MS);
         const answer = await waiting;
         expect([answer.status, ((await answer.json()) as { code: string }).code]).to.deep.equal([status, code]);
-        expect(coordinator.core.waiting.size).to.equal(0);
+        expect(coordinator.core.longPolls.size).to.equal(0);
       });
     }
 
@@ -270,7 +270,7 @@ describe('those who stay', () => {
     // One step at a time: the close, but not yet the end of the time to answer it.
     while (heard.length === 0) {
       await world.advance(100);
-      await new Promise((resolve) => realWorld.soon(() => resolve(undefined)));
+      await new Promise((resolve) => systemClock.soon(() => resolve(undefined)));
     }
     expect([heard[0], heard.readUInt16BE(2)]).to.deep.equal([0x88, 4401]);
     const length = heard.length;
@@ -291,7 +291,7 @@ describe('those who stay', () => {
       timers += 1;
       return () => (timers -= 1);
     };
-    const standing = new Standing({ confirm: () => {} }, { after });
+    const standing = new SessionRevalidation({ confirm: () => {} }, { after });
     expect(timers).to.equal(0);
     const nobody = { tokenId: undefined, runnerId: undefined };
     const releases = [1, 2, 3].map(() => standing.hold(nobody, 'read', () => {}));

@@ -13,7 +13,7 @@ import { compressors } from 'hyparquet-compressors';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
-import type { TelemetryWorld } from '../../../src/runner/telemetry/store.ts';
+import type { TelemetryClock } from '../../../src/runner/telemetry/store.ts';
 
 interface Ack {
   accepted: number;
@@ -68,7 +68,7 @@ export async function send(open: (callback: Callback) => Call, messages: Iterabl
   return answered;
 }
 
-export const timers: TelemetryWorld = {
+export const timers: TelemetryClock = {
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);

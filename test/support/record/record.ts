@@ -1,5 +1,5 @@
 /** Recording: the plans of `scenarios.ts` and `studies.ts` are carried out, and what happens becomes the text of a file. */
-import { Player, plain } from '../../../src/coordinator/snapshots/actor-player.ts';
+import { ActorPlayer, plain } from '../../../src/coordinator/snapshots/actor-player.ts';
 import { SNAPSHOT_FORMAT, type Scenario, type Step } from '../../../src/coordinator/snapshots/format.ts';
 import { layOut } from './layout.ts';
 import { SCENARIOS, type ScenarioPlan } from './scenarios.ts';
@@ -7,7 +7,7 @@ import { recordStudy } from './recorder.ts';
 import { STUDIES } from './studies.ts';
 
 function recordScenario({ name, about, machine, input, events }: ScenarioPlan): Scenario {
-  const player = Player.begin(machine, input);
+  const player = ActorPlayer.begin(machine, input);
   const start = player.stored;
   const startFacts = player.takeFacts();
   const steps = events.map((event): Step => {

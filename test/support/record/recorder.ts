@@ -17,7 +17,7 @@ import {
   type Study,
 } from '../../../src/coordinator/snapshots/format.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { settled, SimulatedWorld } from '../simulated-world.ts';
+import { settled, SimulatedClock } from '../simulated-clock.ts';
 
 type Operation = {
   [K in keyof CoordinatorApi]: CoordinatorApi[K] extends (...args: never[]) => Promise<unknown> ? K : never;
@@ -56,7 +56,7 @@ interface Asked {
 
 class Recorder implements Script {
   readonly turns: Study['turns'] = [];
-  #world = new SimulatedWorld({ nowMs: Date.UTC(2026, 0, 1), seed: 7 });
+  #world = new SimulatedClock({ nowMs: Date.UTC(2026, 0, 1), seed: 7 });
   readonly #disk = new Map<string, string>();
   #store = new MemoryStore(this.#disk);
   #coordinator: Coordinator | undefined;
@@ -73,8 +73,8 @@ class Recorder implements Script {
   /** Stands between the turns and whoever runs them, and between the actors and whoever hears them. */
   #listenTo({ core: { turns } }: Coordinator): void {
     let facts: Fact[] = [];
-    const hear = turns.hear.bind(turns);
-    turns.hear = (fact) => {
+    const hear = turns.onFact.bind(turns);
+    turns.onFact = (fact) => {
       facts.push(fact);
       hear(fact);
     };
@@ -170,7 +170,7 @@ class Recorder implements Script {
     const nowMs = this.#world.now();
     this.turns.push({ at: nowMs, restart: true });
     // The timers of the dead process die with it.
-    this.#world = new SimulatedWorld({ nowMs, seed: 8 });
+    this.#world = new SimulatedClock({ nowMs, seed: 8 });
     await this.open();
   }
 
@@ -192,12 +192,12 @@ function clear<T extends object>(target: T): T {
 }
 
 function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
-  // Every event goes by `offer`: what is sent, and what the wiring delivers.
-  const offer = turn.offer.bind(turn);
+  // Every event goes through `trySend`: what is sent, and what the wiring delivers.
+  const trySend = turn.trySend.bind(turn);
   const create = turn.create.bind(turn);
-  const listening: Pick<Turn, 'offer' | 'create'> = {
-    offer<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
-      const after = offer<K>(kind, id, event);
+  const listening: Pick<Turn, 'trySend' | 'create'> = {
+    trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
+      const after = trySend<K>(kind, id, event);
       if (after !== undefined) messages.push({ to: `${kind}/${id}`, event });
       return after;
     },

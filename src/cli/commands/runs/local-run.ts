@@ -6,7 +6,7 @@ import { stringifyExact } from '../../../base/json-writing.ts';
 import type { JobRunConfig } from '../../../domain/types.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import type { StudyPart } from '../../../runner/local-run.ts';
-import { realWorld } from '../../../runner/clock.ts';
+import { systemClock } from '../../../runner/clock.ts';
 import { configOptions, configSources } from '../pool/runner.ts';
 
 const FIELDS_OF_A_RUN: readonly FieldName[] = ['engines', 'entrypoint', 'python_executable', 'working_directory'];
@@ -47,7 +47,7 @@ export async function executeLocally(
     options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
   const python = await findPython(config.pythonExecutable);
   const live = new LiveTelemetry(
-    () => realWorld.monotonicMs(),
+    () => systemClock.monotonicMs(),
     (line) => process.stderr.write(`${line}\n`),
   );
   const stop = new AbortController();
@@ -58,7 +58,7 @@ export async function executeLocally(
   process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
   const end = await runLocally(
     {
-      world: realWorld,
+      world: systemClock,
       log: createLog(process.stderr, { format: 'text', level: 'warn' }),
       python: python?.executable,
       env: inheritedEnvironment(process.env),

@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { CertificatePair } from '../../../http/security/certificate.ts';
-import type { World } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 
 /**
  * How often the files are looked at. Their content is read, not their times: renewals replace files, links to them, or links
@@ -21,7 +21,7 @@ export interface CertificateLog {
 export interface Renewal {
   /** Takes up a pair for new connections, or throws and goes on with the one before. */
   take: (pair: CertificatePair) => void;
-  world: Pick<World, 'after'>;
+  world: Pick<Clock, 'after'>;
   log: CertificateLog;
 }
 

@@ -13,7 +13,7 @@ import { openCoordinator, type Coordinator } from '../../../coordinator/coordina
 import type { CoordinatorOptions } from '../../../coordinator/core.ts';
 import { openStore } from '../../../coordinator/storage/store.ts';
 import { readTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
-import { realWorld } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { keepObjectsYoung } from './garbage-collector.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -129,7 +129,7 @@ class Running {
     metrics.watchProcess();
     const store = metrics.timed(await openStore(resolve(flags.dataDir)));
     const settings = settingsOf(flags);
-    this.#coordinator = await openCoordinator(store, realWorld, {
+    this.#coordinator = await openCoordinator(store, systemClock, {
       ...settings,
       news: {
         ...metrics.news,
@@ -163,11 +163,11 @@ class Running {
       access: accessFor(flags, log, metrics),
       ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
-      world: realWorld,
+      world: systemClock,
       allowedHosts: flags.allowedHost ?? [],
     });
     const http = this.#http;
-    this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: realWorld, log });
+    this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: systemClock, log });
   }
 
   async close(): Promise<void> {
@@ -207,7 +207,7 @@ function refuseOpenDoor(flags: ServeFlags): void {
 }
 
 function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
-  const now = (): number => realWorld.now();
+  const now = (): number => systemClock.now();
   const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
     log.error({ reason: error.message }, 'the tokens as they were go on to hold'),
   );

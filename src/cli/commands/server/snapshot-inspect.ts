@@ -13,7 +13,7 @@ import {
   type Study,
 } from '../../../coordinator/snapshots/format.ts';
 import { pastOf } from '../../../coordinator/snapshots/history.ts';
-import { possibleEvents, type PossibleEvent } from '../../../coordinator/snapshots/next-events.ts';
+import { nextEvents, type NextEvent } from '../../../coordinator/snapshots/next-events.ts';
 import { plain } from '../../../coordinator/snapshots/actor-player.ts';
 import { isTerminal, jobFromRecord, type JobRecord } from '../../../coordinator/actors/actor-kinds.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -27,7 +27,7 @@ interface Description {
   /** In a few words: whose, how many, since when. */
   summary: string;
   history: string[];
-  possible: PossibleEvent[];
+  possible: NextEvent[];
 }
 
 /** How many jobs that have ended are described when none was asked for; those that go on are all. */
@@ -108,7 +108,7 @@ function actorOf({ key, value }: SnapshotRecord, name: string, batch: BatchConte
       state: stored.value,
       summary: name === 'batch' ? batchSummary(stored) : runnerSummary(stored),
       history: [],
-      possible: possibleEvents(name as MachineName, stored),
+      possible: nextEvents(name as MachineName, stored),
     };
   }
   const state = jobFromRecord(splitKey(key).id, value as unknown as JobRecord, batch);
@@ -127,7 +127,7 @@ function actorOf({ key, value }: SnapshotRecord, name: string, batch: BatchConte
       ...(c.attemptsOmitted > 0 ? [`${plural(c.attemptsOmitted, 'earlier attempt')} not recorded`] : []),
       ...pastOf(state).events.map((event) => eventText(event)),
     ],
-    possible: possibleEvents('job', plain({ value: state.value, ...c })),
+    possible: nextEvents('job', plain({ value: state.value, ...c })),
   };
 }
 
@@ -184,7 +184,7 @@ function scenarioActor(scenario: Scenario): Description {
     state: scenario.end.value,
     summary: '',
     history: [`begins ${scenario.start.value}`, ...history],
-    possible: possibleEvents(scenario.machine, scenario.end),
+    possible: nextEvents(scenario.machine, scenario.end),
   };
 }
 

@@ -1,5 +1,5 @@
 /** A world whose clock stands still until it is moved, and whose randomness comes from a seed. */
-import type { World } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 
 /** mulberry32: a small generator, enough to draw test cases from. Uniform on [0, 1). */
 export function seededRandom(seed: number): () => number {
@@ -18,7 +18,7 @@ interface Timer {
   action: () => void;
 }
 
-export class SimulatedWorld implements World {
+export class SimulatedClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
   readonly #random: () => number;
