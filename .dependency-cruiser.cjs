@@ -6,15 +6,34 @@ const nothingAbove = (name, from, above) => ({
   from: { path: from },
   to: { path: above },
 });
+// The files of the contract that load no package: constants for the domain, the machines and the web pages.
+const PLAIN_CONTRACT = '^src/contract/(enums|limits|live)[.]ts$';
 module.exports = {
   forbidden: [
     nothingAbove('base-is-the-bottom', '^src/base', '^(machines|bin|src/(?!base))'),
-    nothingAbove(
-      'contract-knows-base-and-domain-only',
-      '^src/contract',
-      '^(machines|bin|src/(?!base|domain|contract))',
-    ),
-    nothingAbove('domain-knows-base-only', '^src/domain', '^(machines|bin|src/(?!base|domain|contract))'),
+    nothingAbove('contract-knows-base-only', '^src/contract', '^(machines|bin|src/(?!base|contract))'),
+    {
+      name: 'contract-uses-typebox-only',
+      severity: 'error',
+      from: { path: '^src/contract' },
+      to: {
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
+        pathNot: '^node_modules/typebox/',
+      },
+    },
+    {
+      name: 'contract-constants-have-no-packages',
+      severity: 'error',
+      from: { path: PLAIN_CONTRACT },
+      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'] },
+    },
+    nothingAbove('domain-knows-the-contract-and-base', '^src/domain', '^(machines|bin|src/(?!base|domain|contract))'),
+    {
+      name: 'domain-loads-no-schema',
+      severity: 'error',
+      from: { path: '^(src/domain|machines)' },
+      to: { path: '^src/contract', pathNot: `${PLAIN_CONTRACT}|^src/contract/types` },
+    },
     {
       name: 'domain-has-no-packages',
       severity: 'error',

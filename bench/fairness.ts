@@ -1,5 +1,5 @@
 /** What a claim costs with 1,000 open studies, against one. */
-import type { ClaimResponse } from '../src/domain/types.ts';
+import type { ClaimResponse } from '../src/contract/types.ts';
 import { withCoordinator } from './support/folder.ts';
 import { measure, median, type Measure } from './support/measure.ts';
 import { registration, study } from './support/studies.ts';

@@ -2,7 +2,7 @@
  * Jobs per second through their whole life (claim, start, complete with a result), each reply durable: in bulk from four
  * runners, and one by one from 64; and how long `GET /batches/{id}` takes while that goes on.
  */
-import type { SubmissionResponse } from '../src/domain/types.ts';
+import type { SubmissionResponse } from '../src/contract/types.ts';
 import type { CoordinatorProcess } from './support/coordinator.ts';
 import { withCoordinator } from './support/folder.ts';
 import { measure, quantile, type Measure } from './support/measure.ts';

@@ -2,7 +2,7 @@
  * A busy pool: 10,000 runners that heartbeat every 5 s and wait for work in long polls, each over two connections of its own
  * as the runner program has them. The coordinator's CPU, and who is woken by a submission.
  */
-import type { ClaimResponse } from '../src/domain/types.ts';
+import type { ClaimResponse } from '../src/contract/types.ts';
 import type { CoordinatorProcess } from './support/coordinator.ts';
 import { withCoordinator } from './support/folder.ts';
 import { measure, median, type Measure } from './support/measure.ts';

@@ -5,8 +5,8 @@
 import { argv } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { createSampler } from '../src/domain/sampling/sampler.ts';
-import { SAMPLING_METHODS } from '../src/domain/types.ts';
-import type { DispersionConfig, DistributionType } from '../src/domain/types.ts';
+import { SAMPLING_METHODS } from '../src/contract/enums.ts';
+import type { DispersionConfig, DistributionType } from '../src/contract/types.ts';
 
 const REPETITIONS = 7;
 /** How many values one repetition draws: enough for a few tens of milliseconds. */

@@ -2,7 +2,7 @@
  * A long run: 10^6 jobs through their whole life in bulk. Does it slow down, does memory grow? Compares the first and the
  * last tenth, the warm-up left out.
  */
-import type { SubmissionResponse } from '../src/domain/types.ts';
+import type { SubmissionResponse } from '../src/contract/types.ts';
 import { withCoordinator } from './support/folder.ts';
 import { measure, type Measure } from './support/measure.ts';
 import { IdleHands } from './support/runners.ts';

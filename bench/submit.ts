@@ -1,7 +1,7 @@
 /** The time to submit a study of 10, 10^4 and 10^6 runs, and what it leaves in memory and on disk. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SubmissionResponse } from '../src/domain/types.ts';
+import type { SubmissionResponse } from '../src/contract/types.ts';
 import { inFolder, withCoordinatorOn } from './support/folder.ts';
 import { measure, type Measure } from './support/measure.ts';
 import { study } from './support/studies.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, credentials, type ClientWritableStream } from '@grpc/grpc-js';
 import Table from 'cli-table3';
-import type { Compression } from '../src/domain/types.ts';
+import type { Compression } from '../src/contract/types.ts';
 import { startTelemetry, type TelemetrySummary } from '../src/runner/telemetry/server.ts';
 
 const VARIABLES = 8;

@@ -3,7 +3,7 @@
  * its size does not grow with its runs. It hears of its jobs by JOBS_CHANGED, many changes at a time. Pure.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import type { Uuid } from '../src/domain/types.ts';
+import type { Uuid } from '../src/contract/types.ts';
 import type { BatchEnded, BatchEvent, BatchFact, JobChange } from './protocol.ts';
 
 /** What a submission fixes. Times in ms since the epoch, cpu in thousandths of a core, memory in bytes. */

@@ -3,7 +3,7 @@
  * the facts they tell, and its deadline. Pure functions; which of them happens when is said there.
  */
 import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
-import type { AttemptOutcome, FailReason, Uuid } from '../src/domain/types.ts';
+import type { AttemptOutcome, FailReason, Uuid } from '../src/contract/types.ts';
 import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
 
 /** One attempt in the job's history; times in ms since the epoch. */

@@ -9,7 +9,7 @@ import type {
   JobStatus,
   RunnerCapabilities,
   Uuid,
-} from '../src/domain/types.ts';
+} from '../src/contract/types.ts';
 
 /** `batch/<id>`, `job/<id>`, `runner/<id>` or `supervisor`. */
 export type Address = `batch/${string}` | `job/${string}` | `runner/${string}` | 'supervisor';

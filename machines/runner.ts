@@ -4,7 +4,7 @@
  */
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
-import type { AttemptRef, RunnerCapabilities } from '../src/domain/types.ts';
+import type { AttemptRef, RunnerCapabilities } from '../src/contract/types.ts';
 import type { Deadline, JobChange, RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
 
 /** One attempt in the runner's hands: which, and what of the machine it was promised. */

@@ -1,5 +1,5 @@
 /** Runners that run nothing: they claim, start and complete as fast as they are answered. */
-import type { ClaimResponse, ReportsResponse } from '../../src/domain/types.ts';
+import type { ClaimResponse, ReportsResponse } from '../../src/contract/types.ts';
 import { RESULT, registration } from './studies.ts';
 import { Wire } from './wire.ts';
 

@@ -7,7 +7,7 @@ import { INITIAL_COUNTERS, type BatchContext } from '../../machines/batch.ts';
 import type { HeldAttempt, RunnerContext } from '../../machines/runner.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
-import type { BatchStatus, JobStatus, Uuid } from '../../src/domain/types.ts';
+import type { BatchStatus, JobStatus, Uuid } from '../../src/contract/types.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 import { reportedResult } from '../../src/coordinator/resources/to-resource.ts';
 import { encodeJob } from '../../src/coordinator/actors/job-codec.ts';

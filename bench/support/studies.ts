@@ -1,5 +1,5 @@
 /** Studies for measuring: jobs that do nothing, with as many dispersed parameters as a real study has. */
-import type { BatchSubmission, DispersionConfig, RegisterRequest } from '../../src/domain/types.ts';
+import type { BatchSubmission, DispersionConfig, RegisterRequest } from '../../src/contract/types.ts';
 
 const DISPERSIONS: Record<string, DispersionConfig> = {
   mass: { distribution: { type: 'normal', mean: 1200, std_dev: 15 }, units: 'kg' },

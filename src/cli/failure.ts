@@ -4,7 +4,7 @@
  */
 import { ApiError, UnreachableError } from '../client/client.ts';
 import { SimbatchError, type ErrorCode } from '../domain/errors.ts';
-import type { Fault } from '../domain/types.ts';
+import type { Fault } from '../contract/types.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { plural, printable } from './terminal/format.ts';
 

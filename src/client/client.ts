@@ -5,7 +5,7 @@
  */
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
-import type { BatchFilter, JobFilter, RunnerFilter } from '../domain/filters.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/filters.ts';
 import type {
   Batch,
   BatchResultsResponse,
@@ -32,11 +32,11 @@ import type {
   StartRequest,
   SubmissionResponse,
   Uuid,
-} from '../domain/types.ts';
+} from '../contract/types.ts';
 
 export { ApiError, UnreachableError } from './transport.ts';
 export { SimbatchError } from '../domain/errors.ts';
-export type * from '../domain/types.ts';
+export type * from '../contract/types.ts';
 
 /**
  * `endpoint` is the coordinator's base address, e.g. `http://127.0.0.1:7070`; `token` goes as `Authorization: Bearer`;

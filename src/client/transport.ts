@@ -4,7 +4,7 @@
  */
 import { SimbatchError } from '../domain/errors.ts';
 import { stringifyExact } from '../base/json-writing.ts';
-import type { Fault, Problem } from '../domain/types.ts';
+import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/exact-json.ts';
 
 /** The coordinator answered, and the answer is no. `code` is the problem's (docs/api.md lists them all). */

@@ -1,6 +1,6 @@
 /** Batches, their progress and their results, as the coordinator answers them. */
-import { Type } from 'typebox';
-import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../domain/types.ts';
+import { Type, type Static } from 'typebox';
+import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';
 import { double, int32, timestamp, uuid } from './scalars.ts';
@@ -19,8 +19,10 @@ export const Batch = named(
     created_at: timestamp('When it was submitted.'),
   }),
 );
+export type Batch = Static<typeof Batch>;
 
 export const BatchList = named('BatchList', 'Batches in order of creation.', Type.Array(ref(Batch)));
+export type BatchList = Static<typeof BatchList>;
 
 const jobsByStatus = Type.Unsafe<Record<JobStatus, number>>({
   type: 'object',
@@ -39,18 +41,21 @@ export const BatchStatusResponse = named(
     estimated_completion_time_mins: Type.Optional(int32('Time that remains, when it can be computed.')),
   }),
 );
+export type BatchStatusResponse = Static<typeof BatchStatusResponse>;
 
 export const BatchResultsResponse = named(
   'BatchResultsResponse',
   'A batch and the results of its ended jobs.',
   answered({ batch: ref(Batch), results: listOf(ref(JobResult), 'In order of run.') }),
 );
+export type BatchResultsResponse = Static<typeof BatchResultsResponse>;
 
 export const CancelRequest = named(
   'CancelRequest',
   'Why something is cancelled.',
   submitted({ reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept as the error message.' })) }),
 );
+export type CancelRequest = Static<typeof CancelRequest>;
 
 export const SnapshotExport = named(
   'SnapshotExport',
@@ -70,3 +75,4 @@ export const SnapshotExport = named(
     ),
   }),
 );
+export type SnapshotExport = Static<typeof SnapshotExport>;

@@ -1,5 +1,5 @@
 /** What a run needs of the machine it runs on. */
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS, freeText, int32, name } from './scalars.ts';
 
@@ -22,6 +22,7 @@ export const ContainerConfig = named(
     environment: optionalNullable(textMap('Environment variables added to those of the simulation.')),
   }),
 );
+export type ContainerConfig = Static<typeof ContainerConfig>;
 
 export const TolerationConfig = named(
   'TolerationConfig',
@@ -33,6 +34,7 @@ export const TolerationConfig = named(
     value: optionalNullable(freeText('Taint value.')),
   }),
 );
+export type TolerationConfig = Static<typeof TolerationConfig>;
 
 export const KubernetesConfig = named(
   'KubernetesConfig',
@@ -44,6 +46,7 @@ export const KubernetesConfig = named(
     tolerations: optionalNullable(listOf(ref(TolerationConfig), 'Taints to tolerate.', 1_000)),
   }),
 );
+export type KubernetesConfig = Static<typeof KubernetesConfig>;
 
 export const SshHostConfig = named(
   'SshHostConfig',
@@ -55,6 +58,7 @@ export const SshHostConfig = named(
     username: optionalNullable(freeText('User to log in as.')),
   }),
 );
+export type SshHostConfig = Static<typeof SshHostConfig>;
 
 export const BareMetalConfig = named(
   'BareMetalConfig',
@@ -65,6 +69,7 @@ export const BareMetalConfig = named(
     working_directory: optionalNullable(freeText('Working directory.')),
   }),
 );
+export type BareMetalConfig = Static<typeof BareMetalConfig>;
 
 export const ComputeConfig = named(
   'ComputeConfig',
@@ -80,6 +85,7 @@ export const ComputeConfig = named(
     ),
   }),
 );
+export type ComputeConfig = Static<typeof ComputeConfig>;
 
 export const SimulationConfig = named(
   'SimulationConfig',
@@ -90,3 +96,4 @@ export const SimulationConfig = named(
     duration_minutes: int32('Simulated (or expected) duration of one run, handed to the simulation.'),
   }),
 );
+export type SimulationConfig = Static<typeof SimulationConfig>;

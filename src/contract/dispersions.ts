@@ -1,4 +1,5 @@
 /** Dispersions: what each parameter of a run is drawn from. Which values are degenerate is said by `domain/submission.ts`. */
+import type { Static } from 'typebox';
 import { literal, mapOf, named, ref, submitted, tagged } from './build.ts';
 import { LIMITS, double, freeText } from './scalars.ts';
 
@@ -63,6 +64,7 @@ export const DistributionType = named(
     FixedDistribution,
   ),
 );
+export type DistributionType = Static<typeof DistributionType>;
 
 export const DispersionConfig = named(
   'DispersionConfig',
@@ -72,6 +74,7 @@ export const DispersionConfig = named(
     units: freeText('The units of the parameter, for people; may be empty.'),
   }),
 );
+export type DispersionConfig = Static<typeof DispersionConfig>;
 
 export const dispersions = mapOf(ref(DispersionConfig), {
   description: 'Parameter name -> how it varies.',

@@ -1,6 +1,6 @@
 /** Jobs, their results and their history, as the coordinator answers them. */
-import { Type } from 'typebox';
-import { ATTEMPT_OUTCOMES, JOB_STATUSES, SAMPLING_METHODS } from '../domain/types.ts';
+import { Type, type Static } from 'typebox';
+import { ATTEMPT_OUTCOMES, JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
 import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalars.ts';
 
@@ -18,6 +18,7 @@ export const RunMetadata = named(
     seed: Type.Optional(int64('The seed that is used.')),
   }),
 );
+export type RunMetadata = Static<typeof RunMetadata>;
 
 export const JobRunConfig = named(
   'JobRunConfig',
@@ -28,6 +29,7 @@ export const JobRunConfig = named(
     metadata: ref(RunMetadata),
   }),
 );
+export type JobRunConfig = Static<typeof JobRunConfig>;
 
 export const Job = named(
   'Job',
@@ -48,8 +50,10 @@ export const Job = named(
     error_message: Type.Optional(text('Why it failed.')),
   }),
 );
+export type Job = Static<typeof Job>;
 
 export const JobList = named('JobList', 'Jobs in order of creation, then of run.', Type.Array(ref(Job)));
+export type JobList = Static<typeof JobList>;
 
 export const JobResult = named(
   'JobResult',
@@ -64,6 +68,7 @@ export const JobResult = named(
     telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   }),
 );
+export type JobResult = Static<typeof JobResult>;
 
 export const Attempt = named(
   'Attempt',
@@ -79,6 +84,7 @@ export const Attempt = named(
     message: Type.Optional(text('More about it.')),
   }),
 );
+export type Attempt = Static<typeof Attempt>;
 
 export const JobHistory = named(
   'JobHistory',
@@ -92,3 +98,4 @@ export const JobHistory = named(
     attempts_omitted: int32('How many came before those.'),
   }),
 );
+export type JobHistory = Static<typeof JobHistory>;

@@ -1,5 +1,5 @@
 /** What an error looks like (RFC 9457), and what the coordinator says of itself: its health and its limits. */
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { answered, listOf, named, ref, text } from './build.ts';
 import { count } from './scalars.ts';
 
@@ -11,6 +11,7 @@ export const Fault = named(
     detail: text('What is wrong there, and what would be right.'),
   }),
 );
+export type Fault = Static<typeof Fault>;
 
 export const Problem = named(
   'Problem',
@@ -25,12 +26,14 @@ export const Problem = named(
     errors: Type.Optional(listOf(ref(Fault), 'All faults of the request at once.')),
   }),
 );
+export type Problem = Static<typeof Problem>;
 
 export const HealthResponse = named(
   'HealthResponse',
   'The coordinator is alive.',
   answered({ status: text('`ok` when all is well.') }),
 );
+export type HealthResponse = Static<typeof HealthResponse>;
 
 export const LimitsResponse = named(
   'LimitsResponse',
@@ -66,3 +69,4 @@ export const LimitsResponse = named(
     retain_days: count('How long ended batches and absent runners are kept; 0: until they are deleted.'),
   }),
 );
+export type LimitsResponse = Static<typeof LimitsResponse>;

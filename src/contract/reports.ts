@@ -1,6 +1,6 @@
 /** What a runner reports of its jobs, one by one and in bulk. */
 import { Type, type Static } from 'typebox';
-import { FAIL_REASONS } from '../domain/types.ts';
+import { FAIL_REASONS } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
 import { jobStatus } from './jobs.ts';
 import { Problem } from './problem.ts';
@@ -33,18 +33,21 @@ export const ReportedResult = named(
     ),
   }),
 );
+export type ReportedResult = Static<typeof ReportedResult>;
 
 export const StartRequest = named(
   'StartRequest',
   'The simulation started.',
   submitted({ runner_id: runnerId('Who reports.'), attempt }),
 );
+export type StartRequest = Static<typeof StartRequest>;
 
 export const CompleteRequest = named(
   'CompleteRequest',
   'The simulation finished successfully.',
   submitted({ runner_id: runnerId('Who reports.'), attempt, result: ref(ReportedResult) }),
 );
+export type CompleteRequest = Static<typeof CompleteRequest>;
 
 export const FailRequest = named(
   'FailRequest',
@@ -57,6 +60,7 @@ export const FailRequest = named(
     result: Type.Optional(ref(ReportedResult)),
   }),
 );
+export type FailRequest = Static<typeof FailRequest>;
 
 const StartReport = named(
   'StartReport',
@@ -88,12 +92,14 @@ export const Report = named(
   'One report; `type` says which.',
   tagged('type', StartReport, CompleteReport, FailReport),
 );
+export type Report = Static<typeof Report>;
 
 export const ReportsRequest = named(
   'ReportsRequest',
   'Many reports at once; each is judged alone.',
   submitted({ instance, reports: listOf(ref(Report), 'In the order they are to be applied.', LIMITS.reports) }),
 );
+export type ReportsRequest = Static<typeof ReportsRequest>;
 
 const AcceptedReport = named(
   'AcceptedReport',
@@ -107,7 +113,7 @@ const RefusedReport = named(
   answered({ job_id: uuid('The job.'), problem: ref(Problem) }),
 );
 
-const ReportOutcome = named(
+export const ReportOutcome = named(
   'ReportOutcome',
   'What became of one report.',
   Type.Unsafe<Static<typeof AcceptedReport> | Static<typeof RefusedReport>>({
@@ -115,9 +121,11 @@ const ReportOutcome = named(
     anyOf: [{ $ref: AcceptedReport.$id }, { $ref: RefusedReport.$id }],
   }),
 );
+export type ReportOutcome = Static<typeof ReportOutcome>;
 
 export const ReportsResponse = named(
   'ReportsResponse',
   'One outcome per report, in the same order.',
   answered({ outcomes: listOf(ref(ReportOutcome), 'The outcomes.') }),
 );
+export type ReportsResponse = Static<typeof ReportsResponse>;

@@ -1,6 +1,6 @@
 /** Runners: as clients see them, and how a runner registers, lives and asks for work. Its reports are in `reports.ts`. */
-import { Type } from 'typebox';
-import { RUNNER_STATUSES } from '../domain/types.ts';
+import { Type, type Static } from 'typebox';
+import { RUNNER_STATUSES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from './build.ts';
 import { Job } from './jobs.ts';
 import { LIMITS, count, double, instance, int32, name, runnerId, timestamp, uuid } from './scalars.ts';
@@ -22,6 +22,7 @@ export const RunnerCapabilities = named(
     python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Its Python.' })),
   }),
 );
+export type RunnerCapabilities = Static<typeof RunnerCapabilities>;
 
 export const Runner = named(
   'Runner',
@@ -44,6 +45,7 @@ export const Runner = named(
     drain_reason: Type.Optional(text('Why it was drained.')),
   }),
 );
+export type Runner = Static<typeof Runner>;
 
 export const RunnerListResponse = named(
   'RunnerListResponse',
@@ -55,12 +57,14 @@ export const RunnerListResponse = named(
     total_capacity: count('How many jobs the active ones execute at once.'),
   }),
 );
+export type RunnerListResponse = Static<typeof RunnerListResponse>;
 
 export const AttemptRef = named(
   'AttemptRef',
   'One attempt of one job.',
   submitted({ job_id: uuid('The job.'), attempt: int32('Number of the attempt, from 1.', { minimum: 1 }) }),
 );
+export type AttemptRef = Static<typeof AttemptRef>;
 
 const holding = listOf(ref(AttemptRef), 'What the runner process holds now.', LIMITS.holding);
 const lost = listOf(ref(AttemptRef), 'What it says it holds and does not any more: stop these, they are not yours.');
@@ -82,6 +86,7 @@ export const RegisterRequest = named(
     }),
   }),
 );
+export type RegisterRequest = Static<typeof RegisterRequest>;
 
 export const RegisterResponse = named(
   'RegisterResponse',
@@ -94,8 +99,10 @@ export const RegisterResponse = named(
     lost,
   }),
 );
+export type RegisterResponse = Static<typeof RegisterResponse>;
 
 export const HeartbeatRequest = named('HeartbeatRequest', 'A sign of life.', submitted({ instance, holding }));
+export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 export const CancelNotice = named(
   'CancelNotice',
@@ -106,12 +113,14 @@ export const CancelNotice = named(
     reason: text('Why.'),
   }),
 );
+export type CancelNotice = Static<typeof CancelNotice>;
 
 export const HeartbeatResponse = named(
   'HeartbeatResponse',
   'What the runner must know.',
   answered({ runner: ref(Runner), cancel: listOf(ref(CancelNotice), 'Kill these.'), lost }),
 );
+export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
 
 export const ClaimRequest = named(
   'ClaimRequest',
@@ -125,12 +134,14 @@ export const ClaimRequest = named(
     holding: Type.Optional(holding),
   }),
 );
+export type ClaimRequest = Static<typeof ClaimRequest>;
 
 export const Assignment = named(
   'Assignment',
   "A job that is the runner's now.",
   answered({ job: ref(Job), attempt: int32('Number of the attempt; every report of it carries it.') }),
 );
+export type Assignment = Static<typeof Assignment>;
 
 const BatchOfAssignment = named('BatchOfAssignment', 'The study a job is of.', answered({ config: ref(BatchConfig) }));
 
@@ -142,9 +153,11 @@ export const ClaimResponse = named(
     batches: mapOf(ref(BatchOfAssignment), { description: 'Batch id -> its study, for each batch among the jobs.' }),
   }),
 );
+export type ClaimResponse = Static<typeof ClaimResponse>;
 
 export const SignOffRequest = named(
   'SignOffRequest',
   'A runner leaves; what it claimed and did not start goes back.',
   submitted({ instance }),
 );
+export type SignOffRequest = Static<typeof SignOffRequest>;

@@ -1,6 +1,17 @@
 /** The scalar schemas that several subjects share, and the bounds on what a client may send. */
 import { Type } from 'typebox';
-import type { Seed } from '../domain/types.ts';
+
+/** A UUID, version 8 for ids made by this coordinator (see `domain/ids.ts`). */
+export type Uuid = string;
+
+/** An ISO 8601 instant in UTC with milliseconds, e.g. `2026-03-01T12:00:00.000Z`. */
+export type Timestamp = string;
+
+/**
+ * An integer in [0, 2^63 - 1]. A `number` up to 2^53 - 1 and a `bigint` above, so that no digit is ever lost;
+ * `domain/seed.ts` reads and writes it.
+ */
+export type Seed = number | bigint;
 
 /** How much of anything one request may hold. Generous for people, finite for machines. */
 export const LIMITS = {

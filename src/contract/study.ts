@@ -1,6 +1,6 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
-import { Type } from 'typebox';
-import { COMPRESSIONS, SAMPLING_METHODS } from '../domain/types.ts';
+import { Type, type Static } from 'typebox';
+import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { dispersions } from './dispersions.ts';
@@ -20,6 +20,7 @@ export const MonteCarloConfig = named(
     ),
   }),
 );
+export type MonteCarloConfig = Static<typeof MonteCarloConfig>;
 
 export const TerminationCondition = named(
   'TerminationCondition',
@@ -30,6 +31,7 @@ export const TerminationCondition = named(
     description: freeText('What it means when the condition is met; becomes part of the error message.'),
   }),
 );
+export type TerminationCondition = Static<typeof TerminationCondition>;
 
 export const EarlyTerminationConfig = named(
   'EarlyTerminationConfig',
@@ -40,6 +42,7 @@ export const EarlyTerminationConfig = named(
     conditions: listOf(ref(TerminationCondition), 'Any one met ends the run.', LIMITS.conditions),
   }),
 );
+export type EarlyTerminationConfig = Static<typeof EarlyTerminationConfig>;
 
 export const StorageConfig = named(
   'StorageConfig',
@@ -50,6 +53,7 @@ export const StorageConfig = named(
     compression: enumOf(COMPRESSIONS, 'Codec of the telemetry files.'),
   }),
 );
+export type StorageConfig = Static<typeof StorageConfig>;
 
 export const TelemetryConfig = named(
   'TelemetryConfig',
@@ -61,6 +65,7 @@ export const TelemetryConfig = named(
     buffer_flush_interval_seconds: int32('How often samples are written to the file.'),
   }),
 );
+export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
 export const BatchConfig = named(
   'BatchConfig',
@@ -74,6 +79,7 @@ export const BatchConfig = named(
     telemetry: ref(TelemetryConfig),
   }),
 );
+export type BatchConfig = Static<typeof BatchConfig>;
 
 export const BatchSubmission = named(
   'BatchSubmission',
@@ -84,6 +90,7 @@ export const BatchSubmission = named(
     runs_override: optionalNullable(int32('Caps the number of runs: the first runs of the full study are made.')),
   }),
 );
+export type BatchSubmission = Static<typeof BatchSubmission>;
 
 export const SubmissionWarning = named(
   'SubmissionWarning',
@@ -94,6 +101,7 @@ export const SubmissionWarning = named(
     detail: text('What it is, and what to do about it.'),
   }),
 );
+export type SubmissionWarning = Static<typeof SubmissionWarning>;
 
 export const SubmissionResponse = named(
   'SubmissionResponse',
@@ -108,3 +116,4 @@ export const SubmissionResponse = named(
     warnings: Type.Optional(listOf(ref(SubmissionWarning), 'Absent when there is nothing to warn of.')),
   }),
 );
+export type SubmissionResponse = Static<typeof SubmissionResponse>;

@@ -4,7 +4,7 @@
  */
 import type { SimbatchError } from '../domain/errors.ts';
 import type { Sampler } from '../domain/sampling/sampler.ts';
-import type { BatchFilter, JobFilter, RunnerFilter } from '../domain/filters.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/filters.ts';
 import type {
   Batch,
   BatchStatusResponse,
@@ -28,7 +28,7 @@ import type {
   StartRequest,
   SubmissionResponse,
   Uuid,
-} from '../domain/types.ts';
+} from '../contract/types.ts';
 import type { Export } from './snapshots/format.ts';
 
 /** `after`: the position (as an earlier listing told it) behind which to go on. Without `limit` the listing is whole. */

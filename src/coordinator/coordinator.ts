@@ -6,7 +6,7 @@ import { createActor, type ActorRefFrom } from 'xstate';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse, SubmissionWarning, Uuid } from '../domain/types.ts';
+import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './storage/backup.ts';
 import { isOtherFree, openJobsOf } from './scheduling/live-queries.ts';

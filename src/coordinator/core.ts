@@ -1,6 +1,6 @@
 /** The parts of a running coordinator, as the operations use them. Put together in `coordinator.ts`. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
-import type { ClaimResponse } from '../domain/types.ts';
+import type { ClaimResponse } from '../contract/types.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';

@@ -1,6 +1,6 @@
 /** The fingerprint of a study's configuration: equal for equal configurations, whatever the order of their members. */
 import { createHash } from 'node:crypto';
-import type { BatchConfig } from './types.ts';
+import type { BatchConfig } from '../contract/types.ts';
 
 /** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
 function canonical(value: unknown): string {

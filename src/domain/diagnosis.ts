@@ -3,7 +3,7 @@
  * the words are for the person who submitted the study.
  */
 import { fits, freeCapacityOf, supports, type Demand } from './scheduling.ts';
-import type { BatchStatus, JobStatus, Runner } from './types.ts';
+import type { BatchStatus, JobStatus, Runner } from '../contract/types.ts';
 
 /** What is known of one batch and of the pool at one moment. */
 export interface Situation {

@@ -2,7 +2,7 @@
  * The one error class of the product and the one table of its codes. A layer below HTTP knows no status code;
  * `http/problem.ts` maps a code to one. Every code has its heading in docs/api.md (a test insists).
  */
-import type { Fault } from './types.ts';
+import type { Fault } from '../contract/types.ts';
 
 /** code -> title. Codes are part of the interface: add, never rename. */
 export const ERROR_TITLES = {

@@ -2,7 +2,7 @@
  * Ids: UUIDs version 8 (RFC 9562 section 5.8). 48 bits of milliseconds, 42 random bits, and 32 low bits that are 0 for a
  * batch and `run_id + 1` for its jobs. So a job id leads to its batch and its run, and ids sort in creation order.
  */
-import type { Uuid } from './types.ts';
+import type { Uuid } from '../contract/types.ts';
 
 const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

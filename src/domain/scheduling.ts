@@ -1,5 +1,5 @@
 /** Who may run what: pure decisions over plain data (specification "Limits", and the matching rules of the design). */
-import type { RunnerCapabilities } from './types.ts';
+import type { RunnerCapabilities } from '../contract/types.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 

@@ -2,7 +2,7 @@
  * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. Reading it from JSON
  * text without losing digits is the task of `src/base/exact-json.ts`, writing it of `json.ts`.
  */
-import type { Seed } from './types.ts';
+import type { Seed } from '../contract/types.ts';
 
 /** The greatest seed, 2^63 - 1. */
 export const MAX_SEED = 2n ** 63n - 1n;

@@ -6,7 +6,7 @@ import { parseCondition } from './condition.ts';
 import { pointerToken } from '../base/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { dispersionFaults } from './sampling/dispersions.ts';
-import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from './types.ts';
+import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from '../contract/types.ts';
 
 type Reader = (text: string) => unknown;
 

@@ -5,7 +5,7 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../domain/types.ts';
+import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../contract/types.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import { requireRunner, type Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';

@@ -20,7 +20,7 @@ import type {
   RunnerStatus,
   SignOffRequest,
   StartRequest,
-} from '../domain/types.ts';
+} from '../contract/types.ts';
 import type {
   CoordinatorApi,
   ExportedRecord,

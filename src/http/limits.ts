@@ -1,6 +1,6 @@
 /** Every limit of a server in one place: what was set, and what is fixed. */
 import { CLAIM_MS, LEASE_MS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
-import type { LimitsResponse } from '../domain/types.ts';
+import type { LimitsResponse } from '../contract/types.ts';
 import type { CoordinatorOptions } from '../coordinator/core.ts';
 import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
 import { INT32_MAX, LIMITS } from '../contract/scalars.ts';

@@ -5,7 +5,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import type { Fact } from '../../machines/protocol.ts';
-import { RUNNER_STATUSES } from '../domain/types.ts';
+import { RUNNER_STATUSES } from '../contract/enums.ts';
 import type { Coordinator, CoordinatorHooks } from '../coordinator/coordinator.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
 import type { Store } from '../coordinator/storage/store.ts';

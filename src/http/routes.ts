@@ -2,7 +2,7 @@
  * The table of all endpoints. The router, validation, access, the API description and the tests of the documentation are
  * derived from it: adding an endpoint is one entry here, one handler, and its lines in docs/api.md.
  */
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../domain/types.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../contract/enums.ts';
 import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
 import { DESIGN_TYPES } from './handlers.ts';
 import type { QueryParameters } from './request/query.ts';

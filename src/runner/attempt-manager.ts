@@ -3,7 +3,7 @@
  * reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is decided in
  * `agent.ts`.
  */
-import type { Assignment, AttemptRef, BatchConfig } from '../domain/types.ts';
+import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import type { RunnerConfig } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { AttemptEnd, ExecutionSite } from './attempt/run-attempt.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
-import type { BatchConfig, Fault, JobRunConfig } from '../domain/types.ts';
+import type { BatchConfig, Fault, JobRunConfig } from '../contract/types.ts';
 import { parseExact } from '../base/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import type { AttemptRef, Report } from '../domain/types.ts';
+import type { AttemptRef, Report } from '../contract/types.ts';
 
 /** An outcome as it is reported. */
 export type Outcome = Exclude<Report, { type: 'start' }>;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { configHash } from '../../src/domain/config-hash.ts';
-import type { BatchConfig } from '../../src/domain/types.ts';
+import type { BatchConfig } from '../../src/contract/types.ts';
 import { study } from '../support/studies.ts';
 
 /** The same value with its members the other way round. */

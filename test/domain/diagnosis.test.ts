@@ -1,7 +1,7 @@
 /** Why a study is not running: one row a situation. */
 import { expect } from 'chai';
 import { diagnose, type Situation } from '../../src/domain/diagnosis.ts';
-import type { JobStatus, Runner, RunnerStatus } from '../../src/domain/types.ts';
+import type { JobStatus, Runner, RunnerStatus } from '../../src/contract/types.ts';
 
 interface RunnerSketch {
   id?: string;

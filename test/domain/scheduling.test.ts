@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fits, less, freeCapacityOf, supports } from '../../src/domain/scheduling.ts';
-import type { RunnerCapabilities } from '../../src/domain/types.ts';
+import type { RunnerCapabilities } from '../../src/contract/types.ts';
 import { RankedSet } from '../../src/coordinator/scheduling/ranked-set.ts';
 
 const GB = 1024 ** 3;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { ClaimResponse } from '../../src/domain/types.ts';
+import type { ClaimResponse } from '../../src/contract/types.ts';
 import { capabilities } from '../support/fake-api.ts';
 import { study } from '../support/studies.ts';
 import { Site, sleep } from './support.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError, UnreachableError, type Client } from '../../src/client/client.ts';
-import type { Uuid } from '../../src/domain/types.ts';
+import type { Uuid } from '../../src/contract/types.ts';
 import { study } from '../support/studies.ts';
 import { Site } from './support.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Client } from '../../src/client/client.ts';
-import type { Job, JobStatus, Uuid } from '../../src/domain/types.ts';
+import type { Job, JobStatus, Uuid } from '../../src/contract/types.ts';
 import { study } from '../support/studies.ts';
 import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from './support.ts';
 

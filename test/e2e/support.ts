@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
-import type { Assignment, Report, ReportOutcome, Uuid } from '../../src/domain/types.ts';
+import type { Assignment, Report, ReportOutcome, Uuid } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 
 export { sleep };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { get } from 'node:http';
-import type { ClaimResponse } from '../../src/domain/types.ts';
+import type { ClaimResponse } from '../../src/contract/types.ts';
 import { JOB_ID, fakeCoordinator, job } from '../support/fake-api.ts';
 import { listen, post } from '../support/http.ts';
 

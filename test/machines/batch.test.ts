@@ -10,7 +10,8 @@ import { getShortestPaths } from 'xstate/graph';
 import { activeRuns, batchMachine, pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import type { BatchEvent, BatchFact, JobChange } from '../../machines/protocol.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import { BATCH_STATUSES, type BatchStatus } from '../../src/domain/types.ts';
+import { BATCH_STATUSES } from '../../src/contract/enums.ts';
+import type { BatchStatus } from '../../src/contract/types.ts';
 import { times } from '../support/properties.ts';
 
 const BATCH = '01900000-0000-8000-8000-000000000000';

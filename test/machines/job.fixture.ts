@@ -3,7 +3,7 @@ import type { SnapshotFrom } from 'xstate';
 import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts';
 import { jobMachine } from '../../machines/job.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
-import type { JobStatus } from '../../src/domain/types.ts';
+import type { JobStatus } from '../../src/contract/types.ts';
 
 export const NOW = 1_000_000;
 export const CLAIMED_AT = NOW - 10_000;

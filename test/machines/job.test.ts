@@ -6,7 +6,7 @@ import { getShortestPaths } from 'xstate/graph';
 import { jobDeadline, reviveJob, INITIAL_HISTORY } from '../../machines/job-context.ts';
 import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { JobEvent, JobFact } from '../../machines/protocol.ts';
-import { FAIL_REASONS, JOB_STATUSES } from '../../src/domain/types.ts';
+import { FAIL_REASONS, JOB_STATUSES } from '../../src/contract/enums.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CLAIMED_AT, JOB_EVENTS, jobIn, NOW, untouchedJob } from './job.fixture.ts';
 import { times } from '../support/properties.ts';

@@ -2,7 +2,7 @@
 import type { SnapshotFrom } from 'xstate';
 import type { JobChange, RunnerEvent } from '../../machines/protocol.ts';
 import { runnerMachine, type HeldAttempt, type RunnerContext } from '../../machines/runner.ts';
-import type { RunnerStatus } from '../../src/domain/types.ts';
+import type { RunnerStatus } from '../../src/contract/types.ts';
 
 export const NOW = 1_000_000;
 export const CAPABILITIES = {

@@ -5,7 +5,7 @@ import { getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import type { Fact, RunnerEvent } from '../../machines/protocol.ts';
 import { reviveRunner, runnerDeadline, runnerMachine, type RunnerSnapshot } from '../../machines/runner.ts';
-import { RUNNER_STATUSES } from '../../src/domain/types.ts';
+import { RUNNER_STATUSES } from '../../src/contract/enums.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CHANGES, HELD, NOW, RUNNER_EVENTS, runnerIn } from './runner.fixture.ts';
 import { times } from '../support/properties.ts';

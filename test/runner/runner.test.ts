@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { stringifyExact } from '../../src/base/json-writing.ts';
-import type { Report, ReportedResult } from '../../src/domain/types.ts';
+import type { Report, ReportedResult } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';

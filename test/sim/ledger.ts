@@ -1,5 +1,5 @@
 /** What clients and runners were told, and so may rely on for ever; each promise is checked against the disk. */
-import type { JobStatus, Uuid } from '../../src/domain/types.ts';
+import type { JobStatus, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/actors/actor-kinds.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';

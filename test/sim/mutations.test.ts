@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
-import type { ClaimResponse } from '../../src/domain/types.ts';
+import type { ClaimResponse } from '../../src/contract/types.ts';
 import { Violation } from './ledger.ts';
 import { play, type Bug } from './scenario.ts';
 

@@ -1,7 +1,8 @@
 /** Runners by script: honest on most days, and dead, silent, lying, repeating, late or someone else on others. */
 import { jobId } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
-import { FAIL_REASONS, type AttemptRef, type ClaimResponse, type Report } from '../../src/domain/types.ts';
+import { FAIL_REASONS } from '../../src/contract/enums.ts';
+import type { AttemptRef, ClaimResponse, Report } from '../../src/contract/types.ts';
 import { RESULT } from '../support/scene.ts';
 import { insist } from './ledger.ts';
 import type { Stage } from './scenario.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FAIL_REASONS } from '../../src/domain/types.ts';
+import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobState } from '../../src/coordinator/actors/actor-kinds.ts';
 import { pastOf } from '../../src/coordinator/snapshots/history.ts';

@@ -2,7 +2,7 @@
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import type * as wire from '../../src/domain/types.ts';
+import type * as wire from '../../src/contract/types.ts';
 import type { CoordinatorApi, Listing, PageRequest } from '../../src/coordinator/api.ts';
 
 export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';

@@ -19,7 +19,7 @@ import type {
   ReportOutcome,
   ReportsRequest,
   Seed,
-} from '../../src/domain/types.ts';
+} from '../../src/contract/types.ts';
 
 export interface FakeJob {
   job: Job;

@@ -10,7 +10,7 @@ import type {
   RegisterResponse,
   RunnerCapabilities,
   Uuid,
-} from '../../src/domain/types.ts';
+} from '../../src/contract/types.ts';
 import type { Listing } from '../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../src/coordinator/core.ts';

@@ -1,5 +1,5 @@
 /** Studies for tests: valid ones, in which a test changes what it is about. */
-import type { BatchConfig, BatchSubmission } from '../../src/domain/types.ts';
+import type { BatchConfig, BatchSubmission } from '../../src/contract/types.ts';
 
 type Deep<T> = T extends unknown[] ? T : T extends object ? { [K in keyof T]?: Deep<T[K]> } : T;
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Assignment, BatchSubmission, Report } from '../../src/domain/types.ts';
+import type { Assignment, BatchSubmission, Report } from '../../src/contract/types.ts';
 import { Access } from '../../src/http/security/auth.ts';
 import { startHttp, type HttpServer } from '../../src/http/server.ts';
 import { packageRoot } from '../../src/base/package.ts';

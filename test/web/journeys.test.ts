@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { Browser, Page } from 'playwright-core';
-import type { Runner } from '../../src/domain/types.ts';
+import type { Runner } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import type { Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';

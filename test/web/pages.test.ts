@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import type { Uuid } from '../../src/domain/types.ts';
+import type { Uuid } from '../../src/contract/types.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
 import {
   descent,

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Client } from '../../client/client.ts';
-import type { BatchStatusResponse, Job } from '../../domain/types.ts';
+import type { BatchStatusResponse, Job } from '../../contract/types.ts';
 import { packageRoot } from '../../base/package.ts';
 import { loadStudy } from '../study/check-study.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';

@@ -3,7 +3,7 @@
  * be submitted together with what will probably mislead.
  */
 import { readFile, stat } from 'node:fs/promises';
-import type { BatchSubmission, Fault } from '../../domain/types.ts';
+import type { BatchSubmission, Fault } from '../../contract/types.ts';
 import { studyFaults } from '../../http/request/validate.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';

@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client.ts';
 import { diagnose, type Finding } from '../../domain/diagnosis.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import type { BatchStatusResponse, Runner } from '../../domain/types.ts';
+import type { BatchStatusResponse, Runner } from '../../contract/types.ts';
 
 /** Why the batch is not running, or not faster. Nothing is asked for a batch that has ended. */
 export async function findReasons(

@@ -1,5 +1,5 @@
 /** The outputs of a run (its free-form metadata) as named values: what results tables, CSV and statistics have in common. */
-import type { JobResult } from '../../domain/types.ts';
+import type { JobResult } from '../../contract/types.ts';
 
 /** Nested objects are opened to this depth; what is deeper, and lists, stay JSON text. */
 const MAX_DEPTH = 4;

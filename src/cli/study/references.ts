@@ -1,7 +1,7 @@
 /** How a person names a batch or a job: by id, by the beginning of a batch's id, `latest`, and `BATCH/RUN` for a job. */
 import type { Client } from '../../client/client.ts';
 import { isBatchId, isJobId, jobId } from '../../domain/ids.ts';
-import type { Batch, Uuid } from '../../domain/types.ts';
+import type { Batch, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 

@@ -1,7 +1,7 @@
 /** The statistics of a study's outputs, and its failures by reason: what a person wants to know first. */
 import { normalizeMessage, tellingLine } from '../../domain/failure-groups.ts';
 import { NumberSeries, type Description } from '../../domain/statistics.ts';
-import type { JobResult } from '../../domain/types.ts';
+import type { JobResult } from '../../contract/types.ts';
 import { formatNumber, printable } from '../terminal/format.ts';
 import { asNumber, outputsOf } from './output-columns.ts';
 import { renderTable, type Column } from '../terminal/table.ts';

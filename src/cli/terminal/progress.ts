@@ -1,7 +1,8 @@
 /** Follows a batch to its end: a bar on a terminal, plain lines elsewhere. Decides no exit code. */
 import { SingleBar } from 'cli-progress';
 import { UnreachableError, type Client } from '../../client/client.ts';
-import { JOB_STATUSES, type BatchStatusResponse, type JobStatus, type Uuid } from '../../domain/types.ts';
+import { JOB_STATUSES } from '../../contract/enums.ts';
+import type { BatchStatusResponse, JobStatus, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { formatDuration, formatRate } from './format.ts';

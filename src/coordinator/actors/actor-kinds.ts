@@ -8,7 +8,7 @@ import { jobMachine, type JobSnapshot } from '../../../machines/job.ts';
 import type { Deadline } from '../../../machines/protocol.ts';
 import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../../machines/runner.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../../domain/types.ts';
+import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../../contract/types.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 

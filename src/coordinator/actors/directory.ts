@@ -6,7 +6,7 @@ import { createActor, fromTransition, type Actor, type AnyActorLogic, type AnySt
 import type { BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
-import type { Uuid } from '../../domain/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { flatMachine, type TransitionObserver } from './flat-machine.ts';
 import { keys } from '../storage/keys.ts';
 import {

@@ -1,6 +1,6 @@
 /** The record of a job as text: every job is written three times, which makes this the most often run piece of the store's side. */
 import type { AttemptRecord, JobHistoryState } from '../../../machines/job-context.ts';
-import type { JobStatus } from '../../domain/types.ts';
+import type { JobStatus } from '../../contract/types.ts';
 
 /** What is kept of a job: all but what its batch says of it. */
 interface EncodableJob {

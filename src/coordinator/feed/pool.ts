@@ -1,5 +1,5 @@
 /** The pool: every runner, then those that changed. */
-import type { Runner } from '../../domain/types.ts';
+import type { Runner } from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';

@@ -2,8 +2,8 @@
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { RunRow } from '../../domain/live.ts';
-import type { JobResult, JobStatus, Uuid } from '../../domain/types.ts';
+import type { RunRow } from '../../contract/live.ts';
+import type { JobResult, JobStatus, Uuid } from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';

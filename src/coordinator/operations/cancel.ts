@@ -1,7 +1,7 @@
 /** Cancelling a job or a whole batch. Cancelling what is cancelled already is no mistake; what has ended otherwise stays. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { Batch, Job, Uuid } from '../../domain/types.ts';
+import type { Batch, Job, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { toBatch, toJob } from '../resources/to-resource.ts';
 import type { BatchState, JobState } from '../actors/actor-kinds.ts';

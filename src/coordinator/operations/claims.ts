@@ -1,6 +1,6 @@
 /** Claims: a runner asks for work and gets it at once, or as soon as there is some, or nothing when its patience ends. */
 import { freeCapacityOf } from '../../domain/scheduling.ts';
-import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../domain/types.ts';
+import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import type { RunAssignment, WorkRequest } from '../scheduling/scheduler.ts';
 import { toJob } from '../resources/to-resource.ts';

@@ -3,8 +3,9 @@
  * whatever their number. Runs that nothing happened to are derived between the recorded ones.
  */
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
-import { JOB_STATUSES, type Batch, type Job, type JobResult, type JobStatus, type Uuid } from '../../domain/types.ts';
-import type { BatchFilter, JobFilter } from '../../domain/filters.ts';
+import { JOB_STATUSES } from '../../contract/enums.ts';
+import type { Batch, Job, JobResult, JobStatus, Uuid } from '../../contract/types.ts';
+import type { BatchFilter, JobFilter } from '../../contract/filters.ts';
 import type { Listing, PageRequest } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';

@@ -10,7 +10,7 @@ import type {
   RegisterResponse,
   Runner,
   SignOffRequest,
-} from '../../domain/types.ts';
+} from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { toRunner } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';

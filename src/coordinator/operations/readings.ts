@@ -16,8 +16,8 @@ import type {
   Runner,
   RunnerListResponse,
   Uuid,
-} from '../../domain/types.ts';
-import type { RunnerFilter } from '../../domain/filters.ts';
+} from '../../contract/types.ts';
+import type { RunnerFilter } from '../../contract/filters.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';

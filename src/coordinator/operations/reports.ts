@@ -15,7 +15,7 @@ import type {
   ReportsRequest,
   StartRequest,
   Uuid,
-} from '../../domain/types.ts';
+} from '../../contract/types.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import type { ReportJudgement } from '../api.ts';
 import type { Core } from '../core.ts';

@@ -2,7 +2,7 @@
  * The export: everything the store holds of one batch or of all, as of one instant, record by record as it is stored. What is
  * a client's own secret of a request (idempotency keys) and what can be derived is left out.
  */
-import type { Uuid } from '../../domain/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { ExportedRecord, ExportListing } from '../api.ts';
 import type { Core } from '../core.ts';

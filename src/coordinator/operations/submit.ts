@@ -7,7 +7,7 @@ import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports } from '../../domain/scheduling.ts';
-import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../domain/types.ts';
+import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import type { SubmitOptions } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';

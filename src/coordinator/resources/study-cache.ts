@@ -5,7 +5,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { createSampler, type Sampler } from '../../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../../domain/seed.ts';
-import type { BatchSubmission, RunMetadata, Seed, Timestamp, Uuid } from '../../domain/types.ts';
+import type { BatchSubmission, RunMetadata, Seed, Timestamp, Uuid } from '../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
 

@@ -11,7 +11,7 @@ import type {
   ReportedResult,
   Runner,
   Timestamp,
-} from '../../domain/types.ts';
+} from '../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
 import type { Study } from './study-cache.ts';
 

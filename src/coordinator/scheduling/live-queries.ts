@@ -1,7 +1,7 @@
 /** Questions that are put to everybody who is alive. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { Uuid } from '../../domain/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../actors/directory.ts';
 import { couldTake, type Scheduler } from './scheduler.ts';
 import { workRequestOf } from '../operations/claims.ts';

@@ -9,7 +9,7 @@ import { activeRuns, untouchedRuns, type BatchContext } from '../../../machines/
 import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { fits, less, supports, type Room } from '../../domain/scheduling.ts';
-import type { RunnerCapabilities, Uuid } from '../../domain/types.ts';
+import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 
 /** A run that is Pending again. */

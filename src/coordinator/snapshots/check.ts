@@ -3,7 +3,7 @@
  * the machines and to the store. Whether its parts agree with each other is judged by `replay.ts`.
  */
 import { isBatchId, isJobId } from '../../domain/ids.ts';
-import { ATTEMPT_OUTCOMES, BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../domain/types.ts';
+import { ATTEMPT_OUTCOMES, BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../contract/enums.ts';
 import type { RecordName } from './format.ts';
 
 /** What a value must be, in words; undefined when it is. `id` is that of the record it belongs to. */

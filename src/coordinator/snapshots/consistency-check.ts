@@ -3,7 +3,7 @@
  * and what runners hold is held against what jobs say. Memory grows with what is active, not with what there is.
  */
 import { pendingRuns } from '../../../machines/batch.ts';
-import type { JobStatus } from '../../domain/types.ts';
+import type { JobStatus } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import {

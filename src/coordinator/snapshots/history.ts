@@ -10,7 +10,7 @@ import {
 } from '../../../machines/job-context.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { CLAIM_MS } from '../../domain/rules.ts';
-import type { FailReason } from '../../domain/types.ts';
+import type { FailReason } from '../../contract/types.ts';
 import type { JobState } from '../actors/actor-kinds.ts';
 
 /** An event, or a restart of the coordinator that must have been. */

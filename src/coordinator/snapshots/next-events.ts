@@ -7,7 +7,7 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';
 import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
-import { FAIL_REASONS } from '../../domain/types.ts';
+import { FAIL_REASONS } from '../../contract/enums.ts';
 import type { MachineName, StoredState } from './format.ts';
 import { ActorPlayer } from './actor-player.ts';
 

@@ -3,7 +3,7 @@
  * come in the same millisecond, after the clock was set back or after a restart.
  */
 import { newBatchId, nextBatchId } from '../../domain/ids.ts';
-import type { Uuid } from '../../domain/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { allOf, idOf } from './keys.ts';
 import type { StoreView } from './store.ts';
 

@@ -2,7 +2,7 @@
  * The keys of the store, one prefix per kind of record, in the form in which abstract-level's sublevels have them
  * (`!job!<id>`), so that the store can be read with sublevels and written without their cost.
  */
-import type { Uuid } from '../../domain/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 
 /** A half-open range of keys. */
 export interface KeyRange {

@@ -4,7 +4,7 @@
  * between leaves the mark, and the next start goes on.
  */
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Batch, Runner, Uuid } from '../../domain/types.ts';
+import type { Batch, Runner, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { stateOf } from '../actors/directory.ts';
 import { allOf, idOf, keys, ofBatch } from './keys.ts';

@@ -3,7 +3,7 @@
  * never addresses another one.
  */
 import type { Address, AnyEvent, DeadlineKind, Fact, FactType, JobChange } from '../../../machines/protocol.ts';
-import type { AttemptRef, Uuid } from '../../domain/types.ts';
+import type { AttemptRef, Uuid } from '../../contract/types.ts';
 
 /** What a route may look up to find whom a fact concerns. */
 export interface Registry {

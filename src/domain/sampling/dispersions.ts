@@ -3,7 +3,7 @@
  * mislead. Nothing is sampled for keeping here, nothing thrown.
  */
 import { pointerToken } from '../../base/json-pointer.ts';
-import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../types.ts';
+import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../../contract/types.ts';
 import { quantileFunction } from './quantiles.ts';
 import { SOBOL_DIMENSIONS } from './sobol.ts';
 

@@ -3,7 +3,7 @@
  * in it on purpose: changing a mean keeps the same uniforms (common random numbers).
  */
 import { createHash } from 'node:crypto';
-import type { SamplingMethod } from '../types.ts';
+import type { SamplingMethod } from '../../contract/types.ts';
 
 /**
  * Eight uint32 words: SHA-256 over scheme, method, seed in decimal and name, separated by zero bytes. The name stands last, so

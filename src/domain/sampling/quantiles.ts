@@ -2,7 +2,7 @@
  * The inverse CDF of each distribution, as one table. Arguments are uniforms in [2^-53, 1 - 2^-53]; results are in the
  * dispersion's units. Parameters must be valid (`dispersions.ts` in this folder).
  */
-import type { DistributionType } from '../types.ts';
+import type { DistributionType } from '../../contract/types.ts';
 import { betaQuantile } from './beta.ts';
 import { gammaQuantile } from './gamma.ts';
 import { standardNormalQuantile } from './normal.ts';

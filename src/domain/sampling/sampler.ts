@@ -3,7 +3,7 @@
  * nothing stored. Sampling methods and schemes are tables here; the distributions are a table in `quantiles.ts`.
  */
 import { seedToDecimal } from '../seed.ts';
-import type { DispersionConfig, SamplingMethod, Seed } from '../types.ts';
+import type { DispersionConfig, SamplingMethod, Seed } from '../../contract/types.ts';
 import { deriveKey } from './key.ts';
 import { latinHypercubeUniforms } from './latin-hypercube.ts';
 import { monteCarloUniforms } from './monte-carlo.ts';

@@ -5,7 +5,7 @@
 import addFormats from 'ajv-formats';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { submissionFaults } from '../../domain/submission.ts';
-import type { BatchSubmission, Fault } from '../../domain/types.ts';
+import type { BatchSubmission, Fault } from '../../contract/types.ts';
 import { faultsOf } from './validation-errors.ts';
 import { freeFormKeyword, holdsMoreThan, int64Keyword } from './ajv-keywords.ts';
 import { registry, type NamedSchema } from '../../contract/build.ts';

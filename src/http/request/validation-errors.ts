@@ -1,7 +1,7 @@
 /** Turns what the validator says into faults a person can act on: where, what is there, what would be right. */
 import type { ErrorObject } from 'ajv';
 import { closestMatch } from '../../base/closest-match.ts';
-import type { Fault } from '../../domain/types.ts';
+import type { Fault } from '../../contract/types.ts';
 import { pointerToken } from '../../base/json-pointer.ts';
 import { registry } from '../../contract/build.ts';
 

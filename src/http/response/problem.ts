@@ -1,7 +1,7 @@
 /** Errors as HTTP has them: which status a code is answered with, and the RFC 9457 body. The one place that knows both. */
 import type { Context } from 'koa';
 import { ERROR_TITLES, SimbatchError, type ErrorCode } from '../../domain/errors.ts';
-import type { Fault, Problem } from '../../domain/types.ts';
+import type { Fault, Problem } from '../../contract/types.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

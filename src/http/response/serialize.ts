@@ -1,6 +1,6 @@
 /** Writing JSON: exact to the last digit of a seed, and quickly where there are many of a kind. */
 import { stringifyExact } from '../../base/json-writing.ts';
-import type { BatchConfig, ClaimResponse, Job, RunMetadata } from '../../domain/types.ts';
+import type { BatchConfig, ClaimResponse, Job, RunMetadata } from '../../contract/types.ts';
 
 /** A value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);

@@ -1,6 +1,6 @@
 /** From an assignment to an order for execution: which engine, which directory. Refuses what would lead outside the output root. */
 import { join } from 'node:path';
-import type { Assignment, BatchConfig } from '../../domain/types.ts';
+import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { chooseEngine } from './engine.ts';
 import type { ExecutionPlan } from './run-attempt.ts';

@@ -11,7 +11,7 @@ import type {
   JobRunConfig,
   ReportedResult,
   TelemetryConfig,
-} from '../../domain/types.ts';
+} from '../../contract/types.ts';
 import { collectArtifacts } from './artifacts.ts';
 import type { Engine } from '../config/config.ts';
 import { commandOf, entrypointFault, launchFault } from './engine.ts';

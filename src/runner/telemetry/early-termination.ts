@@ -4,7 +4,7 @@
  */
 import { meets, parseCondition, type ParsedCondition } from '../../domain/condition.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { EarlyTerminationConfig } from '../../domain/types.ts';
+import type { EarlyTerminationConfig } from '../../contract/types.ts';
 
 /** The highest frequency of checks, and the one meant by a `check_frequency_hz` of 0 (as often as can be). */
 export const MAX_CHECK_FREQUENCY_HZ = 1000;

@@ -7,7 +7,8 @@
 import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { COMPRESSIONS, type Compression } from '../../domain/types.ts';
+import { COMPRESSIONS } from '../../contract/enums.ts';
+import type { Compression } from '../../contract/types.ts';
 import { Rows } from './rows.ts';
 
 export const JOURNAL_NAME = 'telemetry.journal';

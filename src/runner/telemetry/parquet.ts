@@ -14,7 +14,7 @@ import { gzipSync } from 'node:zlib';
 import { parquetMetadata, type ColumnChunk, type CompressionCodec, type RowGroup, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import lz4 from 'lz4-napi';
-import type { Compression } from '../../domain/types.ts';
+import type { Compression } from '../../contract/types.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Rows } from './rows.ts';
 import { TIMESTAMP_COLUMN } from './variables.ts';

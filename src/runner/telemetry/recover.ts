@@ -4,7 +4,7 @@
  */
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Compression } from '../../domain/types.ts';
+import type { Compression } from '../../contract/types.ts';
 import { JOURNAL_NAME, readJournal, syncDirectory } from './journal.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { encodeRows, TelemetryFile } from './parquet.ts';

@@ -9,7 +9,7 @@ import {
   type handleClientStreamingCall,
   type ServerReadableStream,
 } from '@grpc/grpc-js';
-import type { EarlyTerminationConfig, TelemetryConfig } from '../../domain/types.ts';
+import type { EarlyTerminationConfig, TelemetryConfig } from '../../contract/types.ts';
 import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';

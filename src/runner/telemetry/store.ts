@@ -5,7 +5,7 @@
  */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Compression } from '../../domain/types.ts';
+import type { Compression } from '../../contract/types.ts';
 import { Journal, JOURNAL_NAME, type JournalHeader } from './journal.ts';
 import { MAX_COLUMN_CHUNKS, MIN_FLUSH_INTERVAL_MS, type TelemetryLimits } from './limits.ts';
 import { encodeRows, TelemetryFile, type EncodedColumn } from './parquet.ts';

@@ -9,7 +9,8 @@ import {
 } from '../../../machines/job-context.ts';
 import { INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import type { JobStatus } from '../../../src/contract/types.ts';
 import { encodeJob } from '../../../src/coordinator/actors/job-codec.ts';
 import { decodeJob, type JobState } from '../../../src/coordinator/actors/actor-kinds.ts';
 

@@ -16,7 +16,7 @@ import { jobMachine } from '../../../machines/job.ts';
 import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
 import { flatMachine, type TransitionObserver } from '../../../src/coordinator/actors/flat-machine.ts';
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/domain/types.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/contract/enums.ts';
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 

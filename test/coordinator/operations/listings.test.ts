@@ -1,7 +1,7 @@
 /** Listings: filters, order, pages, runs that nothing happened to, and one instant for all that is shown. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import type { JobFilter } from '../../../src/domain/filters.ts';
+import type { JobFilter } from '../../../src/contract/filters.ts';
 import type { Listing, PageRequest } from '../../../src/coordinator/api.ts';
 import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
 

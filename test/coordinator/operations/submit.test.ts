@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { isBatchId, jobId } from '../../../src/domain/ids.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import type { SubmissionWarning } from '../../../src/domain/types.ts';
+import type { SubmissionWarning } from '../../../src/contract/types.ts';
 import { openCoordinator } from '../../../src/coordinator/coordinator.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { codeOf, Scene } from '../../support/scene.ts';

@@ -1,7 +1,7 @@
 /** Batches are listed in the order in which they were submitted, whatever the clock says. */
 import { expect } from 'chai';
 import { isBatchId } from '../../../src/domain/ids.ts';
-import type { Uuid } from '../../../src/domain/types.ts';
+import type { Uuid } from '../../../src/contract/types.ts';
 import { all, Scene } from '../../support/scene.ts';
 
 describe('system/batch-ids', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SimbatchError } from '../../../src/domain/errors.ts';
-import type { Uuid } from '../../../src/domain/types.ts';
+import type { Uuid } from '../../../src/contract/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../src/coordinator/core.ts';
 import { MemoryStore } from '../../support/memory-store.ts';

@@ -1,7 +1,7 @@
 /** Which dispersions are refused or warned of, as tables. */
 import { expect } from 'chai';
 import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling/dispersions.ts';
-import type { DistributionType, SamplingMethod } from '../../../src/domain/types.ts';
+import type { DistributionType, SamplingMethod } from '../../../src/contract/types.ts';
 import { UNIT, dispersionsOf, names } from './support.ts';
 
 const config = (pairs: Iterable<readonly [string, DistributionType]>, method: SamplingMethod, runs: number) => ({

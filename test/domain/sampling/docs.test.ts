@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling/dispersions.ts';
 import { SAMPLING_SCHEME } from '../../../src/domain/sampling/sampler.ts';
-import { SAMPLING_METHODS } from '../../../src/domain/types.ts';
-import type { DistributionType } from '../../../src/domain/types.ts';
+import { SAMPLING_METHODS } from '../../../src/contract/enums.ts';
+import type { DistributionType } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { UNIT, dispersionsOf, names } from './support.ts';
 

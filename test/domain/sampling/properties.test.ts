@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
 import { quantileFunction } from '../../../src/domain/sampling/quantiles.ts';
 import { MAX_SEED, seedFromBigint } from '../../../src/domain/seed.ts';
-import { SAMPLING_METHODS } from '../../../src/domain/types.ts';
-import type { DistributionType } from '../../../src/domain/types.ts';
+import { SAMPLING_METHODS } from '../../../src/contract/enums.ts';
+import type { DistributionType } from '../../../src/contract/types.ts';
 import { UNIT, column, dispersionsOf, names, unitSampler } from './support.ts';
 
 const seeds = fc.bigInt({ min: 0n, max: MAX_SEED }).map(seedFromBigint);

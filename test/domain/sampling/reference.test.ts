@@ -7,7 +7,7 @@ import { quasiMonteCarloUniforms } from '../../../src/domain/sampling/quasi-mont
 import { SAMPLING_SCHEME } from '../../../src/domain/sampling/sampler.ts';
 import { SOBOL_DIMENSIONS, directionNumbers, sobolPoint } from '../../../src/domain/sampling/sobol.ts';
 import { seedFromDecimal } from '../../../src/domain/seed.ts';
-import type { DistributionType, SamplingMethod } from '../../../src/domain/types.ts';
+import type { DistributionType, SamplingMethod } from '../../../src/contract/types.ts';
 import { reference, unitSampler } from './support.ts';
 
 interface Vector {

@@ -1,8 +1,8 @@
 /** Whether samples are distributed as asked, independent where they must be, and better spread where that is the method's point. */
 import { expect } from 'chai';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import { SAMPLING_METHODS } from '../../../src/domain/types.ts';
-import type { DistributionType, SamplingMethod } from '../../../src/domain/types.ts';
+import { SAMPLING_METHODS } from '../../../src/contract/enums.ts';
+import type { DistributionType, SamplingMethod } from '../../../src/contract/types.ts';
 import { column, dispersionsOf, names, unitSampler } from './support.ts';
 
 // Distribution functions in closed form or as finite sums, independent of the quantiles under test.

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sampler, createSampler } from '../../../src/domain/sampling/sampler.ts';
-import type { DispersionConfig, DistributionType, SamplingMethod, Seed } from '../../../src/domain/types.ts';
+import type { DispersionConfig, DistributionType, SamplingMethod, Seed } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 
 /** A reference file beside these tests; its README says where each comes from. */

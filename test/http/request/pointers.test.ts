@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { submissionFaults } from '../../../src/domain/submission.ts';
-import type { Fault } from '../../../src/domain/types.ts';
+import type { Fault } from '../../../src/contract/types.ts';
 import { studyFaults } from '../../../src/http/request/validate.ts';
 import { fakeCoordinator, submission } from '../../support/fake-api.ts';
 import { listen, post, type TestServer } from '../../support/http.ts';

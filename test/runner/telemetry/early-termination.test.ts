@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SimbatchError } from '../../../src/domain/errors.ts';
-import type { EarlyTerminationConfig } from '../../../src/domain/types.ts';
+import type { EarlyTerminationConfig } from '../../../src/contract/types.ts';
 import { describeHit, Watchdog, type ConditionHit } from '../../../src/runner/telemetry/early-termination.ts';
 
 type Told = [variable: string, value: number];

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { COMPRESSIONS } from '../../../src/domain/types.ts';
+import { COMPRESSIONS } from '../../../src/contract/enums.ts';
 import {
   atEnd,
   cleanUp,

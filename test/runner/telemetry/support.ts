@@ -10,7 +10,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { expect } from 'chai';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/domain/types.ts';
+import type { EarlyTerminationConfig, TelemetryConfig } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { startTelemetry, type TelemetryOptions } from '../../../src/runner/telemetry/server.ts';
 import type { TelemetryClock } from '../../../src/runner/telemetry/store.ts';

@@ -1,6 +1,6 @@
 /** The scenarios of single machines: which events each is sent, in rows. What they do is recorded by `record.ts`. */
 import type { AnyEvent, JobChange, JobEvent, RunnerEvent } from '../../../machines/protocol.ts';
-import type { FailReason } from '../../../src/domain/types.ts';
+import type { FailReason } from '../../../src/contract/types.ts';
 import type { MachineName } from '../../../src/coordinator/snapshots/format.ts';
 
 export interface ScenarioPlan {

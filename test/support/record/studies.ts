@@ -1,5 +1,5 @@
 /** The recorded studies: what clients and runners ask, in order. The coordinator that answers is a real one. */
-import type { Assignment, RunnerCapabilities } from '../../../src/domain/types.ts';
+import type { Assignment, RunnerCapabilities } from '../../../src/contract/types.ts';
 import { study } from '../studies.ts';
 import type { Script, StudyPlan } from './recorder.ts';
 

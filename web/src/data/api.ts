@@ -1,6 +1,6 @@
 /** The public API as the pages ask it, and its refusals as errors that say what failed. */
 import { useEffect, useState } from 'react';
-import type { Fault, Problem } from '../../../src/domain/types.ts';
+import type { Fault, Problem } from '../../../src/contract/types.ts';
 import { askForToken, credentials } from './token.ts';
 import { parseExact } from '../../../src/base/exact-json.ts';
 

@@ -1,5 +1,5 @@
 /** The parameters and outputs of a batch as a file, made here from what the page has read. */
-import { JOB_STATUSES } from '../../../src/domain/types.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { RunTable } from './run-table.ts';
 
 export const FORMATS = ['CSV', 'JSON', 'Parquet'] as const;

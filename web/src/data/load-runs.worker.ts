@@ -3,7 +3,7 @@
  * a browser's logarithm may differ from the coordinator's in the last digit.
  */
 import { runIdOf } from '../../../src/domain/ids.ts';
-import type { Job, JobResult } from '../../../src/domain/types.ts';
+import type { Job, JobResult } from '../../../src/contract/types.ts';
 import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type OutputChunk, type RunChunk } from './run-columns.ts';
 
 const PAGE = 2_000;

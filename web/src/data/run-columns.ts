@@ -1,5 +1,6 @@
 /** The shapes in which the loader hands runs to the page: columns, so that a hundred thousand runs are a few arrays. */
-import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import type { JobStatus } from '../../../src/contract/types.ts';
 
 /** Runs `from`, `from + 1`, ... NaN stands for what is not known (yet). Times in ms since the epoch. */
 export interface RunChunk {

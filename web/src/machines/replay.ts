@@ -10,7 +10,7 @@ import type { JobContext } from '../../../machines/job-context.ts';
 import { reviveRunner, runnerMachine, type RunnerContext } from '../../../machines/runner.ts';
 import { supervisorMachine } from '../../../machines/supervisor.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';
-import type { Attempt, Job, JobHistory } from '../../../src/domain/types.ts';
+import type { Attempt, Job, JobHistory } from '../../../src/contract/types.ts';
 
 export const MACHINES: Record<string, AnyStateMachine> = {
   job: jobMachine,

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { normalizeMessage, tellingLine } from '../../../src/domain/failure-groups.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { JOB_STATUSES } from '../../../src/domain/types.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';

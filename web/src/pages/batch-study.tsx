@@ -1,5 +1,5 @@
 /** What was submitted, readable and to be kept as a file. */
-import type { BatchSubmission, DistributionType } from '../../../src/domain/types.ts';
+import type { BatchSubmission, DistributionType } from '../../../src/contract/types.ts';
 import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';

@@ -1,6 +1,6 @@
 /** One batch: how far it is, and behind tabs its course, its runs, their distributions and what was submitted. */
 import { useState, type ReactNode } from 'react';
-import type { BatchStatusResponse } from '../../../src/domain/types.ts';
+import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { post } from '../data/api.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import type { RunTable } from '../data/run-table.ts';

@@ -1,6 +1,7 @@
 /** All batches: what each has come to, how fast it goes, when it will be done. */
 import { useMemo, useState } from 'react';
-import { BATCH_STATUSES, type Batch, type BatchStatusResponse } from '../../../src/domain/types.ts';
+import { BATCH_STATUSES } from '../../../src/contract/enums.ts';
+import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Waiting } from '../parts/common.tsx';

@@ -1,7 +1,7 @@
 /** The machines as they are defined, as they run, and one actor of them step by step. */
 import diagrams from 'virtual:diagrams';
 import { useEffect, useMemo, useState } from 'react';
-import type { Job, JobHistory } from '../../../src/domain/types.ts';
+import type { Job, JobHistory } from '../../../src/contract/types.ts';
 import { request } from '../data/api.ts';
 import { useTopic, useTopicListener, type FeedMessage } from '../data/live.ts';
 import { DiagramView } from '../machines/diagram.tsx';

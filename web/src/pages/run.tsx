@@ -10,7 +10,7 @@ import type {
   JobHistory,
   JobResult,
   Seed,
-} from '../../../src/domain/types.ts';
+} from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';

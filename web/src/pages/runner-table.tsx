@@ -1,6 +1,6 @@
 /** The runners one by one: what each holds, taking it out of service and back, and forgetting one that is gone. */
 import { useId, useState } from 'react';
-import type { Runner } from '../../../src/domain/types.ts';
+import type { Runner } from '../../../src/contract/types.ts';
 import { post, remove } from '../data/api.ts';
 import { Ask, Failure } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';

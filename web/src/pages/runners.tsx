@@ -1,6 +1,6 @@
 /** The pool: who is there, and how much of its capacity is used. */
 import { useEffect, useRef, useState } from 'react';
-import type { Runner, RunnerListResponse } from '../../../src/domain/types.ts';
+import type { Runner, RunnerListResponse } from '../../../src/contract/types.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
 import { Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { StatusFilter } from '../parts/table.tsx';

@@ -1,7 +1,7 @@
 /** Submitting a study: as a form or as a file, two views of one thing; its faults where they are; its design before it runs. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { stringifyExact } from '../../../src/base/json-writing.ts';
-import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/domain/types.ts';
+import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
 import { post, RequestError } from '../data/api.ts';
 import { Failure, Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';

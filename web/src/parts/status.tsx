@@ -1,5 +1,6 @@
 /** The states of runs, batches and runners, always as colour and word together. */
-import { JOB_STATUSES, type JobStatus } from '../../../src/domain/types.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import type { JobStatus } from '../../../src/contract/types.ts';
 import { hrefOf } from '../router.ts';
 import { count } from './time.tsx';
 

@@ -1,7 +1,7 @@
 /** One field of a study: its label, its value by JSON Pointer, and the fault that was found in it. */
 import { createContext, useContext, useId, useState, type ReactNode } from 'react';
 import { seedFromDecimal } from '../../../src/domain/seed.ts';
-import type { BatchSubmission, Fault } from '../../../src/domain/types.ts';
+import type { BatchSubmission, Fault } from '../../../src/contract/types.ts';
 import { memberAt, withMember } from './study.ts';
 
 export interface Form {

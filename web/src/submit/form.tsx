@@ -1,5 +1,6 @@
 /** The form of a study. Every field shows and changes one member of the submission; the file beside it is the same study. */
-import { COMPRESSIONS, SAMPLING_METHODS, type DistributionType } from '../../../src/domain/types.ts';
+import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
+import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import { ChoiceField, NumberField, TextField, useForm } from './fields.tsx';
 import { DISTRIBUTIONS, escaped, withMember } from './study.ts';

@@ -1,7 +1,7 @@
 /** The design before it is submitted: the very samples the runs would get, as distributions and in pairs. */
 import { useDeferredValue, useMemo } from 'react';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import type { BatchConfig } from '../../../src/domain/types.ts';
+import type { BatchConfig } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { HistogramPlot } from '../plots/histogram.tsx';

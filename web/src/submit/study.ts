@@ -2,7 +2,7 @@
 import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
 import { submissionFaults } from '../../../src/domain/submission.ts';
-import type { BatchSubmission, DistributionType, Fault } from '../../../src/domain/types.ts';
+import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
 
 /** What each distribution needs, and what it starts with. */
 export const DISTRIBUTIONS: { [T in DistributionType['type']]: Extract<DistributionType, { type: T }> } = {

@@ -1,6 +1,7 @@
 /** `simbatch runners`, `drain`, `resume` and `forget`: the pool. */
 import { Command } from 'commander';
-import { RUNNER_STATUSES, type Runner, type RunnerStatus } from '../../../domain/types.ts';
+import { RUNNER_STATUSES } from '../../../contract/enums.ts';
+import type { Runner, RunnerStatus } from '../../../contract/types.ts';
 import { formatDuration, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
 import { emptyList } from '../../terminal/empty-list.ts';

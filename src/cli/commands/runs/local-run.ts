@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { stringifyExact } from '../../../base/json-writing.ts';
-import type { JobRunConfig } from '../../../domain/types.ts';
+import type { JobRunConfig } from '../../../contract/types.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import type { StudyPart } from '../../../runner/local-run.ts';
 import { systemClock } from '../../../runner/clock.ts';

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { runIdOf } from '../../../domain/ids.ts';
 import { stringifyExact } from '../../../base/json-writing.ts';
-import type { Job, JobResult, Uuid } from '../../../domain/types.ts';
+import type { Job, JobResult, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { formatDuration, formatNumber, plural } from '../../terminal/format.ts';

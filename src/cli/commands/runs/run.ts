@@ -1,7 +1,7 @@
 /** `simbatch job`: one run with its parameters, every attempt at it, and its result. */
 import type { Command } from 'commander';
 import { ApiError, type Client } from '../../../client/client.ts';
-import type { Attempt, Job, JobHistory, JobResult, Uuid } from '../../../domain/types.ts';
+import type { Attempt, Job, JobHistory, JobResult, Uuid } from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, printable } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';

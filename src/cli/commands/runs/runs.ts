@@ -1,6 +1,7 @@
 /** `simbatch jobs`: jobs by batch, status, runner and run; any number of them in constant memory. */
 import type { Command } from 'commander';
-import { JOB_STATUSES, type Job, type JobStatus } from '../../../domain/types.ts';
+import { JOB_STATUSES } from '../../../contract/enums.ts';
+import type { Job, JobStatus } from '../../../contract/types.ts';
 import { formatTimestamp } from '../../terminal/format.ts';
 import {
   statusOption,

@@ -1,6 +1,7 @@
 /** `simbatch batches`: the studies the coordinator knows, oldest first. */
 import type { Command } from 'commander';
-import { BATCH_STATUSES, type Batch, type BatchStatus } from '../../../domain/types.ts';
+import { BATCH_STATUSES } from '../../../contract/enums.ts';
+import type { Batch, BatchStatus } from '../../../contract/types.ts';
 import { formatTimestamp } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
 import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';

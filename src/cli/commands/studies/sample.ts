@@ -4,7 +4,7 @@ import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/s
 import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
 import { createSampler, type Sampler } from '../../../domain/sampling/sampler.ts';
 import { MAX_SEED, seedFromDecimal } from '../../../domain/seed.ts';
-import type { BatchSubmission, Seed } from '../../../domain/types.ts';
+import type { BatchSubmission, Seed } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';

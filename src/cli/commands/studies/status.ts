@@ -1,7 +1,7 @@
 /** `simbatch status`: how a batch stands and why it is not running; without a batch, how everything stands. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../domain/types.ts';
+import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
-import type { SubmissionWarning } from '../../../domain/types.ts';
+import type { SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';

@@ -1,7 +1,7 @@
 /** `simbatch watch`: follows a batch to its end; its exit code says how the study ended. Also what `submit --watch` does. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import type { BatchStatusResponse, Uuid } from '../../../domain/types.ts';
+import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { plural } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';

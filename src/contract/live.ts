@@ -1,5 +1,5 @@
 /** The live feed, as both of its sides know it: what is told of a run, and why a connection is closed. */
-import type { JobStatus } from './types.ts';
+import type { JobStatus } from './enums.ts';
 
 /** A run as it is now. Times in ms since the epoch; members that are not set are left out. */
 export interface RunRow {

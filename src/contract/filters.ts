@@ -1,5 +1,6 @@
 /** What lists can be asked for: every member given must match, any of its values will do; an empty list is no restriction. */
-import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from './types.ts';
+import type { BatchStatus, JobStatus, RunnerStatus } from './enums.ts';
+import type { Uuid } from './scalars.ts';
 
 export interface JobFilter {
   batchIds?: readonly Uuid[];

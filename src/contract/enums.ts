@@ -1,0 +1,24 @@
+/** The enumerations on the wire: statuses, reasons, methods. Imports no package, so that web pages may import it. */
+
+export const SAMPLING_METHODS = ['latin_hypercube', 'monte_carlo', 'quasi_monte_carlo'] as const;
+export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
+
+export const COMPRESSIONS = ['none', 'gzip', 'snappy', 'lz4'] as const;
+export type Compression = (typeof COMPRESSIONS)[number];
+
+export const JOB_STATUSES = ['Pending', 'Claimed', 'Running', 'Completed', 'Failed', 'Timeout', 'Cancelled'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const BATCH_STATUSES = ['Pending', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
+export type BatchStatus = (typeof BATCH_STATUSES)[number];
+
+export const RUNNER_STATUSES = ['Idle', 'Busy', 'Offline', 'Maintenance'] as const;
+export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
+
+/** Why a runner says a job failed. `exit`, `signal` and `infrastructure` are retried; the others would end the same way. */
+export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
+export type FailReason = (typeof FAIL_REASONS)[number];
+
+/** How an attempt ended: `released` unstarted or handed back, `lost` with its runner, the others as the job status says. */
+export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];

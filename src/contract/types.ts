@@ -1,0 +1,16 @@
+/**
+ * The types of everything on the wire and on disk, each derived from its schema. Importing a type here loads no schema at
+ * run time, so layers and pages without packages may use it.
+ */
+export type * from './batches.ts';
+export type * from './compute.ts';
+export type * from './dispersions.ts';
+export type * from './enums.ts';
+export type * from './filters.ts';
+export type * from './jobs.ts';
+export type * from './live.ts';
+export type * from './problem.ts';
+export type * from './reports.ts';
+export type * from './runners.ts';
+export type * from './scalars.ts';
+export type * from './study.ts';
