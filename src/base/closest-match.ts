@@ -1,4 +1,4 @@
-/** Finds the name a person probably meant. Pure; the validator and the command line use it. */
+/** Finds the name that a misspelt one probably means. Pure. */
 
 /**
  * The candidate nearest to `given` by edits (insertion, deletion, replacement, transposition of neighbours; letters'
@@ -21,7 +21,7 @@ export function closestMatch(given: string, candidates: Iterable<string>): strin
   return best;
 }
 
-/** Nobody misspells a name into something longer than this. */
+/** Longer names get no suggestion. */
 const MAX_LENGTH = 100;
 
 const normal = (text: string): string => text.toLowerCase().replaceAll('-', '_');

@@ -1,11 +1,11 @@
-/** Directories: making one, and what can be said of one before anything is written there. */
+/** Creates directories and checks them before anything is written. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory, with those above it that are missing; one that is there is left as it is. Not with `mkdir`'s own
- * recursion, which never ends where a file system answers ENOENT (as /proc does).
- * @throws the system's error when it cannot be made, or when something else stands under its name.
+ * Creates a directory and its missing parents; an existing one is left unchanged. Does not use `mkdir`'s own recursion,
+ * which never ends on a file system that answers ENOENT (as /proc does).
+ * @throws the system's error when the directory cannot be created, or when its name is taken by something else.
  */
 export function makeDirectory(directory: string): void {
   if (isDirectory(directory)) return;
@@ -14,12 +14,12 @@ export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!isDirectory(directory)) throw error;
   }
 }
 
-/** Is there a directory of this name? Links are followed. */
+/** Returns whether a directory of this name exists. Links are followed. */
 export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -28,7 +28,7 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** May this user write the file or directory of this name? */
+/** Returns whether this user may write the file or directory. */
 export function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);

@@ -1,6 +1,6 @@
 /**
- * Reading JSON without losing the digits of a seed: JSON.parse rounds integers above 2^53 - 1. Used wherever a seed passes:
- * submissions, responses, stored submissions. Writing is `stringifyExact` in `domain/json.ts`.
+ * Reads JSON without losing the digits of a seed; JSON.parse rounds integers above 2^53 - 1. Used for submissions,
+ * responses and stored submissions. `stringifyExact` in `json-writing.ts` is the counterpart.
  */
 import { parse } from 'lossless-json';
 
@@ -24,8 +24,8 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * The exact seed of a submission, given its text and what JSON.parse made of it: the member `config.monte_carlo.seed`, whatever
- * it is (`seedFault` in `domain/seed.ts` judges it).
+ * The exact seed of a submission, given its text and what JSON.parse made of it: the member `config.monte_carlo.seed`, without
+ * validation (`seedFault` in `domain/seed.ts` validates it).
  */
 export function exactSeed(text: string, parsed: unknown): unknown {
   const seed = memberAt(parsed, ['config', 'monte_carlo', 'seed']);

@@ -1,6 +1,6 @@
-/** JSON Pointers (RFC 6901), as the faults of a request use them. */
+/** JSON Pointers (RFC 6901). */
 
-/** A name or index as one step of a pointer, its slash included. */
+/** Returns a name or index as one escaped reference token, with its slash. */
 export function pointerToken(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -1,10 +1,9 @@
 /**
- * Writing JSON with exact integers: `bigint` members (a seed above 2^53 - 1) are written as bare digits. Reading is in
- * `src/base/exact-json.ts`.
+ * Writes JSON with exact integers: `bigint` members (a seed above 2^53 - 1) become bare digits. `exact-json.ts` reads them.
  */
 
 /**
- * `JSON.stringify(value)`, with every bigint written as bare digits. Costs the same when there is none.
+ * `JSON.stringify(value)`, with every bigint written as bare digits. Without a bigint it costs the same.
  * Throws what JSON.stringify throws otherwise (a circular structure).
  */
 export function stringifyExact(value: unknown): string {
@@ -14,8 +13,8 @@ export function stringifyExact(value: unknown): string {
     // JSON.stringify throws the same class for a bigint and for a circular structure; the latter throws below again.
     if (!(error instanceof TypeError)) throw error;
   }
-  // Each bigint is written as a string with a mark in front, and the mark and its quotes are then removed. The mark is one that
-  // occurs nowhere in the text, so no string of the value can be taken for a bigint.
+  // Each bigint is written as a string with a marker in front; then the marker and its quotes are removed. The marker occurs
+  // nowhere in the text, so no string of the value is mistaken for a bigint.
   const without = JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? '' : member));
   let number = 0;
   while (without.includes(`#${number}#`)) number++;

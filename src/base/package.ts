@@ -1,4 +1,4 @@
-/** Where the installed package lies, and which version it is. The only place that reads package.json. */
+/** Location and version of the installed package. The only module that reads package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

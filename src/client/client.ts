@@ -1,7 +1,6 @@
 /**
- * The typed HTTP client: one method per operation of the coordinator, named as in `system/api.ts`. For the runner, the
- * command line, tests and users' own programs. It neither retries nor logs; how an exchange fails is said in
- * `client/transport.ts`.
+ * The typed HTTP client: one method per operation of the coordinator, named as in `coordinator/api.ts`. Used by the
+ * runner, the command line, tests and users' programs. It neither retries nor logs; `client/transport.ts` documents errors.
  */
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
@@ -40,11 +39,11 @@ export type * from '../contract/types.ts';
 
 /**
  * `endpoint` is the coordinator's base address, e.g. `http://127.0.0.1:7070`; `token` goes as `Authorization: Bearer`;
- * `timeoutMs` (30,000) limits each exchange, a claim's waiting time not counted; `fetch` replaces Node's own.
+ * `timeoutMs` (30,000) limits each exchange, without the waiting time of a claim; `fetch` replaces Node's own.
  */
 export type ClientOptions = TransportOptions;
 
-/** `limit`: 1 to 10,000 (1,000 when left out); `cursor`: the `next` of the page before. */
+/** `limit`: 1 to 10,000 (default 1,000); `cursor`: the `next` of the previous page. */
 export interface PageQuery {
   limit?: number;
   cursor?: string;
@@ -53,13 +52,13 @@ export interface PageQuery {
 
 export interface Page<T> {
   items: T[];
-  /** The cursor of the page behind this one; undefined on the last. */
+  /** The cursor of the next page; undefined on the last page. */
   next: string | undefined;
-  /** How many items match in all, where the coordinator knows. */
+  /** Number of items that match, where the coordinator knows it. */
   total: number | undefined;
 }
 
-/** How the pages of a whole list are fetched: at most `pageSize` (1,000) items are in memory at a time. */
+/** Options of a paged iteration: at most `pageSize` (1,000) items are in memory at a time. */
 export interface ListOptions {
   pageSize?: number;
   signal?: AbortSignal;
@@ -67,7 +66,7 @@ export interface ListOptions {
 
 const DEFAULT_PAGE = 1000;
 
-/** Every method throws `ApiError` (the answer is no) or `UnreachableError` (no answer). */
+/** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
 export class Client {
   readonly #transport: Transport;
 
@@ -84,7 +83,7 @@ export class Client {
     return this.#get(['healthz']);
   }
 
-  /** With the same `idempotencyKey` a repeat of the same submission is answered as the first was, and creates nothing. */
+  /** A repeat with the same `idempotencyKey` and submission returns the first answer and creates nothing. */
   submit(submission: BatchSubmission, options: { idempotencyKey?: string } = {}): Promise<SubmissionResponse> {
     const key = options.idempotencyKey;
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
@@ -121,7 +120,7 @@ export class Client {
     return this.#post(['batches', batchId, 'cancel'], reason === undefined ? {} : { reason });
   }
 
-  /** Deletes a batch that has ended, with its jobs and results; answers with it as it was. */
+  /** Deletes a batch that has ended, with its jobs and results; returns its last state. */
   deleteBatch(batchId: Uuid): Promise<Batch> {
     return this.#call({ method: 'DELETE', path: ['batches', batchId] });
   }
@@ -130,7 +129,7 @@ export class Client {
     return this.#get(['jobs', jobId]);
   }
 
-  /** @throws ApiError 404 `result-not-ready` before the job has its result. */
+  /** @throws ApiError 404 `result-not-ready` before the job has a result. */
   jobResult(jobId: Uuid): Promise<JobResult> {
     return this.#get(['jobs', jobId, 'results']);
   }
@@ -160,7 +159,7 @@ export class Client {
     return this.#get(['runners', runnerId]);
   }
 
-  /** The runner takes no new work; what it holds runs to completion. */
+  /** Stops new work for the runner; its active jobs run to completion. */
   drain(runnerId: string, reason?: string): Promise<Runner> {
     return this.#call({ method: 'POST', path: ['runners', runnerId, 'drain'], query: { reason } });
   }
@@ -175,7 +174,7 @@ export class Client {
     return this.#transport.stream({ method: 'GET', path });
   }
 
-  /** Forgets a runner that is Offline and holds nothing; answers with it as it was. */
+  /** Forgets a runner that is Offline and holds nothing; returns its last state. */
   forgetRunner(runnerId: string): Promise<Runner> {
     return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
   }
@@ -184,12 +183,12 @@ export class Client {
     return this.#get(['limits']);
   }
 
-  /** A backup, as it comes; `simbatch restore` reads it. */
+  /** Streams a backup; `simbatch restore` reads it. */
   backup(): AsyncIterable<Uint8Array> {
     return this.#transport.stream({ method: 'GET', path: ['backup'] });
   }
 
-  // The runner's side.
+  // Operations of runners.
 
   register(request: RegisterRequest): Promise<RegisterResponse> {
     return this.#post(['runners'], request);
@@ -203,7 +202,7 @@ export class Client {
     return this.#call({ method: 'POST', path: ['runners', runnerId, 'heartbeat'], body: request, ...options });
   }
 
-  /** Waits up to `wait_seconds` for work, and for the answer as long as for any other on top. */
+  /** Waits up to `wait_seconds` for work, plus the usual time limit for the answer. */
   claim(runnerId: string, request: ClaimRequest, options: { signal?: AbortSignal } = {}): Promise<ClaimResponse> {
     const extraMs = (request.wait_seconds ?? 0) * 1000;
     return this.#call({ method: 'POST', path: ['runners', runnerId, 'claims'], body: request, extraMs, ...options });
@@ -221,7 +220,7 @@ export class Client {
     return this.#post(['jobs', jobId, 'fail'], request);
   }
 
-  /** Many reports in one exchange, each judged alone: an outcome with `problem` is a refusal of that report only. */
+  /** Sends many reports in one exchange; each has its own outcome, and one with `problem` refuses that report only. */
   reports(runnerId: string, request: ReportsRequest): Promise<ReportsResponse> {
     return this.#post(['runners', runnerId, 'reports'], request);
   }

@@ -1,22 +1,22 @@
 /**
- * One exchange with the coordinator: address, credential, time limit, exact JSON, and every way it can go wrong as one of
- * two errors. Which operations there are is said in `./client.ts`; nothing here retries.
+ * One HTTP exchange with the coordinator: address, credential, time limit, exact JSON. Every failure is one of two error
+ * classes. The operations are in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
 import { stringifyExact } from '../base/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/exact-json.ts';
 
-/** The coordinator answered, and the answer is no. `code` is the problem's (docs/api.md lists them all). */
+/** The coordinator refused a request. `code` is the problem's code (docs/api.md lists all codes). */
 export class ApiError extends Error {
   /** The HTTP status, e.g. 409. */
   readonly status: number;
-  /** kebab-case; `unexpected-answer` when what answered is not a coordinator. */
+  /** kebab-case; `unexpected-answer` when the server is not a coordinator. */
   readonly code: string;
-  /** Every fault of the request, each with its JSON Pointer; empty when the problem is not of the body. */
+  /** Every fault of the request, each with its JSON Pointer; empty when the problem does not concern the body. */
   readonly faults: readonly Fault[];
   readonly problem: Problem | undefined;
-  /** What `Retry-After` asks for, in seconds; undefined when the answer has none. */
+  /** Value of `Retry-After` in seconds; undefined without this header. */
   readonly retryAfterSecs: number | undefined;
 
   constructor(status: number, code: string, message: string, problem?: Problem, retryAfterSecs?: number) {
@@ -29,13 +29,13 @@ export class ApiError extends Error {
     this.retryAfterSecs = retryAfterSecs;
   }
 
-  /** The same request may well succeed later: the coordinator was busy, stopping or at fault itself. */
+  /** Whether the same request may succeed later: the coordinator was busy, stopping or failed internally. */
   get transient(): boolean {
     return this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
-/** No answer came. `message` names the endpoint and the cause in one line; whether the request took effect is unknown. */
+/** No answer arrived. `message` names the endpoint and the cause; whether the request took effect is unknown. */
 export class UnreachableError extends Error {
   readonly endpoint: string;
 
@@ -55,9 +55,9 @@ export interface Exchange {
   query?: Record<string, QueryValue>;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The caller's own wish to stop; its reason is thrown as it is. */
+  /** Aborts the exchange; the signal's reason is thrown unchanged. */
   signal?: AbortSignal;
-  /** Milliseconds on top of the client's time limit, for an answer that is allowed to take that long. */
+  /** Milliseconds on top of the client's time limit, for a long poll. */
   extraMs?: number;
 }
 
@@ -120,7 +120,7 @@ export class Transport {
       response = await this.#fetch(address, {
         method: exchange.method,
         headers: this.#headers(exchange),
-        // A redirect would carry the credential to wherever it points.
+        // A redirect would send the credential to another host.
         redirect: 'error',
         signal,
         ...body,
@@ -138,7 +138,7 @@ export class Transport {
   }
 
   /**
-   * The body of an answer as it comes; the client's time limit is for its beginning only.
+   * Yields the body of an answer in chunks as they arrive; the time limit covers only the response headers.
    * @throws ApiError, UnreachableError; the latter also while it is read
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
@@ -161,14 +161,14 @@ export class Transport {
       throw new UnreachableError(this.endpoint, explain(error), error);
     } finally {
       limit.removeEventListener('abort', giveUp);
-      // A reader that stops half-way wants no more of it.
+      // A consumer that stops early must not keep the connection open.
       late.abort();
     }
   }
 
   #address(exchange: Exchange): string {
     const path = exchange.path.map((segment) => {
-      // A URL parser would resolve these away, and another resource would be addressed.
+      // A URL parser would resolve these segments, and the request would address another resource.
       if (segment === '.' || segment === '..' || segment === '') {
         throw new SimbatchError('not-found', `${JSON.stringify(segment)} cannot be an identifier`);
       }
@@ -200,18 +200,18 @@ export class Transport {
       throw new ApiError(
         response.status,
         'unexpected-answer',
-        `what answers at ${this.endpoint} does not speak JSON; is this the address of a simbatch coordinator?`,
+        `${this.endpoint} did not answer in JSON; check that this is the address of a simbatch coordinator`,
       );
     }
   }
 }
 
 /**
- * Why no coordinator can have this address, as the end of a sentence with its remedy; undefined when one can. With
- * `isSecret` the address holds a credential and must not be repeated.
+ * Returns the fault of an endpoint as the end of a sentence with its remedy; undefined for a valid one. With `isSecret`
+ * the address contains a credential and must not be shown.
  */
 export function endpointFault(endpoint: string): { why: string; isSecret: boolean } | undefined {
-  // What is no address may hold a credential all the same.
+  // An invalid address may contain a credential too.
   const fault = (why: string) => ({ why: `${why}, e.g. http://127.0.0.1:7070`, isSecret: endpoint.includes('@') });
   if (!URL.canParse(endpoint)) return fault('is not an address; give one');
   const url = new URL(endpoint);
@@ -250,7 +250,7 @@ function refusal(endpoint: string, response: Response, text: string): ApiError {
     problem = undefined;
   }
   if (isProblem(problem)) return new ApiError(response.status, problem.code, problem.detail, problem, after);
-  const message = `${endpoint} answered ${String(response.status)} without saying why; is it a simbatch coordinator?`;
+  const message = `${endpoint} answered ${String(response.status)} without a problem document; check that it is a simbatch coordinator`;
   return new ApiError(response.status, 'unexpected-answer', message, undefined, after);
 }
 

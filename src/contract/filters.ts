@@ -1,4 +1,4 @@
-/** What lists can be asked for: every member given must match, any of its values will do; an empty list is no restriction. */
+/** Filters of lists: each given member must match one of its values; an empty list does not restrict. */
 import type { BatchStatus, JobStatus, RunnerStatus } from './enums.ts';
 import type { Uuid } from './scalars.ts';
 

@@ -1,7 +1,7 @@
-/** The live feed, as both of its sides know it: what is told of a run, and why a connection is closed. */
+/** Messages of the live feed that the coordinator and the dashboard share: rows of runs, and close codes. */
 import type { JobStatus } from './enums.ts';
 
-/** A run as it is now. Times in ms since the epoch; members that are not set are left out. */
+/** The current state of a run. Times in ms since the epoch; unset members are omitted. */
 export interface RunRow {
   run: number;
   status: JobStatus;
@@ -14,6 +14,6 @@ export interface RunRow {
   outputs?: Record<string, number>;
 }
 
-/** Close codes for what would be answered with 401 and 403 by now; RFC 6455 leaves 4000 and up to applications. */
+/** Close codes that correspond to 401 and 403; RFC 6455 reserves 4000 to 4999 for applications. */
 export const CLOSE_UNAUTHENTICATED = 4401;
 export const CLOSE_FORBIDDEN = 4403;

@@ -1,6 +1,6 @@
 /**
  * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
- * Used at submission (a fault is a 422) and by the runner's watchdog. Nothing here knows telemetry or time.
+ * Used at submission (a fault is a 422) and by the runner's watchdog. Independent of telemetry and time.
  */
 
 export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
@@ -12,7 +12,7 @@ export interface ParsedCondition {
   threshold: number;
 }
 
-/** Longer texts are refused unread: no number a person writes needs more. */
+/** Longer texts are rejected without parsing. */
 const MAX_LENGTH = 100;
 const GRAMMAR = /^[ \t]*(<=|>=|==|!=|<|>)[ \t]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*$/;
 const EXPECTED = `expected an operator (${CONDITION_OPERATORS.join(', ')}) and a number, for example "< 0" or ">= 1.5e3"`;
@@ -31,7 +31,7 @@ export function parseCondition(text: string): ParsedCondition | string {
   return { operator, threshold };
 }
 
-/** The commonest slips, named. */
+/** Names the most common mistakes. */
 function hint(text: string): string {
   const trimmed = text.trim();
   if (/^=[^=<>]/.test(trimmed)) return 'equality is written "=="; ';

@@ -1,4 +1,4 @@
-/** The fingerprint of a study's configuration: equal for equal configurations, whatever the order of their members. */
+/** Fingerprint of a study's configuration: equal for equal configurations, independent of the order of members. */
 import { createHash } from 'node:crypto';
 import type { BatchConfig } from '../contract/types.ts';
 

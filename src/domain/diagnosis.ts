@@ -1,23 +1,23 @@
 /**
- * Why a study is not running, or not faster: decided from what the public interface tells of the batch and the pool. Pure;
- * the words are for the person who submitted the study.
+ * Diagnosis of a study that is not running, or not faster, from its progress and the pool. Pure.
+ * The sentences are for the person who submitted the study.
  */
-import { fits, freeCapacityOf, supports, type Demand } from './scheduling.ts';
+import { fits, freeCapacityOf, supports, type ResourceRequest } from './scheduling.ts';
 import type { BatchStatus, JobStatus, Runner } from '../contract/types.ts';
 
-/** What is known of one batch and of the pool at one moment. */
+/** One batch and the pool at one moment, as the public interface returns them. */
 export interface Situation {
   batchStatus: BatchStatus;
   jobsByStatus: Readonly<Record<JobStatus, number>>;
   simulation: string;
   /** `compute.max_parallel_jobs`; 0 means no cap. */
   maxParallelJobs: number;
-  /** What one run asks for. */
-  demand: Demand;
+  /** The resources that one run requests. */
+  demand: ResourceRequest;
   runners: readonly Runner[];
 }
 
-/** `blocked`: no waiting run will start until somebody does something; `waiting`: it will by itself; `fine`: it runs. */
+/** `blocked`: no pending run starts until an operator or the submitter acts; `waiting`: it starts by itself; `fine`: it runs. */
 export type Severity = 'blocked' | 'waiting' | 'fine';
 
 export interface Finding {
@@ -26,11 +26,11 @@ export interface Finding {
   severity: Severity;
   /** One sentence. */
   reason: string;
-  /** What to do about it, where there is something. */
+  /** An action that removes the cause, where there is one. */
   remedy?: string;
 }
 
-/** The reasons, the decisive one first; empty for a batch that has ended. */
+/** Returns the findings, the decisive one first; none for a batch that has ended. */
 export function diagnose(situation: Situation): Finding[] {
   if (situation.batchStatus !== 'Pending' && situation.batchStatus !== 'Running') return [];
   return [waitingRuns(situation), ...silentHolders(situation)].filter((finding) => finding !== undefined);
@@ -55,7 +55,7 @@ function waitingRuns(situation: Situation): Finding | undefined {
   return noRunnerMay(situation) ?? capReached(active, maxParallelJobs) ?? poolBusy(situation, active);
 }
 
-/** Narrows the pool step by step; the step that leaves nobody is the reason. */
+/** Narrows the pool step by step; the first step that leaves no runner is the reason. */
 function noRunnerMay(situation: Situation): Finding | undefined {
   const { simulation, demand, runners } = situation;
   const supporting = runners.filter((runner) => supports(runner.capabilities, simulation));
@@ -96,7 +96,7 @@ function noRunnerMay(situation: Situation): Finding | undefined {
   return undefined;
 }
 
-function tooLarge(accepting: readonly Runner[], simulation: string, demand: Demand): Finding {
+function tooLarge(accepting: readonly Runner[], simulation: string, demand: ResourceRequest): Finding {
   const slots = accepting.some((runner) => runner.capabilities.max_concurrent_jobs > 0);
   if (!slots) {
     return {
@@ -135,7 +135,7 @@ function poolBusy(situation: Situation, active: number): Finding {
       supports(runner.capabilities, simulation) &&
       fits(demand, freeCapacityOf(runner.capabilities, [])),
   );
-  // What a runner holds of other studies is not told; each of its jobs is taken to be as large as one of this study.
+  // The sizes of other studies' jobs are unknown here: each is taken to be as large as one of this study.
   const free = able.filter((runner) =>
     fits(
       demand,
@@ -169,7 +169,7 @@ function poolBusy(situation: Situation, active: number): Finding {
   };
 }
 
-/** Runners that went silent while they hold work of somebody: it is given to others when their lease ends. */
+/** Silent runners that hold jobs: these jobs are requeued when the lease ends. */
 function silentHolders(situation: Situation): Finding[] {
   const silent = situation.runners.filter((runner) => runner.status === 'Offline' && runner.current_jobs.length > 0);
   if (silent.length === 0) return [];
@@ -178,7 +178,7 @@ function silentHolders(situation: Situation): Finding[] {
     {
       code: 'silent-runner',
       severity: 'waiting',
-      reason: `${listed(silent)} went silent holding ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; what is theirs is given to others when the lease ends`,
+      reason: `${listed(silent)} went silent holding ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; other runners get ${jobs === 1 ? 'it' : 'them'} when the lease ends`,
     },
   ];
 }

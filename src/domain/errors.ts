@@ -39,7 +39,7 @@ export const ERROR_TITLES = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_TITLES;
 
-/** An error with a stable code. `message` is one sentence a person can act on; `faults` lists every fault at once. */
+/** An error with a stable code. `message` names cause and remedy; `faults` lists all faults. */
 export class SimbatchError extends Error {
   readonly code: ErrorCode;
   readonly faults: readonly Fault[] | undefined;

@@ -1,22 +1,21 @@
 /**
- * Failures that are the same but for their numbers, names and addresses, put together under one message. Pure; knows
- * nothing of where the messages come from.
+ * Groups failure messages that differ only in numbers, names and addresses under one pattern. Pure.
  */
 
 export interface FailureGroup {
-  /** The message with what varies replaced by `…`. */
+  /** The message with its varying parts replaced by `…`. */
   pattern: string;
-  /** One of the messages as it was. */
+  /** One message of the group, unchanged. */
   example: string;
   /** The runs, in the order in which they were given. */
   runs: number[];
 }
 
-/** The rest of a long message says little about which kind of failure it is, and costs time. */
+/** Only this many characters of a message are examined: the rest seldom distinguishes failures, and costs time. */
 const MAX_LENGTH = 4_000;
 const PATTERN_LENGTH = 300;
 
-/** What varies from one run to the next, most specific first. */
+/** Parts that vary from run to run, most specific first. */
 const VARYING: readonly RegExp[] = [
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g,
@@ -26,15 +25,15 @@ const VARYING: readonly RegExp[] = [
   /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\b/gi,
 ];
 
-/** Where the first line already says why the run was ended; what follows is only what the simulation printed last. */
+/** First lines in which the runner gives the reason; the lines after it are the end of the simulation's stderr. */
 const VERDICT =
   /^\s*(?:terminated early: |the simulation was killed by signal |killed after its time limit |the disk of )[^\n]*/;
 
 /**
- * The line of a message that says what went wrong: the runner's verdict where it is one, else the last line that is not
- * blank, which is where most languages put it at the end of a traceback.
+ * Returns the line that names the cause: the runner's verdict if there is one, else the last line that is not blank,
+ * where most languages print the error at the end of a traceback.
  */
-export function tellingLine(message: string): string {
+export function decisiveLine(message: string): string {
   const verdict = VERDICT.exec(message.slice(0, MAX_LENGTH))?.[0].trim();
   if (verdict !== undefined) return verdict;
   const lines = message
@@ -45,15 +44,15 @@ export function tellingLine(message: string): string {
   return lines.at(-1) ?? '(no message)';
 }
 
-/** The message as the name of its kind: its telling line, without what varies. */
+/** Returns the pattern of a message: its decisive line without the varying parts. */
 export function normalizeMessage(message: string): string {
-  let text = tellingLine(message);
+  let text = decisiveLine(message);
   for (const varying of VARYING)
     text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
   return text.length > PATTERN_LENGTH ? `${text.slice(0, PATTERN_LENGTH)}…` : text;
 }
 
-/** The groups, largest first; equally large ones in order of their first run. */
+/** Returns the groups, largest first; groups of equal size in the order of their first run. */
 export function groupFailures(failures: Iterable<readonly [run: number, message: string]>): FailureGroup[] {
   const groups = new Map<string, FailureGroup>();
   for (const [run, message] of failures) {

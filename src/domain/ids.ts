@@ -1,6 +1,6 @@
 /**
  * Ids: UUIDs version 8 (RFC 9562 section 5.8). 48 bits of milliseconds, 42 random bits, and 32 low bits that are 0 for a
- * batch and `run_id + 1` for its jobs. So a job id leads to its batch and its run, and ids sort in creation order.
+ * batch and `run_id + 1` for its jobs. A job id thus contains its batch and its run, and ids sort in creation order.
  */
 import type { Uuid } from '../contract/types.ts';
 
@@ -8,15 +8,15 @@ const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 /** A new batch id. `nowMs` in ms since the epoch, `random` at least 6 bytes. */
 export function newBatchId(nowMs: number, random: Uint8Array): Uuid {
-  return written(nowMs, randomOf(Buffer.from(random.subarray(0, 6)).toString('hex')));
+  return formatId(nowMs, randomOf(Buffer.from(random.subarray(0, 6)).toString('hex')));
 }
 
-/** The least batch id above another one. */
+/** Returns the smallest batch id above `id`. */
 export function nextBatchId(id: Uuid): Uuid {
   const hex = id.replaceAll('-', '');
   const timeMs = parseInt(hex.slice(0, 12), 16);
   const random = randomOf(hex.slice(13)) + 1;
-  return random < 2 ** 42 ? written(timeMs, random) : written(timeMs + 1, 0);
+  return random < 2 ** 42 ? formatId(timeMs, random) : formatId(timeMs + 1, 0);
 }
 
 /** 42 bits of 11 hexadecimal digits: all but the two of the fourth digit where an id has its variant. */
@@ -25,8 +25,8 @@ function randomOf(hex: string): number {
   return high * 2 ** 28 + parseInt(hex.slice(4, 11), 16);
 }
 
-/** The id of 48 bits of time and 42 others: 12 of these stand behind the version, 2 in the variant, 28 behind it. */
-function written(timeMs: number, random: number): Uuid {
+/** Formats an id of 48 bits of time and 42 random bits: 12 of these follow the version, 2 are in the variant, 28 follow it. */
+function formatId(timeMs: number, random: number): Uuid {
   const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0').slice(-digits);
   const time = hex(timeMs, 12);
   const low = hex(random % 2 ** 28, 7);

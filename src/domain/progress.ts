@@ -1,4 +1,4 @@
-/** How fast a study goes and when it will be done: pure arithmetic over counts and times. */
+/** Rate of a study and its remaining time: pure arithmetic over counts and times. */
 
 /** How many jobs ended within each of the last `WINDOW_SLOTS` slots of `SLOT_MS`. */
 export interface RateWindow {
@@ -11,7 +11,7 @@ export interface RateWindow {
 const SLOT_MS = 5_000;
 const WINDOW_SLOTS = 12;
 
-/** With fewer ends than this in the window, the average over the whole study says more. */
+/** With fewer ends than this in the window, the average over the whole study is the better estimate. */
 const MIN_IN_WINDOW = 10;
 
 export const EMPTY_WINDOW: RateWindow = { slot: 0, counts: [] };

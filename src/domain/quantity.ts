@@ -24,7 +24,7 @@ const SUFFIXES: ReadonlyMap<string, number> = new Map([
   ['Ei', 2 ** 60],
 ]);
 
-/** Longer texts are refused unread. */
+/** Longer texts are rejected without parsing. */
 const MAX_LENGTH = 64;
 /** Sign, digits, then either an exponent or a suffix, never both. `E` alone is a suffix, before digits an exponent. */
 const GRAMMAR = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE][+-]?\d+)|([A-Za-z]*))$/;

@@ -1,4 +1,4 @@
-/** The numbers the product's promises are made of. Times in milliseconds unless the name says otherwise. */
+/** Constants of the product's guarantees. Times are in milliseconds unless the name gives another unit. */
 
 /** A claimed job whose start is not reported within this time goes back to Pending. */
 export const CLAIM_MS = 60_000;
@@ -6,7 +6,7 @@ export const CLAIM_MS = 60_000;
 /** A runner without heartbeat for max(this, 3 x its interval) is Offline. */
 export const OFFLINE_AFTER_MIN_MS = 15_000;
 
-/** How long the jobs of a silent runner wait for it before they are given to others. */
+/** How long the jobs of a silent runner stay assigned to it before they are requeued. */
 export const LEASE_MS = 60_000;
 
 /** A running job that loses its runner this many times ends Failed: it is probably what kills them. */
@@ -23,15 +23,15 @@ export const HISTORY_LIMIT = 100;
 /** Longest message kept of one attempt in the history, in UTF-16 units; the job's own `error_message` is kept whole. */
 export const HISTORY_MESSAGE_LIMIT = 2_000;
 
-/** How long a requeued run is kept for another runner than the one that had it last, if one is free. */
+/** How long a requeued run is reserved for a runner other than its last one, if such a runner is free. */
 export const PREFER_OTHER_RUNNER_MS = 10_000;
 
-/** When a runner that sends heartbeats at this interval (in seconds) counts as silent. */
+/** Time without heartbeat after which a runner with this heartbeat interval (in seconds) counts as silent. */
 export function offlineAfterMs(heartbeatIntervalSecs: number): number {
   return Math.max(OFFLINE_AFTER_MIN_MS, 3 * heartbeatIntervalSecs * 1000);
 }
 
-/** When the jobs of a silent runner are given to others: never before it counts as silent. */
+/** Time without heartbeat after which the jobs of a runner are requeued: never before the runner counts as silent. */
 export function leaseMs(heartbeatIntervalSecs: number): number {
   return Math.max(LEASE_MS, offlineAfterMs(heartbeatIntervalSecs));
 }

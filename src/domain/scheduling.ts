@@ -1,16 +1,16 @@
-/** Who may run what: pure decisions over plain data (specification "Limits", and the matching rules of the design). */
+/** Matching of runs and runners: pure decisions over plain data (specification, "Limits"). */
 import type { RunnerCapabilities } from '../contract/types.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 
-/** What one job of a batch needs: thousandths of a core, and bytes. */
-export interface Demand {
+/** Resources that one job requests: thousandths of a core, and bytes. */
+export interface ResourceRequest {
   cpuMilli: number;
   memoryBytes: number;
 }
 
-/** What a runner has left. */
-export interface Room {
+/** Resources that a runner has left. */
+export interface FreeCapacity {
   slots: number;
   cpuMilli: number;
   memoryBytes: number;
@@ -22,8 +22,8 @@ export function supports(capabilities: RunnerCapabilities, simulationName: strin
   return types.length === 0 || types.includes('*') || types.includes(simulationName);
 }
 
-/** What a runner has left beside what it holds. A capacity of 0 is undeclared: no limit. */
-export function freeCapacityOf(capabilities: RunnerCapabilities, held: readonly Demand[]): Room {
+/** Returns the capacity of a runner minus the requests of the jobs it holds. A capacity of 0 is undeclared: unlimited. */
+export function freeCapacityOf(capabilities: RunnerCapabilities, held: readonly ResourceRequest[]): FreeCapacity {
   let cpuMilli = capabilities.cpu_cores > 0 ? capabilities.cpu_cores * 1000 : Infinity;
   let memoryBytes = capabilities.memory_gb > 0 ? capabilities.memory_gb * BYTES_PER_GB : Infinity;
   for (const it of held) {
@@ -33,12 +33,12 @@ export function freeCapacityOf(capabilities: RunnerCapabilities, held: readonly 
   return { slots: capabilities.max_concurrent_jobs - held.length, cpuMilli, memoryBytes };
 }
 
-export function fits(demand: Demand, room: Room): boolean {
+export function fits(demand: ResourceRequest, room: FreeCapacity): boolean {
   return room.slots > 0 && demand.cpuMilli <= room.cpuMilli && demand.memoryBytes <= room.memoryBytes;
 }
 
-/** The room left after one more job. */
-export function less(room: Room, demand: Demand): Room {
+/** Returns the capacity left after one more job. */
+export function minus(room: FreeCapacity, demand: ResourceRequest): FreeCapacity {
   return {
     slots: room.slots - 1,
     cpuMilli: room.cpuMilli - demand.cpuMilli,

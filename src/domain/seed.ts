@@ -1,6 +1,6 @@
 /**
- * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. Reading it from JSON
- * text without losing digits is the task of `src/base/exact-json.ts`, writing it of `json.ts`.
+ * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. `src/base/exact-json.ts` reads it
+ * from JSON text without losing digits, `src/base/json-writing.ts` writes it.
  */
 import type { Seed } from '../contract/types.ts';
 
@@ -8,7 +8,7 @@ import type { Seed } from '../contract/types.ts';
 export const MAX_SEED = 2n ** 63n - 1n;
 
 /**
- * What is wrong with a value as a seed, as a phrase to follow the member's name; undefined when it is one. A number above
+ * Returns the fault of a value as a seed, as a phrase that follows the member's name; undefined for a valid seed. A number above
  * 2^53 - 1 is refused: its last digits are already lost.
  */
 export function seedFault(value: unknown): string | undefined {
@@ -39,7 +39,7 @@ export function seedFromDecimal(text: string): Seed {
   return seedFromBigint(BigInt(text));
 }
 
-/** The seed in decimal, without sign or leading zeros: the form that enters the random key. Throws for what is no seed. */
+/** The seed in decimal, without sign or leading zeros: the form that enters the random key. Throws a RangeError for any other value. */
 export function seedToDecimal(seed: Seed): string {
   const fault = seedFault(seed);
   if (fault !== undefined) throw new RangeError(`a seed ${fault}`);

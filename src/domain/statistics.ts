@@ -3,7 +3,7 @@
  * No I/O; knows neither results nor tables.
  */
 
-/** What is told of a set of numbers. `sd` is the sample standard deviation (n - 1), undefined for fewer than two. */
+/** Descriptive statistics of a set of numbers. `sd` is the sample standard deviation (n - 1), undefined for fewer than two. */
 export interface Description {
   count: number;
   /** Values that were NaN or infinite: left out of everything else. */
@@ -63,7 +63,7 @@ export class NumberSeries {
 
   /**
    * The quantile for p in [0, 1], linear between order statistics (type 7 of Hyndman and Fan, Am. Stat. 50 (1996) 361,
-   * the default of NumPy and R). NaN when there is no value.
+   * the default of NumPy and R). NaN without values.
    */
   quantile(p: number): number {
     const values = this.#order();
@@ -81,7 +81,7 @@ export class NumberSeries {
     return Number.isFinite(width) ? Math.min(low + share * width, high) : (1 - share) * low + share * high;
   }
 
-  /** Undefined when there is no finite value. */
+  /** Returns undefined without finite values. */
   describe(): Description | undefined {
     if (this.#count === 0) return undefined;
     const [min, p5, p25, p50, p75, p95, max] = [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map((p) => this.quantile(p)) as [

@@ -1,6 +1,6 @@
 /**
- * The faults of a study that a schema cannot say: conditions outside their grammar, malformed quantities, distributions
- * that are degenerate or overflow. Looks at whatever is there, so that these faults are told together with those of shape.
+ * Validation that a schema cannot express: conditions outside their grammar, malformed quantities, degenerate or
+ * overflowing distributions. It accepts incomplete input, so that these faults are reported together with the schema's.
  */
 import { parseCondition } from './condition.ts';
 import { pointerToken } from '../base/json-pointer.ts';
@@ -10,7 +10,7 @@ import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from '../co
 
 type Reader = (text: string) => unknown;
 
-/** The quantities of `config.compute.container`: member, how it is read, and the request it must not be below. */
+/** Quantities of `config.compute.container`: member, parser, and the request that is its minimum. */
 const QUANTITIES: readonly { member: string; read: Reader; atLeast?: string }[] = [
   { member: 'cpu_request', read: parseCpu },
   { member: 'memory_request', read: parseMemory },
@@ -18,7 +18,7 @@ const QUANTITIES: readonly { member: string; read: Reader; atLeast?: string }[] 
   { member: 'memory_limit', read: parseMemory, atLeast: 'memory_request' },
 ];
 
-/** All such faults of what claims to be a BatchSubmission; members of another shape than documented are passed over. */
+/** Returns these faults of a presumed BatchSubmission; members of an undocumented shape are skipped. */
 export function submissionFaults(submission: unknown): Fault[] {
   const config = member(submission, 'config');
   return [
@@ -58,14 +58,14 @@ function containerFaults(compute: unknown): Fault[] {
     if (typeof amount === 'number' && request !== undefined && amount < request) {
       faults.push({
         pointer: `${pointer}/${quantity}`,
-        detail: `is ${JSON.stringify(text)}, less than \`${atLeast}\`; a run may not be given more than it may use`,
+        detail: `is ${JSON.stringify(text)}, less than \`${atLeast}\`; a limit must be at least the request`,
       });
     }
   }
   return faults;
 }
 
-/** Variables that the runner itself sets for a run may not be set by the study. */
+/** A study must not set the variables that the runner sets for each run. */
 function environmentFaults(compute: unknown): Fault[] {
   const environment = member(member(compute, 'container'), 'environment');
   if (typeof environment !== 'object' || environment === null) return [];
@@ -73,7 +73,7 @@ function environmentFaults(compute: unknown): Fault[] {
     .filter((name) => name.toUpperCase().startsWith('SVC_'))
     .map((name) => ({
       pointer: `/config/compute/container/environment${pointerToken(name)}`,
-      detail: 'begins with SVC_, which is for what the runner sets; choose another name',
+      detail: 'begins with SVC_, which is reserved for the runner; choose another name',
     }));
 }
 
@@ -90,7 +90,7 @@ function conditionFaults(earlyTermination: unknown): Fault[] {
   return faults;
 }
 
-/** An own member of what may be anything. */
+/** Returns an own member of an unknown value. */
 function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];

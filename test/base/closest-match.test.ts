@@ -4,7 +4,7 @@ import { closestMatch } from '../../src/base/closest-match.ts';
 
 const MEMBERS = ['runs', 'sampling_method', 'seed', 'name', 'config', 'runs_override'];
 
-describe('did you mean', () => {
+describe('base/closest-match', () => {
   // what was written, what is suggested
   const table: [string, string | undefined][] = [
     ['run', 'runs'],
@@ -27,7 +27,7 @@ describe('did you mean', () => {
     });
   }
 
-  it('suggests a name for itself with any two neighbours swapped', () => {
+  it('suggests a name for the same name with two neighbouring letters swapped', () => {
     fc.assert(
       fc.property(fc.constantFrom(...MEMBERS), fc.nat(), (name, at) => {
         const cut = at % (name.length - 1);

@@ -1,4 +1,4 @@
-/** The typed client against small servers: paging, exact seeds, and the two ways in which an exchange fails. */
+/** The typed client against small servers: paging, exact seeds, and the two error classes. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ const caught = async (exchange: Promise<unknown>): Promise<any> => {
   throw new Error('it did not fail');
 };
 
-describe('client', () => {
+describe('client/client', () => {
   let server: Server;
   let client: Client;
   let handler: Handler;
@@ -36,7 +36,7 @@ describe('client', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('reads a list page by page, and asks no page twice', async () => {
+  it('reads a list page by page and requests each page once', async () => {
     const urls: string[] = [];
     handler = (request, response) => {
       urls.push(request.url ?? '');
@@ -52,7 +52,7 @@ describe('client', () => {
     expect(urls).to.deep.equal([`/jobs?${query}`, `/jobs?${query}&cursor=1`, `/jobs?${query}&cursor=2`]);
   });
 
-  it('fetches no further page when the reader stops', async () => {
+  it('fetches no further page after the consumer stops', async () => {
     let count = 0;
     handler = (_, response) => {
       count += 1;
@@ -62,7 +62,7 @@ describe('client', () => {
     expect(count).to.equal(1);
   });
 
-  it('tells the total and the batch with a page of results', async () => {
+  it('returns the total and the batch with a page of results', async () => {
     handler = (_, response) => {
       response.setHeader('x-total-count', '7').end(JSON.stringify({ batch: { id: 'b' }, results: [{ job_id: 'j' }] }));
     };
@@ -74,7 +74,7 @@ describe('client', () => {
     });
   });
 
-  it('carries a seed above 2^53 exactly, both ways', async () => {
+  it('sends and receives a seed above 2^53 exactly', async () => {
     let sent = '';
     handler = (_, response, body) => {
       sent = body;
@@ -85,7 +85,7 @@ describe('client', () => {
     expect(sent).to.include('"seed":9223372036854775807}');
   });
 
-  it('sends the credential, the key, and ids as they are', async () => {
+  it('sends the credential, the idempotency key and unchanged ids', async () => {
     const seen: unknown[] = [];
     handler = (request, response) => {
       seen.push(request.url, request.headers.authorization, request.headers['idempotency-key']);
@@ -109,7 +109,7 @@ describe('client', () => {
     });
   }
 
-  it('makes problem details an ApiError with code, faults and Retry-After', async () => {
+  it('turns problem details into an ApiError with code, faults and Retry-After', async () => {
     const problem = {
       type: 'about:blank',
       title: 'Invalid',
@@ -148,12 +148,12 @@ describe('client', () => {
     });
   }
 
-  it('follows no redirect, which would carry the credential elsewhere', async () => {
+  it('rejects redirects, which would send the credential to another host', async () => {
     handler = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     expect(await caught(client.health())).to.be.instanceOf(UnreachableError);
   });
 
-  it('gives up after its time limit, and a claim only after its waiting time on top', async () => {
+  it('times out after its limit, and a claim after its waiting time plus the limit', async () => {
     const hasty = new Client({ endpoint: client.endpoint, timeoutMs: 50 });
     handler = (_, response) => {
       setTimeout(() => response.end('{"assignments":[],"batches":{}}'), 300);
@@ -170,7 +170,7 @@ describe('client', () => {
     expect((await caught(claim)).message).to.equal('enough');
   });
 
-  it('names endpoint and cause in one line when nobody listens', async () => {
+  it('names endpoint and cause in one line when no server listens', async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
     const endpoint = urlOf(free);

@@ -66,7 +66,7 @@ describe('domain/condition', () => {
     });
   }
 
-  it('reads back any condition it could be given, exactly', () => {
+  it('parses every valid condition exactly', () => {
     const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(
@@ -81,7 +81,7 @@ describe('domain/condition', () => {
     );
   });
 
-  it('answers every text with a finite threshold or a fault', () => {
+  it('returns a finite threshold or a fault for every text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'<>=!+-.eE019 \t x'.split('')) }), (text) => {
         const parsed = parseCondition(text);

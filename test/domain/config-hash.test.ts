@@ -4,7 +4,7 @@ import { configHash } from '../../src/domain/config-hash.ts';
 import type { BatchConfig } from '../../src/contract/types.ts';
 import { study } from '../support/studies.ts';
 
-/** The same value with its members the other way round. */
+/** Reverses the order of all members. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned);
   if (value === null || typeof value !== 'object') return value;
@@ -20,13 +20,13 @@ const hash = (value: unknown): string => configHash(value as BatchConfig);
 describe('domain/config-hash', () => {
   const { config } = study({ seed: 7 });
 
-  it('is 64 hexadecimal digits, and stays what it is from version to version', () => {
+  it('is 64 hexadecimal digits and the same in every version', () => {
     expect(hash({})).to.equal('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
     expect(hash({ b: [1, null, 'x'], a: { c: true } })).to.equal(hash(JSON.parse('{"a":{"c":true},"b":[1,null,"x"]}')));
     expect(configHash(config)).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it('does not depend on the order of members, but on that of a list', () => {
+  it('is independent of the order of members and depends on the order of lists', () => {
     expect(hash(turned(config))).to.equal(configHash(config));
     expect(hash({ a: [1, 2] })).to.not.equal(hash({ a: [2, 1] }));
     fc.assert(
@@ -36,7 +36,7 @@ describe('domain/config-hash', () => {
     );
   });
 
-  it('depends on everything else', () => {
+  it('depends on every value', () => {
     const others = [
       study({ seed: 8 }),
       study({ seed: 7, runs: 11 }),
@@ -51,7 +51,7 @@ describe('domain/config-hash', () => {
     expect(hash({ a: '1' })).to.not.equal(hash({ a: 1 }));
   });
 
-  it('loses no digit of a seed, however it is held', () => {
+  it('keeps every digit of a seed, as number or bigint', () => {
     const seeded = (seed: number | bigint): string => configHash(study({ seed }).config);
     expect(seeded(9_223_372_036_854_775_807n)).to.not.equal(seeded(9_223_372_036_854_775_806n));
     expect(seeded(42n)).to.equal(seeded(42));

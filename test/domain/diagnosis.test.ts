@@ -1,4 +1,4 @@
-/** Why a study is not running: one row a situation. */
+/** Diagnosis of studies that do not run: one row per situation. */
 import { expect } from 'chai';
 import { diagnose, type Situation } from '../../src/domain/diagnosis.ts';
 import type { JobStatus, Runner, RunnerStatus } from '../../src/contract/types.ts';
@@ -150,12 +150,12 @@ const TABLE: [string, Situation, string[]][] = [
     situation({ Running: 1 }, [{ status: 'Offline', jobs: 1, id: 'gone' }]),
     [
       'fine last-runs: no run waits: the last 1 are with runners',
-      'waiting silent-runner: gone went silent holding 1 job; what is theirs is given to others when the lease ends',
+      'waiting silent-runner: gone went silent holding 1 job; other runners get it when the lease ends',
     ],
   ],
 ];
 
-describe('diagnosis', () => {
+describe('domain/diagnosis', () => {
   for (const [name, given, expected] of TABLE) {
     it(name, () => {
       expect(diagnose(given).map(({ severity, code, reason }) => `${severity} ${code}: ${reason}`)).to.deep.equal(
@@ -164,7 +164,7 @@ describe('diagnosis', () => {
     });
   }
 
-  it('says what to do whenever nothing will happen by itself', () => {
+  it('gives a remedy for every blocked study', () => {
     for (const [, given] of TABLE) {
       for (const finding of diagnose(given))
         if (finding.severity === 'blocked') expect(finding.remedy).to.be.a('string').that.is.not.empty;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { groupFailures, normalizeMessage } from '../../src/domain/failure-groups.ts';
 
-describe('failure groups', () => {
+describe('domain/failure-groups', () => {
   const SAME: [a: string, b: string, pattern: string][] = [
     ['step 12 diverged', 'step 3401 diverged', 'step … diverged'],
     ['x = -1.5e-3 at t=2', 'x = 7 at t=0.25', 'x = … at t=…'],
@@ -68,7 +68,7 @@ describe('failure groups', () => {
     ]);
   });
 
-  it('takes any text, quickly', () => {
+  it('groups any text in bounded time', () => {
     for (const text of ['', '\n\n', '1'.repeat(1e6), '/a'.repeat(1e5), '-'.repeat(1e5), '….\u0000']) {
       expect(normalizeMessage(text)).to.be.a('string').and.have.lengthOf.below(400);
     }

@@ -1,4 +1,4 @@
-/** Bytes that nobody meant as conditions or quantities: each is refused with a sentence, or means a number; nothing throws. */
+/** Random bytes as conditions and quantities: each is rejected with a sentence or parsed to a number; nothing throws. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { CONDITION_OPERATORS, meets, parseCondition } from '../../src/domain/condition.ts';
@@ -16,7 +16,7 @@ const texts = fc.oneof(
 );
 
 describe('domain/fuzz', () => {
-  it('conditions', () => {
+  it('parses or rejects every text as a condition', () => {
     fc.assert(
       fc.property(texts, fc.double(), (text, value) => {
         const parsed = parseCondition(text);
@@ -33,7 +33,7 @@ describe('domain/fuzz', () => {
     );
   });
 
-  it('quantities', () => {
+  it('parses or rejects every text as a quantity', () => {
     fc.assert(
       fc.property(texts, (text) => {
         for (const parsed of [parseCpu(text), parseMemory(text)]) {

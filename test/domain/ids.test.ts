@@ -14,7 +14,7 @@ describe('domain/ids', () => {
     expect(newBatchId(0, new Uint8Array(6))).to.equal('00000000-0000-8000-8000-000000000000');
   });
 
-  it('lead from a job to its batch and run, for every batch and run', () => {
+  it('contain the batch and the run of a job', () => {
     fc.assert(
       fc.property(anyTime, anyBytes, anyRun, (now, random, run) => {
         const batch = newBatchId(now, random);
@@ -42,7 +42,7 @@ describe('domain/ids', () => {
     );
   });
 
-  it('the next one is above, with none between', () => {
+  it('have a successor with no id between', () => {
     const cases = [
       ['019b76da-a800-8000-8000-000000000000', '019b76da-a800-8000-8000-000100000000'],
       ['019b76da-a800-8000-8000-ffff00000000', '019b76da-a800-8000-8001-000000000000'],
@@ -61,7 +61,7 @@ describe('domain/ids', () => {
     );
   });
 
-  it('keep 42 of the random bits apart', () => {
+  it('differ in each of 42 random bits', () => {
     const id = (...bytes: number[]): string => newBatchId(0, Uint8Array.from(bytes));
     const bits = Array.from({ length: 48 }, (_, bit) => {
       const bytes = [0, 0, 0, 0, 0, 0];
@@ -72,7 +72,7 @@ describe('domain/ids', () => {
     expect(new Set(bits.filter((it) => it !== zero)).size).to.be.at.least(42);
   });
 
-  it('take nothing else for an id', () => {
+  it('are distinguished from all other texts', () => {
     const good = '019b76da-a800-8fff-bfff-ffff00000001';
     const bad = [
       '',

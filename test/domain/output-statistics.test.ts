@@ -9,8 +9,8 @@ function series(values: Iterable<number>): NumberSeries {
   return result;
 }
 
-describe('statistics of outputs', () => {
-  it('describes nothing by nothing', () => {
+describe('domain/statistics', () => {
+  it('returns undefined for no values', () => {
     expect(series([]).describe()).to.equal(undefined);
     expect(series([NaN, Infinity]).describe()).to.equal(undefined);
     expect(series([]).quantile(0.5)).to.be.NaN;
@@ -27,21 +27,21 @@ describe('statistics of outputs', () => {
     expect(told.sd).to.be.closeTo(2.748376143939, 1e-9);
   });
 
-  it('has no standard deviation of one value', () => {
+  it('has no standard deviation for one value', () => {
     const told = series([7]).describe()!;
     expect([told.sd, told.mean, told.p5, told.p95]).to.deep.equal([undefined, 7, 7, 7]);
   });
 
-  it('does not cancel far from zero', () => {
+  it('does not cancel for values far from zero', () => {
     expect(series([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]).describe()!.sd).to.be.closeTo(Math.sqrt(30), 1e-9);
   });
 
-  it('counts what is not finite apart', () => {
+  it('counts non-finite values separately', () => {
     const told = series([1, NaN, 3, -Infinity]).describe()!;
     expect([told.count, told.nonFinite, told.mean]).to.deep.equal([2, 2, 2]);
   });
 
-  it('takes values after it was asked', () => {
+  it('accepts values after a quantile was read', () => {
     const growing = series([5]);
     expect(growing.quantile(1)).to.equal(5);
     for (let value = 0; value < 200; value++) growing.add(value);
@@ -74,7 +74,7 @@ describe('statistics of outputs', () => {
     });
   }
 
-  it('has a mean wherever there are values', () => {
+  it('has a finite mean for any finite values', () => {
     const { MAX_VALUE } = Number;
     expect(series([-MAX_VALUE, MAX_VALUE]).describe()!.mean).to.equal(0);
     expect(series([MAX_VALUE, MAX_VALUE]).describe()!.mean).to.equal(MAX_VALUE);

@@ -11,7 +11,7 @@ import {
 
 const NOW = 1_000_000_000_000;
 
-/** A window after so many ends a second for so many seconds up to NOW. */
+/** Returns a window with `perSecond` ends a second for some seconds up to NOW. */
 function steady(perSecond: number, seconds: number): RateWindow {
   let window = EMPTY_WINDOW;
   for (let ago = seconds; ago > 0; ago -= 1) window = counted(window, perSecond, NOW - ago * 1000);
@@ -19,7 +19,7 @@ function steady(perSecond: number, seconds: number): RateWindow {
 }
 
 describe('domain/progress', () => {
-  it('tells the rate of the last minute once it has seen enough, and of the whole study before', () => {
+  it('returns the rate of the last minute once enough runs ended, and of the whole study before', () => {
     const table: [string, Parameters<typeof jobsPerMinute>[0], number][] = [
       ['not begun', { ended: 0, remaining: 5, startedAtMs: undefined, window: EMPTY_WINDOW }, 0],
       ['over', { ended: 5, remaining: 0, startedAtMs: NOW - 60_000, window: steady(1, 60) }, 0],
@@ -33,7 +33,7 @@ describe('domain/progress', () => {
     }
   });
 
-  it('forgets what is longer ago than its window', () => {
+  it('drops counts older than its window', () => {
     const window = steady(5, 60);
     expect(isStale(window, NOW)).to.equal(false);
     // The last end was in the slot of 5 s before NOW.
@@ -43,7 +43,7 @@ describe('domain/progress', () => {
     expect(jobsPerMinute(progress, NOW + 240_000), 'the whole study again').to.equal(60);
   });
 
-  it('tells the minutes left, rounded up, within an int32', () => {
+  it('returns the minutes left, rounded up, within an int32', () => {
     const table: [remaining: number, rate: number, minutes: number | undefined][] = [
       [0, 0, 0],
       [0, 5, 0],
@@ -56,7 +56,7 @@ describe('domain/progress', () => {
     for (const [remaining, rate, minutes] of table) expect(minutesLeft(remaining, rate)).to.equal(minutes);
   });
 
-  it('never loses an end within the window, and gives finite rates, whatever the clock does', () => {
+  it('never loses an end within the window, and gives finite rates for any clock', () => {
     const steps = fc.array(fc.record({ ms: fc.integer({ min: -20_000, max: 20_000 }), ended: fc.nat(5) }), {
       maxLength: 50,
     });

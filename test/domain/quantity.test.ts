@@ -35,7 +35,7 @@ describe('domain/quantity', () => {
     });
   }
 
-  it('reads the largest suffixes while the bytes are exact', () => {
+  it('accepts the largest suffixes as long as the bytes are exact', () => {
     expect(parseMemory('1P')).to.equal(1e15);
     expect(parseMemory('1Pi')).to.equal(2 ** 50);
     expect(parseMemory('0.001E')).to.equal(1e15);
@@ -74,7 +74,7 @@ describe('domain/quantity', () => {
     });
   }
 
-  it('agrees with itself: 1000m is 1, 1Ki is 1024, 1k is 1e3', () => {
+  it('converts suffixes consistently: 1000m is 1, 1Ki is 1024, 1k is 1e3', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (n) => {
         expect(parseCpu(`${n * 1000}m`)).to.equal(parseCpu(`${n}`));
@@ -86,7 +86,7 @@ describe('domain/quantity', () => {
     );
   });
 
-  it('answers every text with a number in range or a fault', () => {
+  it('returns a number in range or a fault for every text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'+-.eE0129numkKMGTPEi '.split('')) }), (text) => {
         for (const amount of [parseCpu(text), parseMemory(text)]) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { fits, less, freeCapacityOf, supports } from '../../src/domain/scheduling.ts';
+import { fits, minus, freeCapacityOf, supports } from '../../src/domain/scheduling.ts';
 import type { RunnerCapabilities } from '../../src/contract/types.ts';
 import { RankedSet } from '../../src/coordinator/scheduling/ranked-set.ts';
 
@@ -15,7 +15,7 @@ const runner = (changes: Partial<RunnerCapabilities> = {}): RunnerCapabilities =
 });
 
 describe('domain/scheduling', () => {
-  it('matches simulations by name, by star, or when nothing is listed', () => {
+  it('matches simulations by name, by star, or by an empty list', () => {
     const table: [types: string[], name: string, boolean][] = [
       [[], 'rocket', true],
       [['*'], 'rocket', true],
@@ -33,7 +33,7 @@ describe('domain/scheduling', () => {
     }
   });
 
-  it('fits a job to the exact millicore and byte, and knows no limit where none is declared', () => {
+  it('compares requests to the exact millicore and byte, and treats undeclared capacity as unlimited', () => {
     const table: [string, Partial<RunnerCapabilities>, cpuMilli: number, memoryBytes: number, boolean][] = [
       ['exactly', {}, 2000, GB, true],
       ['a millicore too many', {}, 2001, 0, false],
@@ -47,7 +47,7 @@ describe('domain/scheduling', () => {
     }
   });
 
-  it('has as much room after several jobs as beside them, and never more jobs than slots', () => {
+  it('subtracts jobs one by one or together with the same result, and never exceeds the slots', () => {
     const demand = fc.record({ cpuMilli: fc.nat(1500), memoryBytes: fc.nat(GB) });
     fc.assert(
       fc.property(fc.array(demand, { maxLength: 8 }), (demands) => {
@@ -55,7 +55,7 @@ describe('domain/scheduling', () => {
         const held: typeof demands = [];
         for (const it of demands) {
           if (!fits(it, room)) continue;
-          room = less(room, it);
+          room = minus(room, it);
           held.push(it);
           expect(room).to.deep.equal(freeCapacityOf(runner(), held));
         }
@@ -65,7 +65,7 @@ describe('domain/scheduling', () => {
     );
   });
 
-  it('ranks as a sort would, whatever is put, moved and removed', () => {
+  it('ranks as a sort does after any insertions, moves and removals', () => {
     const step = fc.record({ item: fc.nat(9), rank: fc.nat(4), remove: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

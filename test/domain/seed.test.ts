@@ -1,4 +1,4 @@
-/** The int64 seed through text, JSON and back. */
+/** Seeds of 64 bits in text and JSON. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringifyExact } from '../../src/base/json-writing.ts';
@@ -9,7 +9,7 @@ const submission = (seed: string, more = '') =>
   `{"name":"s","config":{"monte_carlo":{"runs":1,"seed":${seed}}${more}}}`;
 const seedIn = (text: string) => exactSeed(text, JSON.parse(text));
 
-describe('seed', () => {
+describe('domain/seed', () => {
   const read: [text: string, seed: number | bigint][] = [
     ['0', 0],
     ['007', 7],
@@ -75,7 +75,7 @@ describe('exact JSON', () => {
     it(`finds the seed of a submission: ${label}`, () => expect(seedIn(text)).to.equal(seed));
   }
 
-  it('reads a seed at any depth, and nothing else, as bigint', () => {
+  it('reads only seeds as bigint, at any depth', () => {
     const text = `[{"run_config":{"metadata":{"seed":${big}}}},{"x":${big},"seed":[${big}],"y":{"seed":-0},"__proto__":${big}}]`;
     const [job, other] = parseExact(text) as [unknown, Record<string, unknown>];
     expect(job).to.deep.equal({ run_config: { metadata: { seed: BigInt(big) } } });
@@ -86,7 +86,7 @@ describe('exact JSON', () => {
     }
   });
 
-  it('reads everything without large seeds as JSON.parse does, and refuses what it refuses', () => {
+  it('agrees with JSON.parse on every text without large seeds', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (value, noise) => {
         const text = JSON.stringify([value, { seed: 1, z: 12345678901234567000 }, noise]);
@@ -98,12 +98,12 @@ describe('exact JSON', () => {
     }
   });
 
-  it('survives hostile depth', () => {
+  it('rejects excessive nesting', () => {
     const text = `{"seed":${big},"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     expect(() => parseExact(text)).to.throw(SyntaxError, 'deep');
   });
 
-  it('writes bigints as bare digits whatever stands beside them, and reads them back', () => {
+  it('writes bigints as bare digits next to any other members, and reads them back', () => {
     const strings = fc.oneof(
       fc.string(),
       fc.constantFrom('#0#1', '"#0#1"', '#1#', '#', '__proto__', '9007199254740993'),
@@ -120,7 +120,7 @@ describe('exact JSON', () => {
     expect(stringifyExact({ a: 1n, b: undefined, c: [undefined, -5n] })).to.equal('{"a":1,"c":[null,-5]}');
   });
 
-  it('still refuses circular structures', () => {
+  it('rejects circular structures', () => {
     const value: Record<string, unknown> = { seed: 1n };
     value['self'] = value;
     expect(() => stringifyExact(value)).to.throw(TypeError, 'circular');

@@ -1,5 +1,5 @@
 /** The statistics of a study's outputs, and its failures by reason: what a person wants to know first. */
-import { normalizeMessage, tellingLine } from '../../domain/failure-groups.ts';
+import { normalizeMessage, decisiveLine } from '../../domain/failure-groups.ts';
 import { NumberSeries, type Description } from '../../domain/statistics.ts';
 import type { JobResult } from '../../contract/types.ts';
 import { formatNumber, printable } from '../terminal/format.ts';
@@ -41,7 +41,7 @@ export async function summarizeResults(results: AsyncIterable<JobResult>): Promi
       const known = summary.failures.get(kind);
       if (known !== undefined) known.count++;
       else if (summary.failures.size < MAX_KINDS)
-        summary.failures.set(kind, { count: 1, example: tellingLine(message) });
+        summary.failures.set(kind, { count: 1, example: decisiveLine(message) });
       continue;
     }
     summary.succeeded++;

@@ -8,7 +8,7 @@
 import { activeRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { fits, less, supports, type Room } from '../../domain/scheduling.ts';
+import { fits, minus, supports, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 
@@ -23,7 +23,7 @@ export interface Requeued {
 export interface WorkRequest {
   runnerId: string;
   capabilities: RunnerCapabilities;
-  room: Room;
+  room: FreeCapacity;
   /** At most this many. */
   maxJobs: number;
 }
@@ -143,7 +143,7 @@ export class Scheduler {
       batch.active += 1;
       planned.add(batch);
       this.#rank(batch);
-      seeker.room = less(seeker.room, batch.context);
+      seeker.room = minus(seeker.room, batch.context);
       seeker.maxJobs -= 1;
       return { runnerId: seeker.runnerId, jobId: jobId(batch.context.batchId, runId) };
     }

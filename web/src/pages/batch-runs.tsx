@@ -1,7 +1,7 @@
 /** All runs of a batch in a table of which only the visible rows exist; filter and order stand in the address. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
-import { normalizeMessage, tellingLine } from '../../../src/domain/failure-groups.ts';
+import { normalizeMessage, decisiveLine } from '../../../src/domain/failure-groups.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { RunTable } from '../data/run-table.ts';
@@ -263,7 +263,7 @@ function Cell({ column, run, table }: { column: Column; run: number; table: RunT
       const error = table.errors.get(run);
       return (
         <div role="cell" className="clip bad" title={error}>
-          {error === undefined ? '' : tellingLine(error)}
+          {error === undefined ? '' : decisiveLine(error)}
         </div>
       );
     }
