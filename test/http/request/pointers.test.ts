@@ -119,7 +119,7 @@ describe('the faults of a study', () => {
       '/config/compute/container/environment',
       { PATH_TO_IT: 'x', SVC_OUTPUT_DIR: '/tmp' },
       '/config/compute/container/environment/SVC_OUTPUT_DIR',
-      /for what the runner sets/,
+      /reserved for the runner/,
     ],
     ['/config/compute/kubernetes', 'x', '/config/compute/kubernetes', /must be an object/],
     ['/config/compute/max_retries', -1, '/config/compute/max_retries', /at least 0/],
