@@ -96,7 +96,7 @@ describe('simbatch snapshot', () => {
     expect((await simbatch('replay', file('one.json'))).code).to.equal(0);
   });
 
-  it('inspects: the state, how it came there, and what may happen next', async () => {
+  it('inspects the state, the history and the possible next events', async () => {
     await simbatch('export', '--endpoint', server.url, file('all.json'));
     const { out } = await simbatch('inspect', file('all.json'), '-o', 'json');
     const { actors } = JSON.parse(out) as {
@@ -126,9 +126,9 @@ describe('simbatch snapshot', () => {
     const text = await readFile(file('all.json'), 'utf8');
     const before = (await readdir(folder)).filter((it) => it.startsWith('import'));
     const refused: [string, RegExp][] = [
-      [text.slice(0, -200), /snapshot that can be used: (line \d+ is not valid JSON|it is cut short)/],
+      [text.slice(0, -200), /snapshot cannot be used: (line \d+ is not valid JSON|it is truncated)/],
       [text.replace('"format":1', '"format":7'), /format 7, this program knows up to 1/],
-      [text.replace('"running":', '"running":9,"x":'), /does not agree with itself/],
+      [text.replace('"running":', '"running":9,"x":'), /is inconsistent/],
     ];
     for (const [changed, expected] of refused) {
       await writeFile(file('bad.json'), changed);

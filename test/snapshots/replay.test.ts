@@ -49,13 +49,13 @@ describe('a replay finds', () => {
       'a refusal',
       'job-completed',
       (it) => (it.steps[1].event.attempt = 9),
-      /step 2 \(START\): the event is taken in the record and refused now/,
+      /step 2 \(START\): the event is accepted in the record and refused now/,
     ],
     [
-      'an event that is taken',
+      'an event that is accepted',
       'job-stale-reports',
       (it) => (it.steps.find((step: any) => step.refused).event = { type: 'CANCEL', now: 1 }),
-      /refused in the record and taken now/,
+      /refused in the record and accepted now/,
     ],
     [
       'another clock after a restart',
@@ -75,7 +75,7 @@ describe('a replay finds', () => {
       'a record without events',
       'study-completed',
       (it) => it.turns.splice(1, 1),
-      /it has a record, and no event made it/,
+      /it has a record, and no event created it/,
     ],
   ];
   for (const [what, name, change, expected] of table) {
@@ -86,7 +86,7 @@ describe('a replay finds', () => {
   }
 });
 
-describe('the books of an export', () => {
+describe('the counters of an export', () => {
   const table: [string, (document: any) => void, RegExp][] = [
     [
       'a counter that is off',
@@ -115,18 +115,18 @@ describe('the books of an export', () => {
     [
       'times in an impossible order',
       (it) => delete record(it, 'job', 1).attempts[0].started,
-      /by its history COMPLETE came at .* which a Claimed job does not take/,
+      /its history has COMPLETE at .* which a Claimed job does not accept/,
     ],
     [
       'a job no runner holds',
       (it) => Object.assign(record(it, 'job', 1), { value: 'Claimed' }),
-      /runner "r1" has it, and does not hold it/,
+      /runner "r1" executes it by the job.s record, and does not hold it/,
     ],
     [
       'a runner that holds what has ended',
       (it) =>
         record(it, 'runner').held.push({ jobId: it.records[2].key.slice(4), attempt: 2, cpuMilli: 0, memoryBytes: 0 }),
-      /it holds attempt 2 of job .* which is not so/,
+      /it holds attempt 2 of job .* which the job.s record denies/,
     ],
     ['a batch over too early', (it) => (record(it, 'batch').value = 'Running'), /it is Running, and its runs are over/],
     ['no submission', (it) => it.records.splice(1, 1), /its submission is missing/],
@@ -143,12 +143,12 @@ describe('the books of an export', () => {
       expect(partings.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
       const error = await refusal(async () => importSnapshot(await open(document), new MemoryStore()));
       expect(error.code).to.equal('snapshot-unusable');
-      expect(error.message).to.match(/does not agree with itself/);
+      expect(error.message).to.match(/is inconsistent/);
     });
   }
 });
 
-describe('a file that is no snapshot', () => {
+describe('a file that is not a snapshot', () => {
   const study = recording('study-completed');
   const withRecord = (key: unknown, value: unknown) => ({ ...asExport(study), records: [{ key, value }] });
   const lines = (...texts: string[]): string =>
@@ -157,7 +157,7 @@ describe('a file that is no snapshot', () => {
   const table: [string, unknown, RegExp, string?][] = [
     ['nothing', '', /not valid JSON/],
     ['a text', 'simbatch', /not valid JSON/],
-    ['a list', [], /no JSON object/],
+    ['a list', [], /not a JSON object/],
     ['an object', {}, /"format" is missing/],
     ['a format of no number', { format: '1' }, /"format" is "1"/],
     ['a newer format', { format: 2 }, /format 2, this program knows up to 1; use a newer simbatch/, 'snapshot-newer'],
@@ -173,19 +173,15 @@ describe('a file that is no snapshot', () => {
       /"machine" is "__proto__"; it must be one of/,
     ],
     ['an export without records', { ...asExport({}) }, /"records" is missing/],
-    ['a key of no kind', withRecord('__proto__/x', {}), /"__proto__\/x" is the key of no kind of record/],
+    ['a key of no kind', withRecord('__proto__/x', {}), /"__proto__\/x" is not the key of a known kind of record/],
     [
       'a key that leads elsewhere',
       withRecord('runner/../x', { value: 'Idle' }),
       /its id is "..\/x"; it must be the id of a runner/,
     ],
     ['a record without value', withRecord('runner/r1', null), /no key or no value/],
-    [
-      'a job without its batch',
-      withRecord(study.records[2].key, study.records[2].value),
-      /does not stand behind its batch/,
-    ],
-    ['a batch twice', { ...asExport(study), records: [study.records[0], study.records[0]] }, /comes twice/],
+    ['a job without its batch', withRecord(study.records[2].key, study.records[2].value), /does not follow its batch/],
+    ['a batch twice', { ...asExport(study), records: [study.records[0], study.records[0]] }, /occurs twice/],
     [
       'jobs out of order',
       { ...asExport(study), records: [0, 1, 3, 2].map((at) => study.records[at]) },
@@ -209,9 +205,9 @@ describe('a file that is no snapshot', () => {
       withRecord(study.records[0].key, { ...study.records[0].value, next: -1 }),
       /"next" is -1; it must be a whole number from 0/,
     ],
-    ['lines cut short', lines(`${line},`), /cut short after line 2/],
+    ['truncated lines', lines(`${line},`), /truncated after line 2/],
     ['lines cut in a line', lines(line.slice(0, 40)), /line 2 is not valid JSON/],
-    ['lines with more behind', lines(line, ']}', '{}'), /something behind its end, in line 4/],
+    ['data after the end', lines(line, ']}', '{}'), /data after its end, in line 4/],
   ];
   for (const [what, document, expected, code = 'snapshot-unusable'] of table) {
     for (const [verb, action] of [

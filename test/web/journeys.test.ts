@@ -183,7 +183,7 @@ describe('journeys through the dashboard', function () {
     await page.getByRole('button', { name: 'Forget', exact: true }).click();
     const alert = page.getByRole('alert');
     await alert.getByText('lab-1 was not forgotten.').waitFor();
-    await alert.getByText('only one that is gone can be forgotten').waitFor();
+    await alert.getByText('only an Offline runner without jobs can be forgotten').waitFor();
     expect((await web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
     await page.context().close();
   });

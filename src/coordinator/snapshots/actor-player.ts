@@ -1,6 +1,6 @@
 /**
- * One machine played by hand: begun or restored, given events one at a time, and what each of them did as it is written in
- * a snapshot. For the recorder and for replaying alike. Knows no other actor.
+ * Plays one machine: starts or restores it, sends events one at a time and returns the effect of each as a snapshot has it.
+ * The recorder and the replay both use it. It knows no other actor.
  */
 import { createActor, type Actor, type AnyActorLogic } from 'xstate';
 import { batchMachine } from '../../../machines/batch.ts';
@@ -26,7 +26,7 @@ interface PlayedSnapshot {
   can(event: AnyEvent): boolean;
 }
 
-/** The value as JSON has it: without what is undefined. */
+/** The value after a round trip through JSON: undefined members are gone. */
 export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 export class ActorPlayer {
@@ -39,12 +39,12 @@ export class ActorPlayer {
     this.#actor = this.#start(options);
   }
 
-  /** The actor as it begins. */
+  /** A new actor with this input. */
   static begin(machine: MachineName, input: unknown): ActorPlayer {
     return new ActorPlayer(machine, { input });
   }
 
-  /** The actor in a state it was kept in. */
+  /** The actor in a stored state. */
   static restore(machine: MachineName, { value, ...context }: StoredState): ActorPlayer {
     return new ActorPlayer(machine, { snapshot: resolved(machine, value, context) });
   }
@@ -52,7 +52,7 @@ export class ActorPlayer {
   #start(options: object): Actor<AnyActorLogic> {
     const actor = createActor(MACHINES[this.machine] as AnyActorLogic, options as Record<string, never>);
     actor.on('*', (fact) => this.#facts.push(fact as unknown as Fact));
-    // An error inside a machine is found in the snapshot; without a listener it would end the process.
+    // The snapshot shows an error of the machine; without a listener it would end the process.
     actor.subscribe({ error: () => {} });
     actor.start();
     return actor;
@@ -66,13 +66,13 @@ export class ActorPlayer {
     return this.#snapshot.value;
   }
 
-  /** State and context as they are kept. */
+  /** State and context in their stored form. */
   get stored(): StoredState {
     const { value, context } = this.#snapshot;
     return plain({ value, ...context });
   }
 
-  /** What it has told since it was asked last. */
+  /** The facts emitted since the last call. */
   takeFacts(): Fact[] {
     return plain(this.#facts.splice(0));
   }
@@ -97,7 +97,7 @@ export class ActorPlayer {
     };
   }
 
-  /** What a restart of the coordinator does to the actor's clocks. */
+  /** Applies a restart of the coordinator to the actor's clocks. */
   restart(now: number): { changed?: Record<string, unknown> } {
     const before = this.stored;
     const { value, context } = this.#snapshot;
@@ -115,12 +115,12 @@ export class ActorPlayer {
 }
 
 function resolved(machine: MachineName, value: string, context: object): unknown {
-  // Every machine of the table resolves a state of its own kind; the type of one stands for all.
+  // Every machine resolves a state of its own kind; one type serves for all of them.
   const resolver = MACHINES[machine] as unknown as { resolveState(state: object): unknown };
   return resolver.resolveState({ value, context });
 }
 
-/** The members that are different after; null for one that is gone. Undefined when nothing is. */
+/** The members that differ afterwards; null for a removed one. Undefined when none differs. */
 function difference(before: StoredState, after: StoredState): Record<string, unknown> | undefined {
   const changed: Record<string, unknown> = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {

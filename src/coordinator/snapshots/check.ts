@@ -1,12 +1,12 @@
 /**
- * The shapes of what a snapshot file holds, as tables of members. A file comes from anywhere: what passes here can be given to
- * the machines and to the store. Whether its parts agree with each other is judged by `replay.ts`.
+ * Checks the shape of each record of a snapshot file, by tables of members. Files are untrusted: a checked record is safe for
+ * the machines and the store. `replay.ts` checks that the records agree with each other.
  */
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { ATTEMPT_OUTCOMES, BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../contract/enums.ts';
 import type { RecordName } from './format.ts';
 
-/** What a value must be, in words; undefined when it is. `id` is that of the record it belongs to. */
+/** Returns the requirement that a value does not meet, in words; undefined when it is valid. `id` is its record's id. */
 type Check = (value: unknown, id: string) => string | undefined;
 type Members = Readonly<Record<string, Check>>;
 
@@ -181,7 +181,7 @@ const IDS: Partial<Record<string, Check>> = {
   runner: runnerId,
 };
 
-/** What is wrong with a record or the head of a file; empty when nothing is. */
+/** The faults of a record or of the head of a file; empty when it is valid. */
 export function stateFaults(name: keyof typeof SHAPES, value: Record<string, unknown>, id = ''): string[] {
   const fault = IDS[name]?.(id, id);
   if (fault !== undefined) return [`its id ${fault}`];

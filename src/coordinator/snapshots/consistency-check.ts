@@ -1,6 +1,6 @@
 /**
- * The books of an export, gone through record by record: each job's history is replayed, each batch's counters are recounted,
- * and what runners hold is held against what jobs say. Memory grows with what is active, not with what there is.
+ * Checks an export record by record: replays each job's history, recounts each batch's counters, and compares the jobs that
+ * runners hold with the jobs' own records. Memory grows with the number of active jobs, not with the size of the file.
  */
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { JobStatus } from '../../contract/types.ts';
@@ -22,7 +22,7 @@ import { unusable } from './read.ts';
 
 type Count = Record<JobStatus, number>;
 
-/** One batch as it is gone through. */
+/** The batch whose records are being read. */
 interface Account {
   state: BatchState;
   jobs: Count;
@@ -41,14 +41,14 @@ export class ConsistencyCheck {
   #account: Account | undefined;
   readonly #batches = new Set<string>();
   readonly #runners = new Set<string>();
-  /** Job -> runner and attempt, of what is Claimed or Running and no runner was found to hold yet. */
+  /** Job -> runner and attempt, of active jobs that no runner read so far holds. */
   readonly #active = new Map<string, { runnerId: string; attempt: number }>();
 
   constructor(findings: DivergenceLog) {
     this.#findings = findings;
   }
 
-  /** @throws SimbatchError `snapshot-unusable`: the record stands where it makes no sense */
+  /** @throws SimbatchError `snapshot-unusable`: the record is out of order or a duplicate */
   add(record: SnapshotRecord): void {
     const { name, id } = splitKey(record.key);
     const value = record.value as unknown;
@@ -62,17 +62,20 @@ export class ConsistencyCheck {
     take[name as RecordName]();
   }
 
-  /** Closes the books: nothing comes any more. */
+  /** Ends the check: there are no more records. */
   finish(): void {
     this.#close();
     for (const [jobId, { runnerId }] of this.#active) {
-      this.#findings.part(`job/${jobId}`, `runner "${runnerId}" has it, and does not hold it by its own record`);
+      this.#findings.add(
+        `job/${jobId}`,
+        `runner "${runnerId}" executes it by the job's record, and does not hold it by its own`,
+      );
     }
   }
 
   #batch(batchId: string, { value, ...context }: StoredState): void {
     this.#close();
-    if (this.#batches.has(batchId)) throw unusable(`batch ${batchId} comes twice`);
+    if (this.#batches.has(batchId)) throw unusable(`batch ${batchId} occurs twice`);
     this.#batches.add(batchId);
     this.#findings.report.actors += 1;
     this.#account = {
@@ -89,14 +92,14 @@ export class ConsistencyCheck {
 
   #accountOf(batchId: string, key: string): Account {
     if (this.#account?.state.context.batchId === batchId) return this.#account;
-    throw unusable(`${key} does not stand behind its batch`);
+    throw unusable(`${key} does not follow its batch`);
   }
 
   #job(jobId: string, record: JobRecord, key: string): void {
     const account = this.#accountOf(batchIdOf(jobId), key);
     const { context: batch } = account.state;
     if (runIdOf(jobId) >= batch.totalJobs) throw unusable(`${key} is run ${runIdOf(jobId)} of ${batch.totalJobs}`);
-    if (jobId <= account.lastJob) throw unusable(`${key} does not stand in the order of runs`);
+    if (jobId <= account.lastJob) throw unusable(`${key} is not in the order of runs`);
     account.lastJob = jobId;
     const state = jobFromRecord(jobId, record, batch);
     const { value, context } = state;
@@ -124,7 +127,7 @@ export class ConsistencyCheck {
       }
       if (player.send(event) === 'refused') {
         const at = new Date(event.now).toISOString();
-        findings.part(key, `by its history ${event.type} came at ${at}, which a ${player.state} job does not take`);
+        findings.add(key, `its history has ${event.type} at ${at}, which a ${player.state} job does not accept`);
         return;
       }
     }
@@ -133,7 +136,7 @@ export class ConsistencyCheck {
 
   #result(jobId: string, { success }: { success: boolean }, key: string): void {
     const account = this.#accountOf(batchIdOf(jobId), key);
-    if (jobId <= account.lastResult) throw unusable(`${key} does not stand in the order of runs`);
+    if (jobId <= account.lastResult) throw unusable(`${key} is not in the order of runs`);
     account.lastResult = jobId;
     account.results[success ? 'good' : 'bad'] += 1;
   }
@@ -146,21 +149,21 @@ export class ConsistencyCheck {
     const { context: batch } = state;
     const where = `batch/${batch.batchId}`;
     const findings = this.#findings;
-    // Runs without a record: nothing happened to them but what happened to their batch.
+    // Runs without a record are Pending or were cancelled with their batch.
     jobs[batch.cancelRequested ? 'Cancelled' : 'Pending'] += batch.totalJobs - touched;
     findings.compare(where, 'jobs by status', jobsByStatus(state), jobs);
     findings.compare(where, 'requeued runs', batch.requeued, account.touchedPending);
     const results = { good: jobs.Completed, bad: jobs.Failed + jobs.Timeout };
     findings.compare(where, 'results', account.results, results);
-    if (!account.hasSubmission) findings.part(where, 'its submission is missing');
+    if (!account.hasSubmission) findings.add(where, 'its submission is missing');
     const isOver = pendingRuns(batch) + batch.claimed + batch.running === 0;
     if (isOver !== isTerminal(state.value))
-      findings.part(where, `it is ${state.value}, and its runs are ${isOver ? '' : 'not '}over`);
+      findings.add(where, `it is ${state.value}, and its runs are ${isOver ? '' : 'not '}over`);
   }
 
   #runner(runnerId: string, { value, ...context }: StoredState): void {
     this.#close();
-    if (this.#runners.has(runnerId)) throw unusable(`runner ${runnerId} comes twice`);
+    if (this.#runners.has(runnerId)) throw unusable(`runner ${runnerId} occurs twice`);
     this.#runners.add(runnerId);
     this.#findings.report.actors += 1;
     const state = { value, context } as unknown as RunnerState;
@@ -168,9 +171,9 @@ export class ConsistencyCheck {
       const active = this.#active.get(jobId);
       if (active?.runnerId === runnerId && active.attempt === attempt) this.#active.delete(jobId);
       else
-        this.#findings.part(
+        this.#findings.add(
           `runner/${runnerId}`,
-          `it holds attempt ${attempt} of job ${jobId}, which is not so by the job's record`,
+          `it holds attempt ${attempt} of job ${jobId}, which the job's record denies`,
         );
     }
   }

@@ -1,7 +1,7 @@
-/** What a replay found: how much it replayed, and where the record and the machines part. */
+/** The report of a replay: how much it replayed, and each divergence of the machines from the record. */
 import { same } from './actor-player.ts';
 
-/** A place where the record and what the machines do now part. */
+/** One difference between the record and the machines of today. */
 export interface Divergence {
   /** `step 3`, `turn 12`, the address of an actor. */
   where: string;
@@ -11,25 +11,25 @@ export interface Divergence {
 export interface ReplayReport {
   actors: number;
   events: number;
-  /** Attempts so old that the record only counts them: taken on trust. */
+  /** Old attempts that the record only counts, so that they cannot be replayed. */
   attemptsOmitted: number;
   partings: Divergence[];
-  /** How many more there are than are listed. */
+  /** The number of divergences that are not listed. */
   partingsOmitted: number;
 }
 
 const MAX_PARTINGS = 100;
 
-/** Gathers what a replay finds. */
+/** Collects the divergences of a replay. */
 export class DivergenceLog {
   readonly report: ReplayReport = { actors: 0, events: 0, attemptsOmitted: 0, partings: [], partingsOmitted: 0 };
 
-  part(where: string, detail: string): void {
+  add(where: string, detail: string): void {
     if (this.report.partings.length < MAX_PARTINGS) this.report.partings.push({ where, detail });
     else this.report.partingsOmitted += 1;
   }
 
-  /** Notes where two values differ, member by member where they are objects. */
+  /** Records each difference of two values, member by member where they are objects. */
   compare(where: string, what: string, recorded: unknown, now: unknown): void {
     if (same(recorded, now)) return;
     if (isPlainObject(recorded) && isPlainObject(now)) {
@@ -39,7 +39,7 @@ export class DivergenceLog {
       }
       return;
     }
-    this.part(where, `${what === '' ? 'the state' : what} is ${shown(recorded)} in the record and ${shown(now)} now`);
+    this.add(where, `${what === '' ? 'the state' : what} is ${shown(recorded)} in the record and ${shown(now)} now`);
   }
 }
 

@@ -1,33 +1,33 @@
 /**
- * What a snapshot file holds, in words of the product: one JSON document in one of three kinds. docs/snapshots.md is written
- * for those who read such files; reading is `read.ts`. No behaviour here.
+ * Types of a snapshot file: one JSON document of one of three kinds. docs/snapshots.md describes it for its readers;
+ * `read.ts` reads it. No behaviour here.
  */
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import type { Kind } from '../actors/actor-kinds.ts';
 
-/** The version of what this program writes. Older ones are read for ever. */
+/** The version this program writes. It reads all older ones. */
 export const SNAPSHOT_FORMAT = 1;
 
-/** The machines a scenario can be of. */
+/** The machines that a scenario may show. */
 export type MachineName = Kind | 'supervisor';
 
-/** A state as it is kept: which state (`value`), and the members of its context beside it. */
+/** A stored state: the state's name (`value`) and the members of its context. */
 export type StoredState = { value: string } & Record<string, unknown>;
 
-/** What one event did. Members of the context that it changed; `null` for one that is no longer set. */
+/** The effect of one event. `changed` has the changed members of the context; `null` for one that is no longer set. */
 export interface Consequence {
   state: string;
   changed?: Record<string, unknown>;
   facts?: Fact[];
 }
 
-/** An event and what it did, or that the machine did not take it; or a restart of the coordinator at that time. */
+/** An event with its effect or its refusal, or a restart of the coordinator at that time. */
 export type Step =
   | ({ event: AnyEvent } & Consequence)
   | { event: AnyEvent; refused: true }
   | { restart: number; changed?: Record<string, unknown> };
 
-/** One machine, from its beginning to its end. */
+/** The life of one machine. */
 export interface Scenario {
   format: number;
   kind: 'scenario';
@@ -43,32 +43,32 @@ export interface Scenario {
   end: StoredState;
 }
 
-/** An event for an address, or the input with which the actor there began. */
+/** An event for an address, or the input of a new actor there. */
 export type RecordedMessage = { to: string; event: AnyEvent } | { to: string; create: Record<string, unknown> };
 
-/** One request, all that it set off, and the states it left. */
+/** One request, its consequences, and the states after it. */
 export interface RecordedTurn {
   /** ms since the epoch. */
   at: number;
   operation: string;
-  /** As it was asked; absent for what the coordinator does by itself. */
+  /** The request's arguments; absent for a turn that the coordinator began by itself. */
   request?: unknown[];
   answer?: unknown;
-  /** The code of the error it was refused with. */
+  /** The code of the refusal. */
   refusal?: string;
   messages?: RecordedMessage[];
   facts?: Fact[];
-  /** Address -> state, of every actor that was sent something. */
+  /** Address -> state, of every actor that received an event. */
   states?: Record<string, string>;
 }
 
-/** The coordinator ended here and was started again. */
+/** The coordinator was restarted here. */
 export interface RecordedRestart {
   at: number;
   restart: true;
 }
 
-/** A whole study through a whole coordinator. */
+/** One study, executed by one coordinator. */
 export interface Study {
   format: number;
   kind: 'study';
@@ -78,14 +78,14 @@ export interface Study {
   records: SnapshotRecord[];
 }
 
-/** What a coordinator holds, of one batch or of all. */
+/** The records of a coordinator, of one batch or of all. */
 export interface Export {
   format: number;
   kind: 'export';
   /** Version of the program that wrote it. */
   made_by: string;
   taken_at: string;
-  /** The batch asked for; null: all. */
+  /** The exported batch; null: all. */
   batch_id: string | null;
 }
 
@@ -98,7 +98,7 @@ export interface SnapshotRecord {
   value: Record<string, unknown>;
 }
 
-/** A file that was opened. The records of an export are read as they are asked for, once. */
+/** An open file. The records of an export are read lazily, once. */
 export type Snapshot = Scenario | (Omit<Study, 'records'> & WithRecords) | (Export & WithRecords);
 export interface WithRecords {
   records: AsyncIterable<SnapshotRecord>;

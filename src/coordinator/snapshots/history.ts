@@ -1,6 +1,6 @@
 /**
- * From a job's record back to the events that made it: its attempts say who claimed it when, and how each attempt ended. What
- * the record leaves out (attempts beyond those it keeps, the reason of a cancellation between attempts) is left open. Pure.
+ * Derives the events of a job from its record: its attempts have the runner, the times and the outcome of each. The record
+ * omits the oldest attempts and the reason of a cancellation between attempts, so the result omits them too. Pure.
  */
 import {
   INITIAL_HISTORY,
@@ -13,16 +13,16 @@ import { CLAIM_MS } from '../../domain/rules.ts';
 import type { FailReason } from '../../contract/types.ts';
 import type { JobState } from '../actors/actor-kinds.ts';
 
-/** An event, or a restart of the coordinator that must have been. */
+/** An event, or a restart of the coordinator that the record implies. */
 export type PastEvent = JobEvent | { type: 'restart'; now: number };
 
 export interface JobPast {
-  /** Before the first event that is known: a job that nothing had happened to, but for what is no longer recorded. */
+  /** The job before the first known event: untouched, except for the attempts that are no longer recorded. */
   start: JobHistoryState;
   events: PastEvent[];
 }
 
-/** The past of a job, as its record has it. */
+/** Derives the past of a job from its record. */
 export function pastOf({ value, context: c }: JobState): JobPast {
   const events: PastEvent[] = [];
   for (const attempt of c.attempts) events.push(...eventsOf(attempt, c));
@@ -46,7 +46,7 @@ export function pastOf({ value, context: c }: JobState): JobPast {
   return { start, events };
 }
 
-/** A failed attempt was a retry unless it is the last one of a job that failed. */
+/** A failed attempt led to a retry, except for the last one of a Failed job. */
 const isRetried = (c: JobContext, value: string, at: number): boolean =>
   !(value === 'Failed' && at === c.attempts.length - 1);
 
@@ -86,20 +86,20 @@ function released(it: AttemptRecord, now: number, message: string): PastEvent[] 
   const report = { runnerId: it.runner, attempt: it.n, now };
   if (it.reason === 'signed-off') return [{ type: 'HAND_BACK', ...report }];
   if (it.reason === 'runner-lost') return [{ type: 'RUNNER_LOST', ...report, cause: message.replace(/^runner /, '') }];
-  // Before its time only when a restart, after the clock was set back, began that time anew.
+  // A claim expires early only when a restart after a clock set back began its time again.
   const isEarly = now < it.claimed + CLAIM_MS;
   return [...(isEarly ? [{ type: 'restart' as const, now: now - CLAIM_MS }] : []), { type: 'CLAIM_EXPIRED', now }];
 }
 
-/** The history keeps the beginning of a long message; that of the end is kept whole beside it. */
+/** The history truncates a long message; the last one is stored whole beside it. */
 function wholeMessage(it: AttemptRecord, c: JobContext): string {
   const kept = it.message ?? '';
   return c.error !== undefined && it === c.attempts.at(-1) && c.error.startsWith(kept) ? c.error : kept;
 }
 
-/** `runner r1 was restarted`, and for the last loss more behind it. */
+/** The cause within `runner r1 was restarted`; the last loss has more text after it. */
 function lossCause(it: AttemptRecord, message: string): string {
-  const told = message.startsWith(`runner ${it.runner} `) ? message.slice(`runner ${it.runner} `.length) : message;
-  const more = told.indexOf(' while this run was running on it; the run has lost its runner ');
-  return more < 0 ? told : told.slice(0, more);
+  const cause = message.startsWith(`runner ${it.runner} `) ? message.slice(`runner ${it.runner} `.length) : message;
+  const more = cause.indexOf(' while this run was running on it; the run has lost its runner ');
+  return more < 0 ? cause : cause.slice(0, more);
 }

@@ -1,6 +1,6 @@
 /**
- * Putting an export into an empty store, so that a coordinator goes on where it was taken. Refuses what does not agree with
- * itself: a coordinator must never start on books that do not balance.
+ * Imports an export into an empty store, from which a coordinator continues. Refuses an inconsistent export: a coordinator
+ * must never start on counters that do not match its records.
  */
 import { keys } from '../storage/keys.ts';
 import { isTerminal, type JobRecord } from '../actors/actor-kinds.ts';
@@ -12,13 +12,13 @@ import { unusable } from './read.ts';
 
 export interface ImportReport {
   batches: number;
-  /** Jobs with a record of their own; the others follow from their batch. */
+  /** Jobs with their own record; the others are derived from their batch. */
   jobs: number;
   results: number;
   runners: number;
 }
 
-/** How many records go to the store in one write. */
+/** Records per write. */
 const GROUP = 2_000;
 
 const KEY_OF: Readonly<Record<RecordName, (id: string) => string>> = {
@@ -30,17 +30,17 @@ const KEY_OF: Readonly<Record<RecordName, (id: string) => string>> = {
 };
 
 /**
- * Writes the records of an export or a recorded study to a store that holds nothing else.
- * @throws SimbatchError `snapshot-unusable`; the store then holds a part and must be thrown away
+ * Writes the records of an export or a recorded study to an empty store.
+ * @throws SimbatchError `snapshot-unusable`; the store is then incomplete and must be removed
  */
 export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<ImportReport> {
-  if (snapshot.kind === 'scenario') throw unusable('it is of a single machine; there is nothing to go on with');
+  if (snapshot.kind === 'scenario') throw unusable('it records a single machine, which a coordinator cannot continue');
   const findings = new DivergenceLog();
-  const ledger = new ConsistencyCheck(findings);
+  const check = new ConsistencyCheck(findings);
   const counted: Record<RecordName, number> = { batch: 0, submission: 0, job: 0, result: 0, runner: 0 };
   let group = new Map<string, string>();
   for await (const record of snapshot.records) {
-    ledger.add(record);
+    check.add(record);
     for (const [key, value] of entriesOf(record)) group.set(key, value);
     counted[splitKey(record.key).name as RecordName] += 1;
     if (group.size >= GROUP) {
@@ -49,7 +49,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
     }
     refuseIfDivergent(findings);
   }
-  ledger.finish();
+  check.finish();
   refuseIfDivergent(findings);
   await store.write(group);
   return { batches: counted.batch, jobs: counted.job, results: counted.result, runners: counted.runner };
@@ -57,10 +57,10 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
 
 function refuseIfDivergent({ report }: DivergenceLog): void {
   const [first] = report.partings;
-  if (first !== undefined) throw unusable(`it does not agree with itself: ${first.where}: ${first.detail}`);
+  if (first !== undefined) throw unusable(`it is inconsistent: ${first.where}: ${first.detail}`);
 }
 
-/** The record under its key, and what the store keeps beside it to find it again. */
+/** The record under its key, with its index records. */
 function* entriesOf({ key, value }: SnapshotRecord): Iterable<[string, string]> {
   const { name, id } = splitKey(key);
   yield [KEY_OF[name as RecordName](id), JSON.stringify(value)];

@@ -1,6 +1,6 @@
 /**
- * Which events an actor would take next, and where each would lead. Asked from the machine itself, with one representative
- * event of each sort; deadlines are tried at the moment they fall due.
+ * Lists the events that an actor accepts next, and the state after each. The machine itself decides, on one representative
+ * event of each sort; deadlines are tried at the moment they expire.
  */
 import { runnerDeadline, type RunnerContext } from '../../../machines/runner.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
@@ -12,15 +12,15 @@ import type { MachineName, StoredState } from './format.ts';
 import { ActorPlayer } from './actor-player.ts';
 
 export interface NextEvent {
-  /** The event, with what matters of it in words. */
+  /** The event, described in words. */
   event: string;
-  /** The state it leads to. */
+  /** The state after it. */
   to: string;
 }
 
 type Labelled = [label: string, event: AnyEvent];
 
-/** What the actor would take, in this state, as of its own latest time. */
+/** The events the actor accepts in this state, at its own latest time. */
 export function nextEvents(machine: MachineName, stored: StoredState): NextEvent[] {
   const candidates = CANDIDATES[machine](stored);
   const possible: NextEvent[] = [];
@@ -70,7 +70,7 @@ function batchEvents(c: BatchContext): Labelled[] {
   const claimed: JobChange = {
     ...about,
     type: 'job.claimed',
-    // A batch without an untouched run hands out requeued ones.
+    // A batch without an untouched run assigns requeued ones.
     requeued: c.next >= c.totalJobs,
     cpuMilli: 0,
     memoryBytes: 0,
@@ -84,11 +84,11 @@ function batchEvents(c: BatchContext): Labelled[] {
     error: undefined,
     startedAtMs: now,
   };
-  const told = (change: JobChange): AnyEvent => ({ type: 'JOBS_CHANGED', changes: [change], now });
+  const changed = (change: JobChange): AnyEvent => ({ type: 'JOBS_CHANGED', changes: [change], now });
   const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
   return [
-    ...(pending > 0 ? [['JOBS_CHANGED: a run is claimed', told(claimed)] satisfies Labelled] : []),
-    ...(c.running > 0 ? [['JOBS_CHANGED: a run completes', told(completed)] satisfies Labelled] : []),
+    ...(pending > 0 ? [['JOBS_CHANGED: a run is claimed', changed(claimed)] satisfies Labelled] : []),
+    ...(c.running > 0 ? [['JOBS_CHANGED: a run completes', changed(completed)] satisfies Labelled] : []),
     ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
   ];
 }

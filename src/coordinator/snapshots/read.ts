@@ -1,6 +1,6 @@
 /**
- * Reading a snapshot file of any format this program knows. An export in the layout it was written in is read line by line,
- * so that its size does not matter; any other layout is read whole. Refuses what is broken, cut short or newer.
+ * Reads a snapshot file of any known format. An export in its original layout is read line by line, so that its size does
+ * not matter; any other layout is read whole. Refuses a file that is damaged, truncated or newer.
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import { stateFaults } from './check.ts';
@@ -13,19 +13,19 @@ import {
   type SnapshotRecord,
 } from './format.ts';
 
-/** A document, or a line of one, is at most this long. V8 takes no string above 512 MiB. */
+/** The longest document or line. V8 allows no string above 512 MiB. */
 const MAX_TEXT = 256 * 1024 * 1024;
-/** What the first line of a document that can be read line by line ends with. */
+/** The end of the first line of a document that can be read line by line. */
 const RECORDS_BEGIN = '"records":[';
 
 type Document = Record<string, unknown>;
 
-/** From an older format to the next; applied one after the other. A file of format n needs those from n on. */
+/** Upgrades from one format to the next; a file of format n needs all from n on. */
 type Upgrade = { head(head: Document): Document; record(record: SnapshotRecord): SnapshotRecord };
 const UPGRADES: ReadonlyMap<number, Upgrade> = new Map();
 
 export const unusable = (why: string, cause?: unknown): SimbatchError =>
-  new SimbatchError('snapshot-unusable', `this is no snapshot that can be used: ${why}`, { cause });
+  new SimbatchError('snapshot-unusable', `the snapshot cannot be used: ${why}`, { cause });
 
 /**
  * Opens a snapshot, given its text in pieces of any size.
@@ -53,7 +53,7 @@ export async function readSnapshot(
   const needed: Upgrade[] = [];
   for (let version = format; version < known; version += 1) {
     const upgrade = upgrades.get(version);
-    if (upgrade === undefined) throw unusable(`there is no way from its format ${version} to ${version + 1}`);
+    if (upgrade === undefined) throw unusable(`this program cannot upgrade its format ${version} to ${version + 1}`);
     needed.push(upgrade);
   }
   const upgraded = needed.reduce((document, it) => it.head(document), head);
@@ -93,7 +93,7 @@ function checked(record: SnapshotRecord): SnapshotRecord {
   }
   const { name, id } = splitKey(key);
   if (!RECORD_NAMES.includes(name as RecordName) || id === '') {
-    throw unusable(`"${key.slice(0, 100)}" is the key of no kind of record`);
+    throw unusable(`"${key.slice(0, 100)}" is not the key of a known kind of record`);
   }
   const faults = stateFaults(name as RecordName, value, id);
   if (faults.length > 0) throw unusable(`${key}: ${faults.join('; ')}`);
@@ -105,18 +105,18 @@ function* listedRecords(records: unknown): Generator<SnapshotRecord> {
   yield* records as SnapshotRecord[];
 }
 
-/** One record a line, with a comma behind each but the last; then `]}`. */
+/** One record a line, with a comma after each but the last; then `]}`. */
 async function* streamedRecords(lines: AsyncIterable<string>): AsyncGenerator<SnapshotRecord> {
   let number = 1;
   let ended = false;
   for await (const line of lines) {
     number += 1;
     if (ended) {
-      if (line.trim() !== '') throw unusable(`there is something behind its end, in line ${number}`);
+      if (line.trim() !== '') throw unusable(`it has data after its end, in line ${number}`);
     } else if (line === ']}') ended = true;
     else yield parsed(line.endsWith(',') ? line.slice(0, -1) : line, `line ${number}`) as unknown as SnapshotRecord;
   }
-  if (!ended) throw unusable(`it is cut short after line ${number}`);
+  if (!ended) throw unusable(`it is truncated after line ${number}`);
 }
 
 function parsed(text: string, where = 'the document'): Document {
@@ -128,7 +128,7 @@ function parsed(text: string, where = 'the document'): Document {
     throw unusable(`${where} is not valid JSON (${why})`, error);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Document;
-  throw unusable(`${where} is no JSON object`);
+  throw unusable(`${where} is not a JSON object`);
 }
 
 async function rest(first: string, lines: AsyncIterable<string>): Promise<string> {

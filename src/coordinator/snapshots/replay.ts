@@ -1,6 +1,6 @@
 /**
- * Replaying a snapshot: every event it holds goes through the machines once more, and what they do now is compared with what
- * was recorded. An export holds no events; those of its jobs are told by their histories, and its counters are recounted.
+ * Replays a snapshot: sends its events through the machines again and compares the effects with the recorded ones. An export
+ * has no events; those of its jobs are derived from their histories, and its counters are recounted.
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import type {
@@ -31,31 +31,31 @@ export async function replaySnapshot(snapshot: Snapshot): Promise<ReplayReport> 
     case 'study': {
       const stage = new Stage(findings);
       for (const turn of snapshot.turns) stage.play(turn);
-      await throughLedger(snapshot.records, findings, (record) => stage.compareEnd(record));
+      await checkRecords(snapshot.records, findings, (record) => stage.compareEnd(record));
       stage.finish();
       break;
     }
     case 'export':
-      await throughLedger(snapshot.records, findings);
+      await checkRecords(snapshot.records, findings);
       break;
   }
   return findings.report;
 }
 
-async function throughLedger(
+async function checkRecords(
   records: AsyncIterable<SnapshotRecord>,
   findings: DivergenceLog,
   also: (record: SnapshotRecord) => void = () => {},
 ): Promise<void> {
-  const ledger = new ConsistencyCheck(findings);
+  const check = new ConsistencyCheck(findings);
   for await (const record of records) {
-    ledger.add(record);
+    check.add(record);
     also(record);
   }
-  ledger.finish();
+  check.finish();
 }
 
-/** A machine given hostile input may throw: then the file is what cannot be used. */
+/** A machine may throw on hostile input: then the file is unusable. */
 function guarded<T>(where: string, action: () => T): T {
   try {
     return action();
@@ -66,9 +66,9 @@ function guarded<T>(where: string, action: () => T): T {
 
 function replayScenario(scenario: Scenario, findings: DivergenceLog): void {
   findings.report.actors = 1;
-  const player = guarded('its beginning', () => ActorPlayer.begin(scenario.machine, scenario.input));
-  findings.compare('the beginning', '', scenario.start, player.stored);
-  findings.compare('the beginning', 'facts', scenario.startFacts ?? [], player.takeFacts());
+  const player = guarded('its start', () => ActorPlayer.begin(scenario.machine, scenario.input));
+  findings.compare('the start', '', scenario.start, player.stored);
+  findings.compare('the start', 'facts', scenario.startFacts ?? [], player.takeFacts());
   for (const [at, step] of scenario.steps.entries()) {
     const where = `step ${at + 1}`;
     findings.report.events += 1;
@@ -82,9 +82,9 @@ function replayScenario(scenario: Scenario, findings: DivergenceLog): void {
     const named = `${where} (${event.type})`;
     if (now === 'refused' || 'refused' in recorded) {
       if ((now === 'refused') !== 'refused' in recorded)
-        findings.part(
+        findings.add(
           named,
-          `the event is ${now === 'refused' ? 'taken in the record and refused' : 'refused in the record and taken'} now`,
+          `the event is ${now === 'refused' ? 'accepted in the record and refused' : 'refused in the record and accepted'} now`,
         );
       continue;
     }
@@ -93,11 +93,11 @@ function replayScenario(scenario: Scenario, findings: DivergenceLog): void {
   findings.compare('the end', '', scenario.end, player.stored);
 }
 
-/** The actors of a recorded study, and what of each is stored. */
+/** The actors of a recorded study, with the stored state of each. */
 class Stage {
   readonly #findings: DivergenceLog;
   readonly #players = new Map<string, ActorPlayer>();
-  /** As of the last turn that sent the actor something: what a store would have of it. */
+  /** The state after the last turn that sent the actor an event, as a store has it. */
   readonly #stored = new Map<string, StoredState>();
   #turn = 0;
 
@@ -139,10 +139,10 @@ class Stage {
       return player.takeFacts();
     }
     const player = this.#playerAt(to);
-    const told = player?.send(message.event);
-    if (told === undefined) this.#findings.part(where, `${message.event.type} is for ${to}, of which nothing is known`);
-    else if (told === 'refused') this.#findings.part(where, `${to} does not take ${message.event.type} now`);
-    else return told.facts ?? [];
+    const result = player?.send(message.event);
+    if (result === undefined) this.#findings.add(where, `${message.event.type} is for the unknown actor ${to}`);
+    else if (result === 'refused') this.#findings.add(where, `${to} does not accept ${message.event.type} now`);
+    else return result.facts ?? [];
     return [];
   }
 
@@ -172,7 +172,7 @@ class Stage {
     if (name === 'submission' || name === 'result') return;
     const stored = this.#stored.get(key);
     if (stored === undefined) {
-      this.#findings.part(key, 'it has a record, and no event made it');
+      this.#findings.add(key, 'it has a record, and no event created it');
       return;
     }
     this.#stored.delete(key);
@@ -181,7 +181,7 @@ class Stage {
 
   finish(): void {
     this.#findings.report.actors = this.#players.size;
-    for (const address of this.#stored.keys()) this.#findings.part(address, 'it was changed, and has no record');
+    for (const address of this.#stored.keys()) this.#findings.add(address, 'it was changed, and has no record');
   }
 }
 
@@ -193,7 +193,7 @@ function kindOf(address: string): 'job' | 'batch' | 'runner' {
 
 const INPUT = new Set(['jobId', 'batchId', 'runId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes']);
 
-/** What a job shares with its batch is not stored with it. */
+/** The members that a job shares with its batch are not stored with it. */
 function withoutInput(stored: StoredState): StoredState {
   return Object.fromEntries(Object.entries(stored).filter(([name]) => !INPUT.has(name))) as StoredState;
 }

@@ -1,6 +1,6 @@
 /**
- * Ids for new batches, each above all that were given before: batches sort in the order of their submission, whether they
- * come in the same millisecond, after the clock was set back or after a restart.
+ * Generates batch ids, each above all earlier ones: batches sort in the order of submission, also within one millisecond,
+ * after the clock was set back and after a restart.
  */
 import { newBatchId, nextBatchId } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -10,7 +10,7 @@ import type { StoreView } from './store.ts';
 export class BatchIdGenerator {
   #highest: Uuid = '';
 
-  /** Goes on above the batches that are stored. */
+  /** Continues above the stored batches. */
   async restore(snapshot: StoreView): Promise<void> {
     for await (const [last] of snapshot.entries(allOf('batch'), { reverse: true, chunkSize: 1 })) {
       if (last !== undefined) this.#highest = idOf(last[0]);

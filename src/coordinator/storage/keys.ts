@@ -1,6 +1,6 @@
 /**
- * The keys of the store, one prefix per kind of record, in the form in which abstract-level's sublevels have them
- * (`!job!<id>`), so that the store can be read with sublevels and written without their cost.
+ * Keys of the store: one prefix per kind of record, in the form of abstract-level's sublevels (`!job!<id>`). So the store can
+ * be read with sublevels and written without their cost.
  */
 import type { Uuid } from '../../contract/types.ts';
 
@@ -26,16 +26,16 @@ export const keys = {
   /** Exists while records of a deleted batch are left. */
   deletion: (batchId: Uuid) => `!deletion!${batchId}`,
   idempotency: (key: string) => `!idempotency!${key}`,
-  /** The format version, the time of the last write. */
+  /** The store's own records: format, identity, last group. */
   meta: (name: string) => `!meta!${name}`,
 };
 
 export type KeyKind = keyof typeof keys;
 
-/** Is it the key of the stored state of a batch? */
+/** Is this the key of a batch's stored state? */
 export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
 
-/** All records of a kind. `"` is the character behind `!`. */
+/** All records of a kind. `"` is the character after `!`. */
 export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
 
 /** All records of a kind that belong to one batch: job ids share all but the low 32 bits. */

@@ -1,7 +1,7 @@
 /**
- * Forgetting: ended studies with all their jobs and results, and runners that are gone. A study vanishes for every reader in
- * one turn, which leaves a mark; its many records then go in small steps, and the mark with the last of them. A crash in
- * between leaves the mark, and the next start goes on.
+ * Deletes ended studies with their jobs and results, and forgets runners that are gone. One turn hides a study from every
+ * reader and leaves a mark; its records are then deleted in small steps, and the mark last. After a crash in between the
+ * next start finds the mark and continues.
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import type { Batch, Runner, Uuid } from '../../contract/types.ts';
@@ -13,16 +13,16 @@ import { runnerOrThrow } from '../operations/pool.ts';
 import { toBatch, toRunner } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
 
-/** Records deleted in one turn: a write of some milliseconds, between which others get theirs. */
+/** Records deleted in one turn: a write of some milliseconds, between which other turns run. */
 const STEP = 500;
-/** After so many deletions the room they took is given back. */
+/** Deletions after which the store is compacted. */
 const COMPACT_AFTER = 10_000;
 
 export class Retention {
   readonly #core: Core;
   #deleted = 0;
   #isStopped = false;
-  /** The purges under way, one after the other. */
+  /** The running purges, one after the other. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(core: Core) {
@@ -30,22 +30,22 @@ export class Retention {
   }
 
   /**
-   * Deletes an ended study and all that belongs to it. Resolves when nobody can see it any more; its records go afterwards.
+   * Deletes an ended study. Resolves when no reader sees it any more; its records are deleted afterwards.
    * @throws SimbatchError `unknown-batch`, or `illegal-transition` while it has not ended
    */
   async deleteBatch(batchId: Uuid): Promise<Batch> {
     const { turns, groupCommit: commits, directory, studyCache: studies } = this.#core;
-    // Its last change may be on its way to the disk; it would be written over the deletion.
+    // A change of it that is being written would overwrite the deletion.
     await commits.durable();
     const batch = await turns.run('delete-batch', (turn) => {
       const state = batchOrThrow(turn, batchId);
       if (!isTerminal(state.value)) {
         throw new SimbatchError(
           'illegal-transition',
-          `batch ${batchId} is ${state.value}; only what has ended can be deleted, so cancel it first`,
+          `batch ${batchId} is ${state.value}; only an ended batch can be deleted; cancel it first`,
         );
       }
-      if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still alive`);
+      if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
       turn.put(keys.batch(batchId), null);
       turn.put(keys.submission(batchId), null);
       turn.put(keys.deletion(batchId), '');
@@ -59,7 +59,7 @@ export class Retention {
   }
 
   /**
-   * Deletes a runner that is gone. It may register again, as if it had never been there.
+   * Forgets a runner that is gone. It may register again as a new one.
    * @throws SimbatchError `unknown-runner`, or `illegal-transition` while it is connected or still holds jobs
    */
   async forgetRunner(runnerId: string): Promise<Runner> {
@@ -69,15 +69,14 @@ export class Retention {
       const forgotten = await turns.run('forget-runner', (turn) => {
         const { value, context } = runnerOrThrow(turn, runnerId);
         if (value !== 'Offline' || context.held.length > 0) {
-          const why =
-            value !== 'Offline' ? `is ${value}` : 'still holds jobs, which are given away when its lease ends';
+          const why = value !== 'Offline' ? `is ${value}` : 'still holds jobs, which are requeued when its lease ends';
           throw new SimbatchError(
             'illegal-transition',
-            `runner "${runnerId}" ${why}; only one that is gone can be forgotten`,
+            `runner "${runnerId}" ${why}; only an Offline runner without jobs can be forgotten`,
           );
         }
         const live = directory.runners.get(runnerId);
-        // A change of it that is on its way to the disk would be written over the deletion.
+        // A change of it that is being written would overwrite the deletion.
         if (live !== undefined && commits.holds(live)) return undefined;
         turn.put(keys.runner(runnerId), null);
         turn.emit({ type: 'runner.forgotten', runnerId, now: turn.now });
@@ -88,12 +87,12 @@ export class Retention {
     }
   }
 
-  /** Looks for what is too old, when what is under way is done. Nobody waits for it: a tick must not. */
+  /** Starts a sweep after the running purges, and does not wait for it: a tick must not wait. */
   sweepLater(): void {
     if (this.#core.options.retainMs !== undefined) this.#do(() => this.sweep());
   }
 
-  /** Goes on with the deletions that a stop interrupted. */
+  /** Continues the deletions that a stop interrupted. */
   async resume(): Promise<void> {
     const snapshot = this.#core.store.snapshot();
     try {
@@ -104,7 +103,7 @@ export class Retention {
     }
   }
 
-  /** Deletes the studies that ended, and forgets the runners last heard of, longer ago than the operator wants to keep them. */
+  /** Deletes studies that ended, and forgets runners last seen, before the retention time. */
   async sweep(): Promise<void> {
     const { retainMs } = this.#core.options;
     if (retainMs === undefined) return;
@@ -123,7 +122,7 @@ export class Retention {
         for (const [, record] of chunk) {
           const { context } = decodeRunner(record);
           const live = this.#core.directory.runners.get(context.runnerId);
-          // A drain is somebody's wish about this runner, and outlives its absence.
+          // An operator's drain of this runner outlives its absence.
           const isGone = live !== undefined && stateOf(live).value === 'Offline' && !context.drained;
           if (isGone && context.lastHeartbeatMs < before) await unlessGone(this.forgetRunner(context.runnerId));
         }
@@ -133,13 +132,13 @@ export class Retention {
     }
   }
 
-  /** Resolves when nothing is under way any more. What is left over is done after the next start. */
+  /** Resolves when no purge runs. The next start continues the remaining ones. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.idle();
   }
 
-  /** Resolves when all that was deleted so far is off the disk. */
+  /** Resolves when the records of all deleted studies are gone. */
   async idle(): Promise<void> {
     for (let seen; seen !== this.#work; await seen) seen = this.#work;
   }
@@ -149,7 +148,7 @@ export class Retention {
   }
 
   #do(task: () => Promise<void>): void {
-    // A refused step is told by the turn; the mark stays, and the next start goes on.
+    // The turn logs a refused step; the mark stays, and the next start continues.
     this.#work = this.#work.then(() => (this.#isStopped ? undefined : task())).catch(() => {});
   }
 
@@ -175,7 +174,7 @@ export class Retention {
   }
 }
 
-/** What changed since it was read is left for the next time. */
+/** Skips an actor that changed since it was read; the next sweep sees it. */
 async function unlessGone(deletion: Promise<unknown>): Promise<void> {
   await deletion.catch((error: unknown) => {
     const { code } = error as { code?: string };

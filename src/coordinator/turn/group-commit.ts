@@ -1,6 +1,6 @@
 /**
- * Group commit. What turns change gathers in an open group; one group at a time is written as one atomic, synced batch, and
- * turns that arrive meanwhile share the next. Nobody is answered before the group that holds their change is on disk.
+ * Group commit: collects the changes of turns in an open group and writes one group at a time as one atomic, synced batch.
+ * Turns that arrive during a write share the next group. A turn is answered when the group with its changes is on disk.
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import type { ActorTransition } from './actor-transition.ts';
 import type { Clock } from '../../base/clock.ts';
 
 interface Group {
-  /** Each once: it knows the group that it is in. */
+  /** Each activation at most once: it knows its group. */
   actors: Activation[];
   puts: Map<string, string | null>;
   facts: Fact[];
@@ -24,21 +24,21 @@ interface Group {
 export interface CommittedGroup {
   facts: readonly Fact[];
   steps: readonly ActorTransition[];
-  /** How many were written. */
+  /** The number of records written. */
   records: number;
 }
 
 export interface CommitListener {
-  /** What a group was, once it is on disk, with those of its actors that have not changed again since. */
+  /** Called when a group is on disk, with those of its actors that have not changed again. */
   committed(group: CommittedGroup, actors: readonly Activation[]): void;
-  /** The store did not take a group: memory is ahead of the disk, and the system must stop. */
+  /** Called when a write failed: memory is ahead of the disk, and the coordinator must stop. */
   failed(error: SimbatchError): void;
 }
 
 function newGroup(): Group {
   const settle = { resolve: () => {}, reject: (_: Error) => {} };
   const written = new Promise<void>((resolve, reject) => Object.assign(settle, { resolve, reject }));
-  // A group nobody waits for may fail without anyone to tell: `failed` has told it already.
+  // A group without a waiting turn may fail; `failed` reports it.
   written.catch(() => {});
   return { actors: [], puts: new Map(), facts: [], steps: [], written, settle };
 }
@@ -61,12 +61,12 @@ export class GroupCommit {
     this.#listener = listener;
   }
 
-  /** Why nothing can be written any more, if so. */
+  /** The failure after which nothing can be written; undefined before one. */
   get failure(): SimbatchError | undefined {
     return this.#failure;
   }
 
-  /** What the key holds, counting what is about to be written. */
+  /** The value of the key, including changes that are not yet written. */
   read(key: string): string | undefined {
     const pending = this.#open.puts.get(key) ?? undefined;
     if (pending !== undefined || this.#open.puts.has(key)) return pending;
@@ -95,12 +95,12 @@ export class GroupCommit {
     return group.written;
   }
 
-  /** Is the actor part of what has yet to reach the disk? */
+  /** Does the actor have a change that is not on disk yet? */
   holds(actor: Activation): boolean {
     return actor.unwritten !== undefined;
   }
 
-  /** Resolves when everything changed so far is on disk: at once when nothing is under way. */
+  /** Resolves when all changes so far are on disk. */
   durable(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!isEmpty(this.#open)) return this.#open.written;
@@ -130,7 +130,7 @@ export class GroupCommit {
       return;
     }
     this.#writing = undefined;
-    // Actors that changed again meanwhile are in the open group, and rest after that one.
+    // Actors that changed again during the write are in the open group and are deactivated after it.
     const settled = group.actors.filter((actor) => actor.unwritten === group);
     for (const actor of settled) actor.unwritten = undefined;
     const { facts, steps } = group;
@@ -147,10 +147,10 @@ export class GroupCommit {
     group.settle.reject(failure);
   }
 
-  /** Memory and disk are not the same any more: nothing is written from now on, and the process must end. */
-  giveUp(what: string, cause: unknown): SimbatchError {
+  /** Gives up: memory and disk differ, so nothing more is written and the process must end. */
+  giveUp(problem: string, cause: unknown): SimbatchError {
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${what} and stops: ${why}`, { cause });
+    this.#failure ??= new SimbatchError('unavailable', `the coordinator ${problem} and stops: ${why}`, { cause });
     this.#listener.failed(this.#failure);
     this.#open.settle.reject(this.#failure);
     return this.#failure;

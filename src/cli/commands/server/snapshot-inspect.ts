@@ -1,4 +1,4 @@
-/** `simbatch snapshot inspect`: each actor of a snapshot, its state, how it came there and what it would take next. */
+/** `simbatch snapshot inspect`: shows the actors of a snapshot with state, history and possible next events. */
 import { pendingRuns, type BatchContext } from '../../../../machines/batch.ts';
 import type { AnyEvent } from '../../../../machines/protocol.ts';
 import type { RunnerContext } from '../../../../machines/runner.ts';
@@ -24,17 +24,17 @@ import { note, writeJson, writeLine } from '../../terminal/output.ts';
 interface Description {
   actor: string;
   state: string;
-  /** In a few words: whose, how many, since when. */
+  /** Owner, counts and times in a few words. */
   summary: string;
   history: string[];
   possible: NextEvent[];
 }
 
-/** How many jobs that have ended are described when none was asked for; those that go on are all. */
+/** The number of ended jobs that are described without --actor; active ones are all described. */
 const MAX_ENDED = 10;
 const MAX_SHOWN = 200;
 
-/** @throws Failure when the actor asked for is not in the file */
+/** @throws Failure when the file does not have the given actor */
 export async function inspect(snapshot: Snapshot, flags: { actor?: string; output: string }): Promise<void> {
   const shown: Description[] = [];
   const omitted = new Map<string, number>();
@@ -50,10 +50,7 @@ export async function inspect(snapshot: Snapshot, flags: { actor?: string; outpu
     shown.push(described);
   }
   if (flags.actor !== undefined && shown.length === 0) {
-    throw new Failure(
-      EXIT.missing,
-      `the file has no actor ${flags.actor}; a job that nothing happened to has no record`,
-    );
+    throw new Failure(EXIT.missing, `the file has no actor ${flags.actor}; an untouched job has no record`);
   }
   if (flags.output === 'json')
     return writeJson({ ...headOf(snapshot), actors: shown, omitted: Object.fromEntries(omitted) });
@@ -78,8 +75,8 @@ function textOf({ actor, state, summary, history, possible }: Description): stri
   const next = possible.map(({ event, to }) => `    ${printable(event)} -> ${to}`);
   return [
     printable(`${actor} is ${state}${summary === '' ? '' : `: ${summary}`}`),
-    ...(history.length === 0 ? [] : ['  how it came there', ...history.map((it) => `    ${printable(it)}`)]),
-    ...(next.length === 0 ? ['  nothing more can happen to it'] : ['  possible next', ...next]),
+    ...(history.length === 0 ? [] : ['  history', ...history.map((it) => `    ${printable(it)}`)]),
+    ...(next.length === 0 ? ['  no event is possible'] : ['  possible next', ...next]),
   ].join('\n');
 }
 
@@ -88,14 +85,14 @@ async function* descriptions(snapshot: Snapshot, wanted: string | undefined): As
     yield scenarioActor(snapshot);
     return;
   }
-  const told = snapshot.kind === 'study' ? turnsByActor(snapshot) : undefined;
+  const histories = snapshot.kind === 'study' ? turnsByActor(snapshot) : undefined;
   let batch: BatchContext | undefined;
   for await (const record of snapshot.records) {
     const { name, id } = splitKey(record.key);
     if (name === 'batch') batch = record.value as unknown as BatchContext;
     if (name === 'submission' || name === 'result' || (wanted !== undefined && wanted !== record.key)) continue;
     const described = actorOf(record, name, name === 'job' && batch?.batchId === batchIdOf(id) ? batch : undefined);
-    const history = told?.get(record.key);
+    const history = histories?.get(record.key);
     yield history === undefined ? described : { ...described, history };
   }
 }
@@ -141,34 +138,36 @@ function batchSummary(stored: StoredState): string {
     'timed out': c.timedOut,
     cancelled: c.cancelled,
   };
-  const told = Object.entries(counts).filter(([, count]) => count > 0);
+  const present = Object.entries(counts).filter(([, count]) => count > 0);
   return [
     `"${c.name}"`,
     plural(c.totalJobs, 'run'),
     `${pendingRuns(c)} pending`,
-    ...told.map(([what, count]) => `${count} ${what}`),
+    ...present.map(([name, count]) => `${count} ${name}`),
   ].join(', ');
 }
 
 function runnerSummary(stored: StoredState): string {
   const c = stored as unknown as RunnerContext;
-  const heard = formatTimestamp(new Date(c.lastHeartbeatMs).toISOString());
+  const seen = formatTimestamp(new Date(c.lastHeartbeatMs).toISOString());
   const drained = c.drained ? [`drained${c.drainReason === undefined ? '' : ` (${c.drainReason})`}`] : [];
-  return [`holds ${plural(c.held.length, 'job')}`, ...drained, `last heard ${heard}`].join(', ');
+  return [`holds ${plural(c.held.length, 'job')}`, ...drained, `last seen ${seen}`].join(', ');
 }
 
-/** One event as a line: when, which, by whom, why. */
+/** One event as a line: time, type, runner, reason. */
 function eventText(event: AnyEvent | { type: 'restart'; now: number }, to?: string): string {
   const { type, now, ...rest } = event as { type: string; now?: number } & Record<string, unknown>;
-  const told = ['runnerId', 'attempt', 'reason', 'cause', 'message', 'instance'].flatMap((name) => {
+  const details = ['runnerId', 'attempt', 'reason', 'cause', 'message', 'instance'].flatMap((name) => {
     const value = rest[name];
     return typeof value === 'string' || typeof value === 'number' ? [`${name} ${String(value).slice(0, 200)}`] : [];
   });
   if (type === 'JOBS_CHANGED') {
-    told.push(...(rest['changes'] as { type: string; runId: number }[]).map((it) => `${it.type} of run ${it.runId}`));
+    details.push(
+      ...(rest['changes'] as { type: string; runId: number }[]).map((it) => `${it.type} of run ${it.runId}`),
+    );
   }
   const at = now === undefined ? '-' : formatTimestamp(new Date(now).toISOString());
-  return `${at}  ${type}${told.length === 0 ? '' : ` (${told.join(', ')})`}${to === undefined ? '' : ` -> ${to}`}`;
+  return `${at}  ${type}${details.length === 0 ? '' : ` (${details.join(', ')})`}${to === undefined ? '' : ` -> ${to}`}`;
 }
 
 function scenarioActor(scenario: Scenario): Description {
@@ -189,14 +188,14 @@ function scenarioActor(scenario: Scenario): Description {
 }
 
 function turnsByActor(study: Pick<Study, 'turns'>): Map<string, string[]> {
-  const told = new Map<string, string[]>();
+  const linesOf = new Map<string, string[]>();
   for (const turn of study.turns) {
     if ('restart' in turn) continue;
     for (const message of turn.messages ?? []) {
-      const lines = told.get(message.to) ?? [];
-      told.set(message.to, lines);
+      const lines = linesOf.get(message.to) ?? [];
+      linesOf.set(message.to, lines);
       lines.push('create' in message ? 'begins' : eventText(message.event, turn.states?.[message.to]));
     }
   }
-  return told;
+  return linesOf;
 }

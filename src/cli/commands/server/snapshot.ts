@@ -1,4 +1,4 @@
-/** `simbatch snapshot`: taking a snapshot of a coordinator, and what can be done with the file without one. */
+/** `simbatch snapshot`: exports a coordinator's records; inspects, replays and imports the file without one. */
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
@@ -19,26 +19,26 @@ const FILE_ARGUMENT = 'a snapshot file';
 
 export function snapshotCommand(): Command {
   return new Command('snapshot')
-    .description('export, inspect, replay and import what a coordinator holds')
+    .description('export, inspect, replay and import the records of a coordinator')
     .addCommand(exportCommand())
     .addCommand(inspectCommand())
     .addCommand(replayCommand())
     .addCommand(importCommand());
 }
 
-/** The file, opened; its records are read as they are asked for. */
+/** Opens the file; its records are read lazily. */
 export function openFile(path: string): Promise<Snapshot> {
   return readSnapshot(createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 }));
 }
 
 function exportCommand(): Command {
-  return clientCommand('export', 'write what a running coordinator holds to a file')
+  return clientCommand('export', 'write the records of a running coordinator to a file')
     .argument('<file>', 'where to write; replaced when it exists')
     .option('--batch <batch>', `only this batch and its runners: ${BATCH_ARGUMENT}`)
     .action(async (path: string, flags: ClientFlags & { batch?: string }) => {
       const client = await connect(flags);
       const batchId = flags.batch === undefined ? undefined : await resolveBatch(client, flags.batch);
-      // Under another name until it is whole: a file that has its name can be trusted.
+      // The file has another name until it is complete, so that a file under its name can be trusted.
       const begun = `${path}.part`;
       let bytes = 0;
       const copy = async (put: Put): Promise<void> => {
@@ -58,7 +58,7 @@ const formats = (): Option =>
 
 function inspectCommand(): Command {
   return new Command('inspect')
-    .description('show the state of each actor in a file, how it came there and what may happen next')
+    .description('show the state of each actor in a file, its history and its possible next events')
     .argument('<file>', FILE_ARGUMENT)
     .option('--actor <address>', 'only this one, with its whole history: batch/ID, job/ID or runner/ID')
     .addOption(formats())
@@ -69,7 +69,7 @@ function inspectCommand(): Command {
 
 function replayCommand(): Command {
   return new Command('replay')
-    .description('send the recorded events through the machines again and say where reality and record part')
+    .description('send the recorded events through the machines again and report each difference')
     .argument('<file>', FILE_ARGUMENT)
     .addOption(formats())
     .action(async (path: string, flags: { output: string }) => {
@@ -80,7 +80,7 @@ function replayCommand(): Command {
       for (const { where, detail } of partings) await writeLine(`${where}: ${detail}`);
       if (partingsOmitted > 0) note(`and ${plural(partingsOmitted, 'more difference')}`);
       if (attemptsOmitted > 0)
-        note(`${plural(attemptsOmitted, 'attempt')} beyond those the records keep: their counts are taken on trust`);
+        note(`${plural(attemptsOmitted, 'attempt')} older than those the records keep: their counts cannot be checked`);
       const done = `${plural(actors, 'actor')}, ${plural(events, 'event')} replayed`;
       const found = partings.length + partingsOmitted;
       await writeLine(found === 0 ? `${done}: all as recorded` : `${done}: ${plural(found, 'difference')}`);
@@ -89,7 +89,7 @@ function replayCommand(): Command {
 
 function importCommand(): Command {
   return new Command('import')
-    .description('make a new data directory from a file, for `simbatch serve` to go on with')
+    .description('make a new data directory from a file, from which `simbatch serve` continues')
     .argument('<file>', FILE_ARGUMENT)
     .requiredOption('--data-dir <dir>', 'the data directory to make; must not exist or be empty')
     .addOption(formats())

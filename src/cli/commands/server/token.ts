@@ -34,7 +34,7 @@ interface CreateFlags extends DirectoryFlags {
 
 export function tokenCommand(): Command {
   return new Command('token')
-    .description('access tokens of the coordinator whose data directory this is; effective at once, without a restart')
+    .description('access tokens, kept in the data directory of the coordinator; effective at once, without a restart')
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand());
@@ -42,15 +42,15 @@ export function tokenCommand(): Command {
 
 function createCommand(): Command {
   return new Command('create')
-    .description('make a token and print it: the only time it can be seen')
+    .description('make a token and print it; it is not shown again')
     .option(
       '--scope <scopes>',
-      `what it allows: ${TOKEN_SCOPES.join(', ')} (default: read,submit; with --runner: runner)`,
+      `scopes: ${TOKEN_SCOPES.join(', ')} (default: read,submit; with --runner: runner)`,
       anyOf(TOKEN_SCOPES),
     )
     .option('--runner <id>', 'for the runner with this id only', runnerId)
-    .option('--expires <days>', 'for so many days; without it, until it is revoked', integerBetween(1, MAX_DAYS))
-    .option('--name <text>', 'whose it is, or what for')
+    .option('--expires <days>', 'days until it expires; without it, valid until revoked', integerBetween(1, MAX_DAYS))
+    .option('--name <text>', 'its owner or its purpose')
     .addOption(dataDirOption())
     .action(create);
 }
@@ -77,8 +77,8 @@ async function create({ scope, runner, expires, name = '', dataDir }: CreateFlag
     while (tokens.some((it) => it.id === made?.record.id));
     return [...tokens, made.record];
   });
-  if (isFirst) note('this is the first token: from now on the coordinator asks everybody for one');
-  note(`token ${made?.record.id} allows ${described(made?.record as TokenRecord)}; it is shown only now:`);
+  if (isFirst) note('this is the first token: from now on every request to the coordinator needs one');
+  note(`token ${made?.record.id} allows ${described(made?.record as TokenRecord)}; it is not shown again:`);
   await writeLine(made?.token);
 }
 
@@ -89,7 +89,7 @@ function described({ scopes, runner_id, expires_at }: TokenRecord): string {
 
 function listCommand(): Command {
   return new Command('list')
-    .description('what tokens there are; never the tokens themselves')
+    .description('list the tokens, without their secrets')
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .addOption(dataDirOption())
     .action(async ({ dataDir, output }: DirectoryFlags & { output: string }) => {
@@ -113,7 +113,7 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   return new Command('revoke')
     .description('refuse a token from now on')
-    .argument('<id>', 'as `simbatch token list` shows it; or the whole token')
+    .argument('<id>', 'the id that `simbatch token list` shows, or the whole token')
     .addOption(dataDirOption())
     .action(async (given: string, { dataDir }: DirectoryFlags) => {
       const id = /^sbt_([0-9a-f]{8})_/.exec(given)?.[1] ?? given;
@@ -129,6 +129,8 @@ function revokeCommand(): Command {
         left = kept.length;
         return kept;
       });
-      note(`token ${id} is revoked${left === 0 ? '; no token is left, so nobody is let in until one is made' : ''}`);
+      note(
+        `token ${id} is revoked${left === 0 ? '; no token is left, so every request is refused until one is made' : ''}`,
+      );
     });
 }
