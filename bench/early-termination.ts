@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
 import { Attempt, inheritedEnvironment } from '../src/runner/attempt/run-attempt.ts';
-import { systemClock } from '../src/runner/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { measure, type Measure } from './support/measure.ts';
 
 const RUNS = 24;
@@ -43,7 +43,7 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
   const name = `${String(frequencyHz)}-${String(number)}`;
   const attempt = new Attempt(
     {
-      world: systemClock,
+      clock: systemClock,
       log,
       python: undefined,
       env: inheritedEnvironment(process.env),

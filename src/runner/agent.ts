@@ -14,14 +14,14 @@ import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
-import { sleep } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { keepProcessAlive, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 export interface AgentOptions {
   config: RunnerConfig;
   client: Client;
   spool: Spool;
-  world: Clock;
+  clock: Clock;
   log: Log;
   /** The random name of this process, as the spool was opened with. */
   instance: string;
@@ -55,12 +55,12 @@ export class Agent {
   #intervalSecs: number;
 
   constructor(options: AgentOptions) {
-    const { config, client, world, log, instance, spool, python, env } = options;
+    const { config, client, clock, log, instance, spool, python, env } = options;
     this.#options = options;
     this.#intervalSecs = config.heartbeatIntervalSecs;
     this.#link = new CoordinatorConnection({
       client,
-      world,
+      clock,
       log,
       identity: {
         id: config.id,
@@ -87,7 +87,7 @@ export class Agent {
       config,
       spool,
       reporter: new ReportQueue(this.#link, log, { runnerId: config.id, instance }, this.#over.signal),
-      site: { world, log, python: python?.executable, env, workingDirectory: config.workingDirectory },
+      site: { clock, log, python: python?.executable, env, workingDirectory: config.workingDirectory },
       leaving: this.#leaving.signal,
       onChange: () => {
         this.#wake();
@@ -103,8 +103,19 @@ export class Agent {
    * @throws ApiError when the coordinator refuses the first registration for good (credential, configuration).
    */
   async run(): Promise<void> {
+    const endKeepAlive = keepProcessAlive();
+    try {
+      await this.#work();
+    } finally {
+      // Whatever failed: without this the heartbeats would keep a runner online that does nothing else any more.
+      this.#over.abort();
+      endKeepAlive();
+    }
+  }
+
+  async #work(): Promise<void> {
     const { spool, log } = this.#options;
-    // First of all: what is killed here must be dead before the coordinator gives it to another runner.
+    // First: a process killed here must be dead before the coordinator gives its run to another runner.
     const undelivered = await this.#holdings.recover();
     try {
       const { heartbeat_interval_secs } = await this.#link.register(this.#leaving.signal);
@@ -138,14 +149,14 @@ export class Agent {
   }
 
   async #heartbeats(): Promise<void> {
-    const { config, client, instance, world } = this.#options;
+    const { config, client, instance, clock } = this.#options;
     const over = this.#over.signal;
     for (;;) {
-      await sleep(world, this.#intervalSecs * 1000, over);
+      await sleep(clock, this.#intervalSecs * 1000, over);
       if (over.aborted) return;
       // One that hangs must not keep the next from being sent in time.
       const hanging = new AbortController();
-      const callOff = world.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
+      const callOff = clock.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
         hanging.abort(new UnreachableError(client.endpoint, 'no answer to a heartbeat within its interval'));
       });
       try {
@@ -174,33 +185,33 @@ export class Agent {
 
   /** Returns when no more work is wanted. */
   async #claims(): Promise<void> {
-    const { world, log } = this.#options;
+    const { clock, log } = this.#options;
     const leaving = this.#leaving.signal;
     let hasty = 0;
     while (!leaving.aborted) {
-      const unfitMs = this.#holdings.unfitUntilMs - world.monotonicMs();
-      if (unfitMs > 0) await sleep(world, unfitMs, leaving);
+      const unfitMs = this.#holdings.unfitUntilMs - clock.monotonicMs();
+      if (unfitMs > 0) await sleep(clock, unfitMs, leaving);
       else if (this.#holdings.free <= 0) await this.#change();
       else {
-        const sinceMs = world.monotonicMs();
+        const sinceMs = clock.monotonicMs();
         try {
           const taken = this.#take(await this.#link.ask(() => this.#claim(), leaving));
-          hasty = taken === 0 && world.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
+          hasty = taken === 0 && clock.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
         } catch (error) {
           if (error instanceof Stopped) return;
           if (error instanceof Unfit) continue;
           log.error(`the coordinator refuses to give work: ${oneLine(error)}`);
           hasty += 1;
         }
-        if (hasty > 0) await sleep(world, Math.min(15, 2 ** (hasty - 1)) * HASTY_MS, leaving);
+        if (hasty > 0) await sleep(clock, Math.min(15, 2 ** (hasty - 1)) * HASTY_MS, leaving);
       }
     }
   }
 
   #claim(): Promise<ClaimResponse> {
-    const { config, client, instance, world } = this.#options;
+    const { config, client, instance, clock } = this.#options;
     // While the coordinator could not be reached, this may have come to light.
-    if (this.#holdings.unfitUntilMs > world.monotonicMs()) return Promise.reject(new Unfit());
+    if (this.#holdings.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
     this.#asking = new AbortController();
     // Claimed jobs we do not name are handed out again: so a reply that was lost strands nothing.
     const holding = this.#holdings.refs();
@@ -216,16 +227,16 @@ export class Agent {
 
   /** The grace time, the handing back, the sign-off. */
   async #finish(): Promise<void> {
-    const { config, client, instance, world, log, spool } = this.#options;
+    const { config, client, instance, clock, log, spool } = this.#options;
     if (this.#over.signal.aborted) return;
     const { running } = this.#holdings;
     log.info(`leaving: ${String(running)} runs under way, ${String(config.graceSecs)} s of grace`);
-    const graceEndMs = world.monotonicMs() + config.graceSecs * 1000;
+    const graceEndMs = clock.monotonicMs() + config.graceSecs * 1000;
     await this.#until(() => this.#holdings.running === 0, config.graceSecs * 1000);
     this.#holdings.dropAll('handed back, the grace time is over');
     // Killing takes as long as it takes; delivering does not.
     await this.#until(() => this.#holdings.running === 0, Infinity);
-    const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - world.monotonicMs());
+    const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
     await this.#until(() => this.#holdings.size === 0, flushMs);
     if (this.#over.signal.aborted) return;
     const left = await spool.leftovers();
@@ -246,10 +257,10 @@ export class Agent {
 
   /** Resolves when the condition holds, after `ms`, or when all is over. */
   async #until(holds: () => boolean, ms: number): Promise<void> {
-    const { world } = this.#options;
-    const endMs = world.monotonicMs() + ms;
-    while (!holds() && world.monotonicMs() < endMs && !this.#over.signal.aborted) {
-      await this.#change(endMs - world.monotonicMs());
+    const { clock } = this.#options;
+    const endMs = clock.monotonicMs() + ms;
+    while (!holds() && clock.monotonicMs() < endMs && !this.#over.signal.aborted) {
+      await this.#change(endMs - clock.monotonicMs());
     }
   }
 
@@ -260,6 +271,6 @@ export class Agent {
       changed.abort();
     };
     if (ms === Infinity) await new Promise((resolve) => changed.signal.addEventListener('abort', resolve));
-    else await sleep(this.#options.world, ms, changed.signal);
+    else await sleep(this.#options.clock, ms, changed.signal);
   }
 }

@@ -78,7 +78,7 @@ export class AttemptManager {
     const undelivered: { record: SpooledAttempt; outcome: Outcome }[] = [];
     for (const record of await spool.leftovers()) {
       const { job_id, attempt, outcome } = record;
-      const orphans = await killOrphans(site.world, site.log, record);
+      const orphans = await killOrphans(site.clock, site.log, record);
       if (orphans > 0) {
         site.log.warn(`killed ${String(orphans)} processes left by a former runner process`, { job_id, attempt });
       }
@@ -280,10 +280,10 @@ export class AttemptManager {
       this.#failuresInARow = 0;
       return;
     }
-    const { world, log } = this.#options.site;
+    const { clock, log } = this.#options.site;
     const pauseMs = Math.min(LONGEST_UNFIT_MS, 1000 * 2 ** Math.min(this.#failuresInARow, 10));
     this.#failuresInARow += 1;
-    this.unfitUntilMs = world.monotonicMs() + pauseMs;
+    this.unfitUntilMs = clock.monotonicMs() + pauseMs;
     this.#options.onUnfit();
     log.error(`no new jobs for ${String(pauseMs / 1000)} s, this machine cannot execute: ${end.error_message}`);
   }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
 import type { BatchConfig, Fault, JobRunConfig } from '../contract/types.ts';
+import { keepProcessAlive } from '../base/clock.ts';
 import { parseExact } from '../base/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
@@ -46,6 +47,7 @@ export function localPlan({ runConfig, engine, study, directory }: LocalRun): Ex
 
 /** Executes; when `stop` is aborted, everything is killed and the end is `abandoned`. */
 export async function runLocally(site: ExecutionSite, run: LocalRun, stop: AbortSignal): Promise<AttemptEnd> {
+  const endKeepAlive = keepProcessAlive();
   const attempt = new Attempt(site, localPlan(run));
   const abandon = (): void => {
     attempt.abandon();
@@ -54,6 +56,7 @@ export async function runLocally(site: ExecutionSite, run: LocalRun, stop: Abort
   try {
     return await attempt.run();
   } finally {
+    endKeepAlive();
     stop.removeEventListener('abort', abandon);
   }
 }

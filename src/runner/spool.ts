@@ -1,11 +1,12 @@
 /**
- * What this runner must not forget: the attempts it executes (so that a successor finds their processes) and the outcomes
- * the coordinator has not acknowledged. A small LevelDB per runner id; its lock keeps a second process with this id out,
- * and having got it proves that any former process is dead.
+ * The runner's durable state: attempts it executes (so that a successor finds their processes) and outcomes that the
+ * coordinator has not acknowledged. A small LevelDB per runner id; its lock excludes a second process with this id,
+ * and holding it proves that any former process is dead.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Level } from 'level';
+import { Coalescer } from '../base/coalescer.ts';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { AttemptRef, Report } from '../contract/types.ts';
@@ -13,13 +14,13 @@ import type { AttemptRef, Report } from '../contract/types.ts';
 /** An outcome as it is reported. */
 export type Outcome = Exclude<Report, { type: 'start' }>;
 
-/** One attempt the coordinator believes to be ours. */
+/** One attempt that the coordinator has assigned to this runner. */
 export interface SpooledAttempt extends AttemptRef {
   /** The attempt's output directory: its processes carry it in their environment. */
   directory: string;
   /** The leader of its process group, once there is one. */
   pid?: number;
-  /** When that process started, as `processStart` tells it; tells a recycled pid from ours. */
+  /** When that process started, as `processStart` returns it; distinguishes a recycled pid. */
   pidStart?: string;
   /** Set once the attempt is over and not yet acknowledged. */
   outcome?: Outcome;
@@ -27,9 +28,9 @@ export interface SpooledAttempt extends AttemptRef {
 
 type Operation = { type: 'put'; key: string; value: SpooledAttempt } | { type: 'del'; key: string };
 
-interface Waiting {
+interface PendingWrite {
   operation: Operation;
-  /** It must be on disk, not merely with the system. */
+  /** The write must reach the disk, not only the operating system. */
   sync: boolean;
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -42,14 +43,13 @@ const FORMAT = 'simbatch-runner-1';
 
 export class Spool {
   readonly directory: string;
-  /** Processes that were here before and did not sign off, the latest first. All of them are dead. */
+  /** Instances of former processes that did not sign off, the latest first. All of them are dead. */
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
   readonly #own: { pid: number; instance: string };
-  readonly #waiting: Waiting[] = [];
-  /** What the disk still has and nobody needs any more. */
+  readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
+  /** Records to delete from the disk. */
   readonly #settled = new Set<string>();
-  #writing = false;
 
   private constructor(
     directory: string,
@@ -125,34 +125,26 @@ export class Spool {
     await this.#level.close();
   }
 
-  /** What comes up while one group is being written shares the next, and its one wait for the disk. */
+  /** Writes that arrive while one group is being written share the next and its one sync. */
   #write(operation: Operation, sync = false): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ operation, sync, resolve, reject });
-      if (!this.#writing) void this.#writeAll();
+      this.#writes.add({ operation, sync, resolve, reject });
     });
   }
 
-  async #writeAll(): Promise<void> {
-    this.#writing = true;
-    // Operations of this turn of the event loop go together.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0);
-      const settled = [...this.#settled];
-      const operations = group.map((it) => it.operation).filter((it) => it.type === 'put');
-      try {
-        await this.#writeGroup(
-          [...operations, ...settled.map((gone) => ({ type: 'del' as const, key: gone }))],
-          group.some((it) => it.sync),
-        );
-        for (const gone of settled) this.#settled.delete(gone);
-        for (const it of group) it.resolve();
-      } catch (error) {
-        for (const it of group) it.reject(error);
-      }
+  async #writeTogether(group: readonly PendingWrite[]): Promise<void> {
+    const settled = [...this.#settled];
+    const operations = group.map((it) => it.operation).filter((it) => it.type === 'put');
+    try {
+      await this.#writeGroup(
+        [...operations, ...settled.map((gone) => ({ type: 'del' as const, key: gone }))],
+        group.some((it) => it.sync),
+      );
+      for (const gone of settled) this.#settled.delete(gone);
+      for (const it of group) it.resolve();
+    } catch (error) {
+      for (const it of group) it.reject(error);
     }
-    this.#writing = false;
   }
 
   /** A LevelDB that could not write (a full disk) takes nothing more until it has been opened anew. */

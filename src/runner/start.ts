@@ -6,7 +6,8 @@ import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
 import type { Resolved } from './preflight.ts';
 import { Spool } from './spool.ts';
-import type { Clock } from './clock.ts';
+import { randomUuid } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Each exchange with the coordinator, the waiting of a claim not counted. */
 const EXCHANGE_MS = 15_000;
@@ -19,16 +20,16 @@ export interface StartedRunner {
 /** @throws SimbatchError when another process has this runner id. */
 export async function startRunner(
   { config, python }: Resolved,
-  given: { world: Clock; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
+  given: { clock: Clock; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
 ): Promise<StartedRunner> {
-  const { world, log } = given;
+  const { clock, log } = given;
   for (const note of config.notes) log.warn(note);
   const token = config.token === undefined ? {} : { token: config.token };
   const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, fetch: httpFetch(), ...token });
-  const instance = world.uuid();
+  const instance = randomUuid(clock);
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
   const env = inheritedEnvironment(given.env);
-  const agent = new Agent({ config, client, spool, world, log, instance, python, env });
+  const agent = new Agent({ config, client, spool, clock, log, instance, python, env });
   const engines = config.engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
   log.info(
     `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${engines}; output in ${config.outputRoot}`,

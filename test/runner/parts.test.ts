@@ -14,7 +14,7 @@ import { silentLog } from '../../src/runner/log.ts';
 import { processStart } from '../../src/runner/attempt/proc-fs.ts';
 import { readRunConfig } from '../../src/runner/local-run.ts';
 import { Spool } from '../../src/runner/spool.ts';
-import { systemClock, sleep } from '../../src/runner/clock.ts';
+import { systemClock, sleep } from '../../src/base/clock.ts';
 import { lives } from '../support/runner-process.ts';
 
 const codeOf = (opening: Promise<unknown>) => opening.then(String, (error: { code: string }) => error.code);
@@ -196,7 +196,7 @@ describe('runner: parts', () => {
   it('trouble with the coordinator is told once, as one sentence', () => {
     const told: string[] = [];
     const log = { ...silentLog, warn: (text: string) => void told.push(text) };
-    const link = new CoordinatorConnection({ log, world: systemClock } as ConnectionOptions);
+    const link = new CoordinatorConnection({ log, clock: systemClock } as ConnectionOptions);
     for (const message of ['The token was revoked.', 'The token was revoked.']) link.wentWrong(new Error(message));
     expect(told).to.deep.equal(['The token was revoked; running simulations go on, reports wait, trying again']);
     link.wentWell();

@@ -1,4 +1,4 @@
-/** A world whose clock stands still until it is moved, and whose randomness comes from a seed. */
+/** A clock that moves only when a test advances it, with randomness from a seed. */
 import type { Clock } from '../../src/base/clock.ts';
 
 /** mulberry32: a small generator, enough to draw test cases from. Uniform on [0, 1). */
@@ -20,6 +20,7 @@ interface Timer {
 
 export class SimulatedClock implements Clock {
   #nowMs: number;
+  #elapsedMs = 0;
   readonly #timers = new Set<Timer>();
   readonly #random: () => number;
 
@@ -32,10 +33,27 @@ export class SimulatedClock implements Clock {
     return this.#nowMs;
   }
 
+  /** Advances with the clock; `setClock` does not change it. */
+  monotonicMs(): number {
+    return this.#elapsedMs;
+  }
+
   after(delayMs: number, action: () => void): () => void {
     const timer = { atMs: this.#nowMs + delayMs, action };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
+  }
+
+  every(intervalMs: number, action: () => void): () => void {
+    let cancel = (): unknown => undefined;
+    const arm = (): void => {
+      cancel = this.after(intervalMs, () => {
+        arm();
+        action();
+      });
+    };
+    arm();
+    return () => void cancel();
   }
 
   soon(action: () => void): void {
@@ -55,12 +73,17 @@ export class SimulatedClock implements Clock {
         if (timer.atMs <= untilMs && (next === undefined || timer.atMs < next.atMs)) next = timer;
       if (next === undefined) break;
       this.#timers.delete(next);
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.#moveTo(Math.max(this.#nowMs, next.atMs));
       next.action();
       await settled();
     }
-    this.#nowMs = untilMs;
+    this.#moveTo(untilMs);
     await settled();
+  }
+
+  #moveTo(nowMs: number): void {
+    this.#elapsedMs += Math.max(0, nowMs - this.#nowMs);
+    this.#nowMs = nowMs;
   }
 
   /** A clock set wrong: back or forth without any timer being called. */

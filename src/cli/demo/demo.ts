@@ -17,7 +17,7 @@ import { note, writeLine } from '../terminal/output.ts';
 import { follow, formatCounts } from '../terminal/progress.ts';
 import { failureLines, statisticsTable, summarizeResults, type ResultSummary } from '../study/result-summary.ts';
 import { writeResultsFile } from '../commands/runs/results.ts';
-import { nowMs, sleep } from '../clock.ts';
+import { sleep, systemClock } from '../../base/clock.ts';
 import { Processes } from './processes.ts';
 
 const EXAMPLE = join(packageRoot, 'examples', 'sounding-rocket');
@@ -57,14 +57,14 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const outputDir = join(
     process.cwd(),
     'output',
-    `demo-${new Date(nowMs()).toISOString().slice(0, 19).replaceAll(/[:T]/g, '-')}`,
+    `demo-${new Date(systemClock.now()).toISOString().slice(0, 19).replaceAll(/[:T]/g, '-')}`,
   );
   await mkdir(outputDir, { recursive: true });
   const { submission } = await loadStudy(join(EXAMPLE, 'study.yaml'));
   // Not runs_override: the first runs of a larger Latin hypercube are no Latin hypercube.
   submission.config.monte_carlo.runs = runs;
 
-  const startedMs = nowMs();
+  const startedMs = systemClock.now();
   const endpoint = await processes.startCoordinator(storeDir);
   await writeLine(`coordinator  ${endpoint} (store in ${storeDir})`);
   for (const id of RUNNERS)
@@ -78,7 +78,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   await writeLine(`runners      ${RUNNERS.join(', ')}: processes of their own, one simulation at a time each\n`);
 
   const ended = await Promise.race([follow(client, batchId, signal), processes.died]);
-  const tookSecs = (nowMs() - startedMs) / 1000;
+  const tookSecs = (systemClock.now() - startedMs) / 1000;
   const csv = join(outputDir, 'results.csv');
   await writeResultsFile(client, batchId, csv);
   const summary = await summarizeResults(client.batchResults(batchId));
@@ -120,7 +120,7 @@ async function waitForRunners(client: Client, signal: AbortSignal): Promise<void
   while (!signal.aborted) {
     const { runners } = await client.runners();
     if (runners.length === RUNNERS.length) return;
-    await sleep(100, signal);
+    await sleep(systemClock, 100, signal);
   }
 }
 

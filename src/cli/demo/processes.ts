@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../base/package.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
-import { sleep } from '../clock.ts';
+import { sleep, systemClock } from '../../base/clock.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 const STOP_MS = 10_000;
@@ -68,7 +68,7 @@ export class Processes {
       });
     });
     const waiting = new AbortController();
-    const late = sleep(READY_MS, waiting.signal).then(() => {
+    const late = sleep(systemClock, READY_MS, waiting.signal).then(() => {
       throw new Failure(EXIT.failed, `the coordinator did not start within ${READY_MS / 1000} s`);
     });
     late.catch(() => {});
@@ -96,7 +96,10 @@ async function end(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = new AbortController();
-  const first = await Promise.race([gone.then(() => 'gone'), sleep(STOP_MS, timer.signal).then(() => 'late')]);
+  const first = await Promise.race([
+    gone.then(() => 'gone'),
+    sleep(systemClock, STOP_MS, timer.signal).then(() => 'late'),
+  ]);
   timer.abort();
   if (first === 'late') {
     signalGroup(child, 'SIGKILL');

@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts';
 import { formatDuration, formatRate } from './format.ts';
 import { note } from './output.ts';
 import { EtaEstimator } from './eta.ts';
-import { nowMs, sleep } from '../clock.ts';
+import { sleep, systemClock } from '../../base/clock.ts';
 
 const POLL_MS = 1_000;
 /** A coordinator that is restarted is waited for this long. */
@@ -48,17 +48,17 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
       try {
         const status = await client.batch(batchId);
         unreachableSinceMs = undefined;
-        pace.see(nowMs(), doneOf(status.jobs_by_status));
+        pace.see(systemClock.now(), doneOf(status.jobs_by_status));
         display.show(status, pace);
         if (status.batch.status !== 'Pending' && status.batch.status !== 'Running') return status;
       } catch (error) {
         if (!(error instanceof UnreachableError)) throw error;
         if (unreachableSinceMs === undefined)
           display.say(`the coordinator does not answer; trying again for ${formatDuration(PATIENCE_MS / 1000)}`);
-        unreachableSinceMs ??= nowMs();
-        if (nowMs() - unreachableSinceMs > PATIENCE_MS) throw error;
+        unreachableSinceMs ??= systemClock.now();
+        if (systemClock.now() - unreachableSinceMs > PATIENCE_MS) throw error;
       }
-      await sleep(POLL_MS, signal);
+      await sleep(systemClock, POLL_MS, signal);
     }
   } finally {
     display.end();
@@ -112,7 +112,7 @@ class LineDisplay implements Display {
   show(status: BatchStatusResponse, pace: EtaEstimator): void {
     const { batch, jobs_by_status: counts } = status;
     const done = doneOf(counts);
-    const now = nowMs();
+    const now = systemClock.now();
     const isNews = done - this.#lastDone >= batch.total_jobs * LINE_SHARE && done > this.#lastDone;
     if (!isNews && batch.status === this.#lastStatus && now - this.#lastMs < LINE_MS) return;
     this.#lastDone = done;

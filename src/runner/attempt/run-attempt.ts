@@ -23,7 +23,7 @@ import type { Sample } from '../telemetry/sample.ts';
 import { startTelemetry } from '../telemetry/server.ts';
 import type { Telemetry, TelemetrySummary } from '../telemetry/server.ts';
 import { describeHit } from '../telemetry/early-termination.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** What is to be executed. */
 export interface ExecutionPlan {
@@ -43,7 +43,7 @@ export interface ExecutionPlan {
 
 /** What this machine contributes. */
 export interface ExecutionSite {
-  world: Clock;
+  clock: Clock;
   log: Log;
   /** The interpreter of .py entrypoints, when there is one. */
   python: string | undefined;
@@ -128,7 +128,7 @@ export class Attempt {
   }
 
   async #execute(launched: (pid: number) => Promise<void>): Promise<AttemptEnd> {
-    const { world, log, env, workingDirectory } = this.#site;
+    const { clock, log, env, workingDirectory } = this.#site;
     const { engine, directory, runConfigPath, environment, timeoutSecs } = this.#order;
     if (this.#killedFor !== undefined) return { type: 'abandoned' };
     const launch = commandOf(engine.entrypoint, this.#site.python);
@@ -140,8 +140,8 @@ export class Attempt {
       SVC_TELEMETRY_URL: telemetry.url,
       SVC_OUTPUT_DIR: directory,
     };
-    const since = world.monotonicMs();
-    const simulation = new SimulationProcess(world, log, {
+    const since = clock.monotonicMs();
+    const simulation = new SimulationProcess(clock, log, {
       ...launch,
       env: { ...env, ...environment, ...contract },
       cwd: workingDirectory,
@@ -149,11 +149,11 @@ export class Attempt {
     });
     this.#simulation = simulation;
     const callOff =
-      timeoutSecs > 0 ? world.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
+      timeoutSecs > 0 ? clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
     try {
       if (simulation.pid !== undefined) await launched(simulation.pid);
       const ending = await simulation.ended;
-      const elapsedSecs = Math.round((world.monotonicMs() - since) / 1000);
+      const elapsedSecs = Math.round((clock.monotonicMs() - since) / 1000);
       callOff?.();
       // Judges the conditions a last time: a run that met one and ended by itself before the check has failed all the same.
       const summary = await telemetry.close();
@@ -166,13 +166,13 @@ export class Attempt {
 
   async #startTelemetry(): Promise<Telemetry | { fault: string; reason: FailReason }> {
     const { telemetry, earlyTermination, directory } = this.#order;
-    const { world, onSample } = this.#site;
+    const { clock, onSample } = this.#site;
     try {
       return await startTelemetry({
         telemetry,
         earlyTermination,
         directory,
-        world,
+        world: clock,
         onConditionMet: (hit) => {
           this.#kill({ type: 'early_termination', message: describeHit(hit) });
         },

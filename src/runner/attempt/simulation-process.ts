@@ -7,8 +7,8 @@ import { OutputCapture } from './output-capture.ts';
 import { killGroup, killRemainders } from './process-group.ts';
 import type { Log } from '../log.ts';
 import { systemCode } from '../system-error.ts';
-import { sleep } from '../clock.ts';
-import type { Clock } from '../clock.ts';
+import { sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 export interface Launch {
   command: string;
@@ -35,15 +35,15 @@ export class SimulationProcess {
   readonly pid: number | undefined;
   /** Resolves when the process and its whole group are dead and the logs are complete. */
   readonly ended: Promise<Ending>;
-  readonly #world: Clock;
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #directory: string;
   readonly #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
   #killed: Promise<void> | undefined;
   #exited = false;
 
-  constructor(world: Clock, log: Log, launch: Launch) {
-    this.#world = world;
+  constructor(clock: Clock, log: Log, launch: Launch) {
+    this.#clock = clock;
     this.#log = log;
     this.#directory = launch.directory;
     let child: Child;
@@ -71,7 +71,7 @@ export class SimulationProcess {
   kill(): Promise<void> {
     // After its end the pid may be another's.
     if (this.pid === undefined || (this.#exited && this.#killed === undefined)) return Promise.resolve();
-    this.#killed ??= killGroup(this.#world, this.#log, this.pid, this.#directory);
+    this.#killed ??= killGroup(this.#clock, this.#log, this.pid, this.#directory);
     return this.#killed;
   }
 
@@ -103,7 +103,7 @@ export class SimulationProcess {
     });
     this.#exited = true;
     if (this.pid !== undefined) {
-      if (this.#killed === undefined) await killRemainders(this.#world, this.#log, this.pid, this.#directory);
+      if (this.#killed === undefined) await killRemainders(this.#clock, this.#log, this.pid, this.#directory);
       await this.#killed;
       await this.#pipesClosed(this.pid);
     }
@@ -114,7 +114,7 @@ export class SimulationProcess {
   async #pipesClosed(leader: number): Promise<void> {
     const closed = Promise.all([this.#captures?.stdout.ended, this.#captures?.stderr.ended]);
     if (await this.#within(PIPES_MS, closed)) return;
-    await killGroup(this.#world, this.#log, leader, this.#directory);
+    await killGroup(this.#clock, this.#log, leader, this.#directory);
     await this.#within(PIPES_MS, closed);
   }
 
@@ -122,7 +122,7 @@ export class SimulationProcess {
     const stop = new AbortController();
     const happened = await Promise.race([
       event.then(() => true),
-      sleep(this.#world, ms, stop.signal).then(() => false),
+      sleep(this.#clock, ms, stop.signal).then(() => false),
     ]);
     stop.abort();
     return happened;

@@ -21,7 +21,7 @@ import {
 } from './fields.ts';
 import type { FieldName, Given } from './fields.ts';
 import { readConfigFile } from './file.ts';
-import { nearest } from './closest-setting.ts';
+import { closestMatch } from '../../base/closest-match.ts';
 
 /** A simulation this runner can execute: the name is matched against `simulation.name`, `*` stands for every name. */
 export interface Engine {
@@ -185,7 +185,7 @@ function takeFile(settings: Settings, file: string): void {
         `${given.where}: ${name} does not belong in a file; set SVC_TOKEN in the environment instead`,
       );
     } else {
-      const near = nearest(name, [...known.keys()]);
+      const near = closestMatch(name, [...known.keys()]);
       const hint = near === undefined ? `known fields: ${[...known.keys()].join(', ')}` : `did you mean ${near}?`;
       settings.faults.push(`${given.where}: unknown field ${JSON.stringify(name)}; ${hint}`);
     }
@@ -202,7 +202,7 @@ function takeEnvironment(settings: Settings, sources: ConfigSources): void {
     if (field !== undefined) settings.given.set(field, given);
     else if (engine !== undefined) putEntrypoint(settings, engine.toLowerCase(), given);
     else if (variable.startsWith('SVC_RUNNER_')) {
-      const near = nearest(variable, known.keys());
+      const near = closestMatch(variable, known.keys());
       settings.notes.push(`${variable} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`);
     }
   }
@@ -270,7 +270,7 @@ function engines(settings: Settings): readonly Engine[] {
 }
 
 function missingEntrypoint(name: string, where: string, given: Iterable<string>): string {
-  const near = nearest(name, given);
+  const near = closestMatch(name, given);
   const hint = near === undefined ? '' : ` (${near}_entrypoint is given: did you mean that?)`;
   return `${where}: engine ${name} has no entrypoint; set ${name}_entrypoint or SVC_RUNNER_${spelling(name)}_ENTRYPOINT${hint}`;
 }

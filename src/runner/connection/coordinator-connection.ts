@@ -5,8 +5,8 @@
 import { ApiError, UnreachableError } from '../../client/client.ts';
 import type { AttemptRef, Client, RegisterRequest, RegisterResponse } from '../../client/client.ts';
 import type { Log } from '../log.ts';
-import { sleep } from '../clock.ts';
-import type { Clock } from '../clock.ts';
+import { randomFraction, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -17,7 +17,7 @@ export class Stopped extends Error {}
 
 export interface ConnectionOptions {
   client: Client;
-  world: Clock;
+  clock: Clock;
   log: Log;
   /** What this runner says of itself; `holding` is added from `held` at each registration. */
   identity: Omit<RegisterRequest, 'holding' | 'replaces'>;
@@ -78,7 +78,7 @@ export class CoordinatorConnection {
   /** Told once per trouble, not once per failure. */
   wentWrong(error: unknown): void {
     if (this.#troubleSinceMs !== undefined) return;
-    this.#troubleSinceMs = this.#options.world.monotonicMs();
+    this.#troubleSinceMs = this.#options.clock.monotonicMs();
     // What the coordinator says is a sentence; this one goes on.
     const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
     this.#options.log.warn(`${why}; running simulations go on, reports wait, trying again`);
@@ -86,7 +86,7 @@ export class CoordinatorConnection {
 
   wentWell(): void {
     if (this.#troubleSinceMs === undefined) return;
-    const seconds = Math.round((this.#options.world.monotonicMs() - this.#troubleSinceMs) / 1000);
+    const seconds = Math.round((this.#options.clock.monotonicMs() - this.#troubleSinceMs) / 1000);
     this.#troubleSinceMs = undefined;
     this.#options.log.info(`the coordinator answers again after ${String(seconds)} s`);
     this.#back.abort();
@@ -94,7 +94,7 @@ export class CoordinatorConnection {
   }
 
   async #register(stop: AbortSignal): Promise<RegisterResponse> {
-    const { world, log, identity, replaces, held, onLost } = this.#options;
+    const { clock, log, identity, replaces, held, onLost } = this.#options;
     let refusals = 0;
     for (let failures = 0; ; failures++) {
       if (stop.aborted) throw new Stopped();
@@ -120,7 +120,7 @@ export class CoordinatorConnection {
           log.warn(
             `another live runner uses the id ${identity.id}; waiting for it to go (or choose another --runner-id)`,
           );
-          await sleep(world, ID_IN_USE_PAUSE_MS * (0.75 + world.random() / 2), stop);
+          await sleep(clock, ID_IN_USE_PAUSE_MS * (0.75 + randomFraction(clock) / 2), stop);
         } else if (isPassing(error) || this.#everRegistered) {
           this.wentWrong(error);
           await this.#pause(failures, error, stop);
@@ -130,12 +130,12 @@ export class CoordinatorConnection {
   }
 
   async #pause(failures: number, error: unknown, stop: AbortSignal): Promise<void> {
-    const { world } = this.#options;
+    const { clock } = this.#options;
     const askedMs = error instanceof ApiError ? (error.retryAfterSecs ?? 0) * 1000 : 0;
     const grownMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 20));
     // Scattered, so that a pool does not come back in one wave.
-    const ms = askedMs + grownMs * (0.5 + world.random() / 2);
-    await sleep(world, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
+    const ms = askedMs + grownMs * (0.5 + randomFraction(clock) / 2);
+    await sleep(clock, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
   }
 }
 

@@ -1,16 +1,17 @@
 /**
- * Takes reports to the coordinator in bulk: what comes up while one request is under way goes with the next. Each report
+ * Sends reports to the coordinator in bulk: reports made while one request is in flight share the next. Each report
  * is repeated until it is answered; the coordinator answers an exact repeat as it answered the first.
  */
 import { ApiError } from '../../client/client.ts';
 import type { Problem, Report, ReportOutcome } from '../../client/client.ts';
+import { Coalescer } from '../../base/coalescer.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
 import type { Log } from '../log.ts';
 
-/** What became of a report: the job's state, or why it was refused and changed nothing. */
+/** The answer to a report: the job's state, or why it was refused and changed nothing. */
 export type Verdict = { status: string } | { problem: Pick<Problem, 'code' | 'detail'> };
 
-interface Waiting {
+interface PendingReport {
   report: Report;
   /** Characters on the wire, about. */
   size: number;
@@ -29,8 +30,10 @@ export class ReportQueue {
   readonly #runnerId: string;
   readonly #instance: string;
   readonly #stop: AbortSignal;
-  readonly #waiting: Waiting[] = [];
-  #busy = false;
+  readonly #reports = new Coalescer<PendingReport>(
+    (bulk) => this.#send(bulk),
+    (waiting) => bulkLength(waiting),
+  );
 
   constructor(link: CoordinatorConnection, log: Log, who: { runnerId: string; instance: string }, stop: AbortSignal) {
     this.#link = link;
@@ -43,32 +46,11 @@ export class ReportQueue {
   /** @throws Stopped when the runner stops before an answer came. */
   report(report: Report): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ report, size: JSON.stringify(report).length, resolve, reject });
-      void this.#drain();
+      this.#reports.add({ report, size: JSON.stringify(report).length, resolve, reject });
     });
   }
 
-  async #drain(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    // Reports made in this turn of the event loop go together.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) await this.#send(this.#nextBulk());
-    this.#busy = false;
-  }
-
-  #nextBulk(): Waiting[] {
-    let size = 0;
-    let count = 0;
-    for (const { size: more } of this.#waiting) {
-      if (count > 0 && (count >= LARGEST_BULK || size + more > LARGEST_REQUEST)) break;
-      size += more;
-      count += 1;
-    }
-    return this.#waiting.splice(0, count);
-  }
-
-  async #send(bulk: readonly Waiting[]): Promise<void> {
+  async #send(bulk: readonly PendingReport[]): Promise<void> {
     try {
       const outcomes = await this.#ask(bulk.map((it) => it.report));
       for (const [index, it] of bulk.entries()) {
@@ -83,8 +65,8 @@ export class ReportQueue {
     }
   }
 
-  /** One report that has not the right shape makes the whole request refused: the others must not suffer. */
-  async #oneByOne(bulk: readonly Waiting[], error: ApiError): Promise<void> {
+  /** One malformed report makes the coordinator refuse the whole request; sent one by one, the others succeed. */
+  async #oneByOne(bulk: readonly PendingReport[], error: ApiError): Promise<void> {
     if (bulk.length > 1) {
       for (const it of bulk) await this.#send([it]);
       return;
@@ -111,9 +93,21 @@ export class ReportQueue {
   }
 }
 
+/** How many of the waiting reports fit into one request. */
+function bulkLength(waiting: readonly PendingReport[]): number {
+  let size = 0;
+  let count = 0;
+  for (const { size: more } of waiting) {
+    if (count > 0 && (count >= LARGEST_BULK || size + more > LARGEST_REQUEST)) break;
+    size += more;
+    count += 1;
+  }
+  return count;
+}
+
 const REDUCED = 'simbatch_result_reduced';
 
-/** The same outcome without what may be too large or too odd; undefined when nothing is left to leave out. */
+/** The same outcome without the members that may be too large; undefined when nothing is left to remove. */
 function reduced(report: Report, error: ApiError): Report | undefined {
   if (report.type === 'start' || report.result === undefined || REDUCED in report.result.metadata) return undefined;
   const { execution_time_secs, output_files } = report.result;

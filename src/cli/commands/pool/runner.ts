@@ -5,7 +5,7 @@ import type { ConfigSources } from '../../../runner/config/config.ts';
 import { FIELDS } from '../../../runner/config/fields.ts';
 import type { FieldName, Kind } from '../../../runner/config/fields.ts';
 import type { LogFormat, LogLevel } from '../../../runner/log.ts';
-import { systemClock } from '../../../runner/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
@@ -87,7 +87,7 @@ export function runnerCommand(): Command {
       const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
       const log = createLog(process.stderr, { format, level: options.logLevel });
       const { agent, spool } = await startRunner(resolved, {
-        world: systemClock,
+        clock: systemClock,
         log,
         env: process.env,
         pid: process.pid,

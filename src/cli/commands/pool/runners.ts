@@ -7,7 +7,7 @@ import { statusOption, clientCommand, connect, texts, type ClientFlags } from '.
 import { emptyList } from '../../terminal/empty-list.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { renderTable, type Column } from '../../terminal/table.ts';
-import { nowMs } from '../../clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 
 interface RunnersFlags extends ClientFlags {
   status?: RunnerStatus[];
@@ -40,7 +40,7 @@ export function runnersCommand(): Command {
         const filters = { '--status': flags.status, '--tag': flags.tag };
         return note(emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }));
       }
-      const now = nowMs();
+      const now = systemClock.now();
       await writeLine(
         renderTable(
           COLUMNS,

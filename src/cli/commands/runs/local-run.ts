@@ -6,7 +6,7 @@ import { stringifyExact } from '../../../base/json-writing.ts';
 import type { JobRunConfig } from '../../../contract/types.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import type { StudyPart } from '../../../runner/local-run.ts';
-import { systemClock } from '../../../runner/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { configOptions, configSources } from '../pool/runner.ts';
 
 const FIELDS_OF_A_RUN: readonly FieldName[] = ['engines', 'entrypoint', 'python_executable', 'working_directory'];
@@ -58,7 +58,7 @@ export async function executeLocally(
   process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
   const end = await runLocally(
     {
-      world: systemClock,
+      clock: systemClock,
       log: createLog(process.stderr, { format: 'text', level: 'warn' }),
       python: python?.executable,
       env: inheritedEnvironment(process.env),

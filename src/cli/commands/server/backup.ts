@@ -13,7 +13,7 @@ import { plural } from '../../terminal/format.ts';
 import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../options.ts';
 import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
-import { nowMs } from '../../clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 
 export function backupCommand(): Command {
   return clientCommand('backup', 'copy all data of a running coordinator, as of one instant, into a file')
@@ -51,7 +51,7 @@ async function newFile(path: string): Promise<string> {
   if (!found.isDirectory()) {
     throw new Failure(EXIT.cannotOpen, `${path} exists, and a backup replaces nothing; name another file`);
   }
-  const time = new Date(nowMs()).toISOString().replace(/[:.]/g, '-');
+  const time = new Date(systemClock.now()).toISOString().replace(/[:.]/g, '-');
   return join(path, `simbatch-${time}.ndjson.gz`);
 }
 

@@ -1,6 +1,5 @@
 /** `simbatch token`: makes, lists and revokes access tokens, in the data directory itself. */
 import { resolve } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RUNNER_ID_PATTERN } from '../../../contract/scalars.ts';
 import {
@@ -16,7 +15,7 @@ import { Failure } from '../../failure.ts';
 import { anyOf, dataDirOption, integerBetween } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { nowMs } from '../../clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;
@@ -68,12 +67,15 @@ async function create({ scope, runner, expires, name = '', dataDir }: CreateFlag
     throw new Failure(EXIT.usage, '--runner binds the scope runner to one id; add runner to --scope');
   }
   if (name.length > 200) throw new Failure(EXIT.usage, `--name is ${name.length} characters long; 200 are allowed`);
-  const now = nowMs();
+  const now = systemClock.now();
   const expiresAtMs = expires === undefined ? undefined : now + expires * DAY_MS;
   let made: { token: string; record: TokenRecord } | undefined;
   const isFirst = readTokens(resolve(dataDir)) === undefined;
   await changeTokens(resolve(dataDir), (tokens) => {
-    do made = newToken({ name, scopes, runnerId: runner, expiresAtMs }, now, randomBytes);
+    do
+      made = newToken({ name, scopes, runnerId: runner, expiresAtMs }, now, (bytes) =>
+        Buffer.from(systemClock.random(bytes)),
+      );
     while (tokens.some((it) => it.id === made?.record.id));
     return [...tokens, made.record];
   });
@@ -97,7 +99,7 @@ function listCommand(): Command {
       if (output === 'json') return writeJson(tokens);
       if (tokens.length === 0) return note('there are no tokens; make one with `simbatch token create`');
       const columns = ['token', 'name', 'scopes', 'runner', 'created', 'expires'].map((name) => ({ name }));
-      const now = nowMs();
+      const now = systemClock.now();
       const rows = tokens.map((it) => [
         it.id,
         it.name,

@@ -12,7 +12,7 @@ import { integerBetween, MAX_INT32 } from '../../options.ts';
 import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write } from '../../terminal/output.ts';
 import { writeTable, type Column } from '../../terminal/table.ts';
-import { drawSeed } from '../../clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 
 const FORMATS = ['table', ...DESIGN_FORMATS, 'parquet'] as const;
 
@@ -59,6 +59,11 @@ function seedOf(submission: BatchSubmission, flags: SampleFlags): Seed {
   const drawn = drawSeed();
   note(`the study has no seed; drawn: ${drawn} (repeat with --seed ${drawn})`);
   return drawn;
+}
+
+/** A random seed in [0, 2^53 - 1], as the coordinator draws one for a study without. */
+function drawSeed(): number {
+  return Number(Buffer.from(systemClock.random(8)).readBigUInt64BE() >> 11n);
 }
 
 async function print(sampler: Sampler, runs: number, submission: BatchSubmission, flags: SampleFlags): Promise<void> {

@@ -9,7 +9,7 @@ import { Failure } from '../../failure.ts';
 import { plural, printable } from '../../terminal/format.ts';
 import { clientCommand, connect, integerBetween, MAX_INT32, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
-import { newIdempotencyKey } from '../../clock.ts';
+import { randomUuid, systemClock } from '../../../base/clock.ts';
 import { watchBatch } from './watch.ts';
 
 interface SubmitFlags extends ClientFlags {
@@ -53,7 +53,7 @@ async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFla
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const client = await connect(flags);
   // With a key of its own a repeat after a lost reply creates no second batch.
-  const idempotencyKey = flags.idempotencyKey ?? newIdempotencyKey();
+  const idempotencyKey = flags.idempotencyKey ?? randomUuid(systemClock);
   const answer = await client.submit(study.submission, { idempotencyKey }).catch((error: unknown) => {
     throw withPlaces(error, study);
   });
