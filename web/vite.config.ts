@@ -17,8 +17,19 @@ function diagrams(): Plugin {
   };
 }
 
+/** In development the coordinator runs beside the development server (`npm run dev`), which forwards its paths. */
+const coordinator = `http://127.0.0.1:${process.env['SIMBATCH_DEV_PORT'] ?? '7070'}`;
+const forwarded = ['/jobs', '/batches', '/runners', '/healthz', '/metrics', '/limits', '/openapi.json', '/docs'];
+
 export default defineConfig({
   root: here('.'),
+  server: {
+    proxy: {
+      ...Object.fromEntries(forwarded.map((path) => [path, { target: coordinator, changeOrigin: true }])),
+      '/live': { target: coordinator, changeOrigin: true, ws: true },
+      '/inspect': { target: coordinator, changeOrigin: true, ws: true },
+    },
+  },
   plugins: [react(), diagrams()],
   // The sampler asks Node for SHA-256; in a browser it gets the same digest from here.
   resolve: { alias: { 'node:crypto': here('src/node-crypto.ts'), hysnappy: here('src/hysnappy.ts') } },

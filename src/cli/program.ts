@@ -19,6 +19,12 @@ const SHELL = 'Shell:';
 
 const COMMANDS: readonly Entry[] = [
   {
+    name: 'demo',
+    group: SERVE,
+    summary: 'run the example study here: coordinator, runners, result',
+    load: async () => (await import('./commands/demo.ts')).demoCommand(),
+  },
+  {
     name: 'serve',
     group: SERVE,
     summary: 'start the coordinator',

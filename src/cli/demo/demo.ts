@@ -1,6 +1,6 @@
 /**
- * The demo: a real coordinator and two real runners, as processes of their own, fly the sounding-rocket study. What is shown at
- * the end is what somebody would want to know of a study; nothing is left running.
+ * The demo: a coordinator and two runners, as separate processes, fly the sounding-rocket study. It ends with a summary of
+ * the study and leaves no process running.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,12 +26,12 @@ const RUNNERS = ['demo-1', 'demo-2'];
 const SHOWN_OUTPUT = 'range_m';
 
 /** Takes half a minute on two cores. */
-const RUNS = 150;
+export const DEFAULT_RUNS = 150;
 
-/** Runs it in the current directory; artifacts and results go to `output/` there. `runs` is the size of the study. */
-export async function demo(runs = RUNS): Promise<ExitCode> {
+/** Runs the demo; artifacts and results are written to `output/` in the current directory. `runs` is the size of the study. */
+export async function demo(runs = DEFAULT_RUNS): Promise<ExitCode> {
   const interrupted = new AbortController();
-  // Also fired at the end: what still asks the coordinator must not keep the demo from ending.
+  // Also aborted at the end: a pending request to the coordinator must not delay the end of the demo.
   const ending = new AbortController();
   const processes = new Processes();
   const onSignal = (): void => {
@@ -61,7 +61,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   );
   await mkdir(outputDir, { recursive: true });
   const { submission } = await loadStudy(join(EXAMPLE, 'study.yaml'));
-  // Not runs_override: the first runs of a larger Latin hypercube are no Latin hypercube.
+  // Not runs_override: the first runs of a larger Latin hypercube are not a Latin hypercube.
   submission.config.monte_carlo.runs = runs;
 
   const startedMs = systemClock.now();
@@ -84,7 +84,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const summary = await summarizeResults(client.batchResults(batchId));
   await report(ended, summary, tookSecs);
   const unexpected = await unexpectedFailures(client, ended);
-  await whereToLook(client, ended, outputDir, csv);
+  await listLocations(client, ended, outputDir, csv);
   if (
     ended.batch.status !== 'Completed' ||
     unexpected.length > 0 ||
@@ -94,7 +94,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
       note(`unexpected: run ${job.run_config.run_id}: ${job.error_message ?? job.status}`);
     throw new Failure(
       EXIT.failed,
-      `the study did not end as it should: ${ended.batch.status}, ${formatCounts(ended.jobs_by_status)}`,
+      `the study ended unexpectedly: ${ended.batch.status}, ${formatCounts(ended.jobs_by_status)}`,
     );
   }
   return EXIT.ok;
@@ -149,7 +149,7 @@ async function unexpectedFailures(client: Client, { batch }: BatchStatusResponse
   return unexpected;
 }
 
-async function whereToLook(
+async function listLocations(
   client: Client,
   { batch }: BatchStatusResponse,
   outputDir: string,
@@ -164,7 +164,7 @@ async function whereToLook(
   )) {
     const { run_id } = run_config;
     await writeLine(
-      `one run      its parameters depend on the study's seed and its number alone, e.g. run ${run_id} (flown by ${assigned_runner ?? '?'}):`,
+      `one run      its parameters depend only on the study's seed and its number, e.g. run ${run_id} (flown by ${assigned_runner ?? '?'}):`,
     );
     await writeLine(
       `             simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} --format ndjson | sed -n ${run_id + 1}p`,

@@ -1,4 +1,4 @@
-/** The processes of the demo: each in a group of its own, so that they end in the demo's order and none is left behind. */
+/** The processes of the demo: each in its own process group, so that the demo stops them in order and leaves none. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,21 +11,21 @@ import { sleep, systemClock } from '../../base/clock.ts';
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 const STOP_MS = 10_000;
 const READY_MS = 30_000;
-/** Lines of a process's own log that are shown when it fails. */
+/** Number of log lines shown when a process fails. */
 const KEPT_LINES = 12;
 
 export class Processes {
   readonly #running: { name: string; child: ChildProcess; tail: string[] }[] = [];
   #stopping = false;
-  /** Rejects when a process ends that should not. */
+  /** Rejects when a process ends unexpectedly. */
   readonly died: Promise<never>;
-  #tellDeath: (error: Failure) => void = () => {};
+  #reportDeath: (error: Failure) => void = () => {};
 
   constructor() {
     this.died = new Promise((_, reject) => {
-      this.#tellDeath = reject;
+      this.#reportDeath = reject;
     });
-    // Whoever does not wait for it at the moment must not be brought down by it.
+    // A rejection must not end the demo at a moment when nothing awaits it.
     this.died.catch(() => {});
   }
 
@@ -37,7 +37,7 @@ export class Processes {
     onLine: (line: string) => void = () => {},
   ): void {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
-      // Of its own, or Ctrl-C would reach it before the demo can end things in order.
+      // In its own group: otherwise Ctrl-C would reach it before the demo stops the processes in order.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
@@ -50,11 +50,11 @@ export class Processes {
       if (tail.length > KEPT_LINES) tail.shift();
     });
     child.on('error', (error) =>
-      this.#tellDeath(new Failure(EXIT.failed, `${name} could not be started: ${error.message}`)),
+      this.#reportDeath(new Failure(EXIT.failed, `${name} could not be started: ${error.message}`)),
     );
     child.on('exit', (code, signal) => {
       if (!this.#stopping)
-        this.#tellDeath(new Failure(EXIT.failed, `${name} ended early (${signal ?? `exit code ${code}`})`, tail));
+        this.#reportDeath(new Failure(EXIT.failed, `${name} ended early (${signal ?? `exit code ${code}`})`, tail));
     });
   }
 
@@ -72,11 +72,11 @@ export class Processes {
       throw new Failure(EXIT.failed, `the coordinator did not start within ${READY_MS / 1000} s`);
     });
     late.catch(() => {});
-    // A timer that is left would keep the demo from ending.
+    // A pending timer would delay the end of the demo.
     return Promise.race([listening, this.died, late]).finally(() => waiting.abort());
   }
 
-  /** Ends all, the last started first; who does not go in time is killed with everything it started. */
+  /** Stops the processes, the coordinator last; a process that exceeds the time limit is killed with its group. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const [coordinator, ...others] = this.#running;
@@ -84,7 +84,7 @@ export class Processes {
     if (coordinator !== undefined) await end(coordinator.child);
   }
 
-  /** Ends all at once. */
+  /** Kills all process groups. */
   kill(): void {
     this.#stopping = true;
     for (const { child } of this.#running) signalGroup(child, 'SIGKILL');
