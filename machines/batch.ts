@@ -1,12 +1,12 @@
 /**
- * The batch: one study. It is a counter per status, a cursor into its untouched runs and the number of its requeued ones;
- * its size does not grow with its runs. It hears of its jobs by JOBS_CHANGED, many changes at a time. Pure.
+ * The batch machine: one study as a counter per status, a cursor into its untouched runs and the number of requeued ones.
+ * Its size does not grow with its runs. JOBS_CHANGED brings it the changes of its jobs, many at a time. Pure.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { Uuid } from '../src/contract/types.ts';
 import type { BatchEnded, BatchEvent, BatchFact, JobChange } from './protocol.ts';
 
-/** What a submission fixes. Times in ms since the epoch, cpu in thousandths of a core, memory in bytes. */
+/** The constants of a batch, from its submission. Times in ms since the epoch, cpu in thousandths of a core, memory in bytes. */
 export interface BatchInput {
   batchId: Uuid;
   name: string;
@@ -20,16 +20,16 @@ export interface BatchInput {
   timeLimitMs: number;
   cpuMilli: number;
   memoryBytes: number;
-  /** Which definition of the samples this batch was submitted under. */
+  /** The sampling definition in force when the batch was submitted. */
   samplingScheme: string;
 }
 
 export interface BatchContext extends BatchInput {
-  /** The first run that was never handed out. */
+  /** The lowest run id that was never claimed. */
   next: number;
-  /** How many runs at or after `next` were cancelled one by one, and so are not to be handed out. */
+  /** The number of runs at or after `next` that were cancelled one by one and must not be claimed. */
   cancelledAhead: number;
-  /** How many touched runs are Pending again. */
+  /** The number of touched runs that are Pending again. */
   requeued: number;
   claimed: number;
   running: number;
@@ -43,7 +43,7 @@ export interface BatchContext extends BatchInput {
   endedAtMs: number | undefined;
 }
 
-/** The counters of a batch that nothing has happened to. */
+/** The counters of a new batch. */
 export const INITIAL_COUNTERS = {
   next: 0,
   cancelledAhead: 0,
@@ -70,22 +70,22 @@ const COUNTER = {
   Cancelled: 'cancelled',
 } as const satisfies Record<string, Counter>;
 
-/** Runs that were never handed out nor cancelled: they exist only as a number. */
+/** The number of runs that were neither claimed nor cancelled. They have no record. */
 export function untouchedRuns(c: BatchContext): number {
   return c.totalJobs - c.next - c.cancelledAhead;
 }
 
-/** Runs that are Pending: untouched or requeued. */
+/** The number of Pending runs: untouched or requeued. */
 export function pendingRuns(c: BatchContext): number {
   return untouchedRuns(c) + c.requeued;
 }
 
-/** Runs that some runner holds. */
+/** The number of runs that a runner holds. */
 export function activeRuns(c: BatchContext): number {
   return c.claimed + c.running;
 }
 
-/** The counters after the changes, which come in the order in which they happened. */
+/** Returns the counters after the changes, which are in the order in which they happened. */
 export function tally(context: BatchContext, changes: readonly JobChange[]): BatchContext {
   const c = { ...context };
   for (const change of changes) {
@@ -95,7 +95,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Bat
         c.startedAtMs ??= change.now;
         if (change.requeued) c.requeued -= 1;
         else {
-          // Between the cursor and this run lie only runs that were cancelled one by one.
+          // All runs between the cursor and this run were cancelled one by one.
           c.cancelledAhead -= change.runId - c.next;
           c.next = change.runId + 1;
         }
@@ -130,11 +130,11 @@ const ended = (status: BatchEnded['status'], context: BatchContext): BatchEnded 
   now: context.endedAtMs ?? context.createdAtMs,
 });
 
-/** All jobs terminal: how the study as a whole ended. */
+/** The transitions to the end of the study, taken once all its jobs are terminal. */
 const ends = [
-  { guard: 'overAndCancelled', target: 'Cancelled', actions: 'tellCancelled' },
-  { guard: 'overWithResults', target: 'Completed', actions: 'tellCompleted' },
-  { guard: 'over', target: 'Failed', actions: 'tellFailed' },
+  { guard: 'overAndCancelled', target: 'Cancelled', actions: 'emitCancelled' },
+  { guard: 'overWithResults', target: 'Completed', actions: 'emitCompleted' },
+  { guard: 'over', target: 'Failed', actions: 'emitFailed' },
 ] as const;
 
 export const batchMachine = setup({
@@ -157,7 +157,7 @@ export const batchMachine = setup({
       if (isOver(counted)) counted.endedAtMs = event.now;
       return counted;
     }),
-    /** Untouched runs become Cancelled at once, by number; the touched ones are told one by one. */
+    /** Cancels the untouched runs by number; each touched run receives its own CANCEL. */
     cancelUntouched: assign(({ context: c, event }) => {
       const cancelled: BatchContext = {
         ...c,
@@ -170,16 +170,16 @@ export const batchMachine = setup({
       cancelled.endedAtMs = event.now;
       return cancelled;
     }),
-    tellCancelling: emit(({ context, event }): BatchFact => ({
+    emitCancelling: emit(({ context, event }): BatchFact => ({
       type: 'batch.cancelling',
       batchId: context.batchId,
       reason: event.type === 'CANCEL' ? event.reason : undefined,
       now: event.now,
     })),
-    tellCompleted: emit(({ context }) => ended('Completed', context)),
-    tellFailed: emit(({ context }) => ended('Failed', context)),
-    tellCancelled: emit(({ context }) => ended('Cancelled', context)),
-    tellOpened: emit(({ context }): BatchFact => ({
+    emitCompleted: emit(({ context }) => ended('Completed', context)),
+    emitFailed: emit(({ context }) => ended('Failed', context)),
+    emitCancelled: emit(({ context }) => ended('Cancelled', context)),
+    emitOpened: emit(({ context }): BatchFact => ({
       type: 'batch.opened',
       batchId: context.batchId,
       totalJobs: context.totalJobs,
@@ -196,18 +196,18 @@ export const batchMachine = setup({
   }),
   states: {
     Pending: {
-      entry: 'tellOpened',
+      entry: 'emitOpened',
       always: [...ends],
       on: {
         JOBS_CHANGED: [{ guard: 'someClaimed', target: 'Running', actions: 'count' }, { actions: 'count' }],
-        CANCEL: { actions: ['cancelUntouched', 'tellCancelling'] },
+        CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
       },
     },
     Running: {
       always: [...ends],
       on: {
         JOBS_CHANGED: { actions: 'count' },
-        CANCEL: { actions: ['cancelUntouched', 'tellCancelling'] },
+        CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
       },
     },
     Completed: { type: 'final' },

@@ -1,6 +1,6 @@
 /**
- * What a job knows and how that changes: the data beside the state, the changes that the transitions of `job.ts` make to it,
- * the facts they tell, and its deadline. Pure functions; which of them happens when is said there.
+ * The context of a job: its data, the changes that the transitions of `job.ts` make to it, the facts they emit, and its
+ * deadline. Pure functions.
  */
 import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
 import type { AttemptOutcome, FailReason, Uuid } from '../src/contract/types.ts';
@@ -18,7 +18,7 @@ export interface AttemptRecord {
   message?: string;
 }
 
-/** What the batch fixes for all its jobs; not stored with the job. */
+/** The members that all jobs of a batch share; not stored with the job. */
 export interface JobInput {
   jobId: Uuid;
   batchId: Uuid;
@@ -30,7 +30,7 @@ export interface JobInput {
   memoryBytes: number;
 }
 
-/** What has happened to the job; stored. */
+/** The stored members of a job: everything that has happened to it. */
 export interface JobHistoryState {
   attempt: number;
   retries: number;
@@ -48,7 +48,7 @@ export interface JobHistoryState {
 
 export type JobContext = JobInput & JobHistoryState;
 
-/** The state of a job that nothing has happened to. */
+/** The history of an untouched job. */
 export const INITIAL_HISTORY: JobHistoryState = {
   attempt: 0,
   retries: 0,
@@ -63,7 +63,7 @@ export const INITIAL_HISTORY: JobHistoryState = {
   attemptsOmitted: 0,
 };
 
-/** Failures that the same inputs would meet again on any runner are not retried. */
+/** Whether a failure may be retried: a failure that depends on the inputs alone would recur on any runner. */
 export const RETRIED: Readonly<Record<FailReason, boolean>> = {
   exit: true,
   signal: true,
@@ -73,13 +73,13 @@ export const RETRIED: Readonly<Record<FailReason, boolean>> = {
   timeout: false,
 };
 
-// Every job makes three facts and two records of its attempt: they are written out member by member, since a spread with
-// more behind it grows the object step by step, at four times the memory.
+// Each job emits three facts and makes two records of its attempt. They are written out member by member, since a spread
+// followed by more members grows the object step by step, at four times the memory.
 
-type Change = Partial<JobHistoryState>;
+type HistoryChange = Partial<JobHistoryState>;
 type Of<T extends JobEvent['type']> = Extract<JobEvent, { type: T }>;
 
-export function claimAttempt(c: JobContext, event: Of<'CLAIM'>): Change {
+export function claimAttempt(c: JobContext, event: Of<'CLAIM'>): HistoryChange {
   const record: AttemptRecord = { n: c.attempt + 1, runner: event.runnerId, claimed: event.now };
   const full = c.attempts.length >= HISTORY_LIMIT;
   return {
@@ -93,7 +93,7 @@ export function claimAttempt(c: JobContext, event: Of<'CLAIM'>): Change {
   };
 }
 
-export function startAttempt(c: JobContext, { now }: Of<'START'>): Change {
+export function startAttempt(c: JobContext, { now }: Of<'START'>): HistoryChange {
   const { n, runner, claimed } = c.attempts.at(-1) as AttemptRecord;
   return {
     startedAtMs: now,
@@ -102,7 +102,7 @@ export function startAttempt(c: JobContext, { now }: Of<'START'>): Change {
   };
 }
 
-/** The history with its open (last) attempt ended. */
+/** Returns the history with its open (last) attempt ended. */
 export function endAttempt(
   c: JobContext,
   now: number,
@@ -122,14 +122,14 @@ export function endAttempt(
   return [...c.attempts.slice(0, -1), record];
 }
 
-/** Back to Pending: the attempt is over, the job is nobody's. */
+/** Ends the attempt and detaches the job from its runner: the job is Pending again. */
 export function requeueJob(
   c: JobContext,
   now: number,
   outcome: AttemptOutcome,
   reason: string,
   message?: string,
-): Change {
+): HistoryChange {
   return {
     runnerId: undefined,
     claimedAtMs: undefined,
@@ -139,14 +139,14 @@ export function requeueJob(
   };
 }
 
-/** The end of the job; who ran it and when stays. */
+/** Ends the job; its runner and its times stay. */
 export function closeAttempt(
   c: JobContext,
   now: number,
   outcome: AttemptOutcome,
   reason?: string,
   error?: string,
-): Change {
+): HistoryChange {
   return { completedAtMs: now, dueAtMs: undefined, error, attempts: endAttempt(c, now, outcome, reason, error) };
 }
 
@@ -213,7 +213,7 @@ export const jobEnded = (
   startedAtMs: c.startedAtMs,
 });
 
-/** The message of a job that its runners did not survive. */
+/** The error message of a job that has reached the bound on lost runners. */
 export function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {
   return `runner ${event.runnerId} ${event.cause} while this run was running on it; the run has lost its runner ${c.losses + 1} times, which is the limit`;
 }
@@ -222,12 +222,12 @@ export const timeoutMessage = (c: JobContext): string => `the run exceeded its t
 export const cancelMessage = (reason: string | undefined): string =>
   reason === undefined ? 'cancelled' : `cancelled: ${reason}`;
 
-/** Is the report of the current attempt, by the runner that has it? */
+/** True when the event is about the current attempt and names its runner. */
 export function isCurrent(context: JobContext, event: JobEvent): boolean {
   return 'attempt' in event && event.attempt === context.attempt && event.runnerId === context.runnerId;
 }
 
-/** The moment this job has to be looked at again, if any. */
+/** The job's deadline, if it has one. */
 export function jobDeadline(value: string, context: JobContext): Deadline | undefined {
   if (context.dueAtMs === undefined) return undefined;
   if (value === 'Claimed') return { kind: 'claim', atMs: context.dueAtMs };
@@ -236,12 +236,12 @@ export function jobDeadline(value: string, context: JobContext): Deadline | unde
 }
 
 /**
- * What a restart of the coordinator does to the job's clock. A claim's time starts afresh. A time limit is not judged
- * before a lease has gone by, so that an outcome reached in time while the coordinator was away can still be delivered.
+ * Returns the stored members of a job after a restart of the coordinator. The claim time starts afresh. A time limit expires
+ * no sooner than one lease after the restart, so that a runner can still deliver an outcome it reached in time.
  */
 export function reviveJob(value: string, state: JobHistoryState, now: number): JobHistoryState {
   if (state.dueAtMs === undefined) return state;
-  // Set and not only raised: a clock that was set back meanwhile must not stretch the claim.
+  // Assigned, not only raised: a clock that was set back in between must not extend the claim.
   if (value === 'Claimed') return { ...state, dueAtMs: now + CLAIM_MS };
   return { ...state, dueAtMs: Math.max(state.dueAtMs, now + LEASE_MS) };
 }

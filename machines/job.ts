@@ -1,6 +1,6 @@
 /**
- * The job: one run of a study, from Pending to one of four ends. Pure: assigns and emits, knows no clock and no other
- * actor. Which event comes when is decided by those who send them; whether it is legal is decided here alone.
+ * The job machine: one run of a study, from Pending to one of four terminal states. Pure: it assigns and emits, and reads
+ * no clock and no other actor. Only this machine decides whether an event is legal.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { MAX_LOSSES } from '../src/domain/rules.ts';
@@ -24,8 +24,8 @@ import {
 } from './job-context.ts';
 import type { JobEvent, JobFact } from './protocol.ts';
 
-// Facts are emitted before the context changes, so that they can tell what was: actions run in order, and an emitted fact
-// is made of the context at its place.
+// Each transition emits its fact before it changes the context, so that the fact holds the members from before: actions run
+// in order, and `emit` reads the context at its position.
 export const jobMachine = setup({
   types: {
     context: {} as JobContext,
@@ -34,7 +34,7 @@ export const jobMachine = setup({
     input: {} as JobInput,
   },
   guards: {
-    /** The report is of the current attempt, by the runner that has it. */
+    /** The event is about the current attempt and names its runner. */
     current: ({ context, event }) => isCurrent(context, event),
     isTimeout: ({ context, event }) => isCurrent(context, event) && event.type === 'FAIL' && event.reason === 'timeout',
     canRetry: ({ context, event }) =>

@@ -1,6 +1,6 @@
 /**
- * What the actors hear (events, verbs in capitals) and what they tell (facts, past and dotted). Which fact becomes which
- * event of whom is in `src/coordinator/turn/wiring.ts`. Times are milliseconds since the epoch, and always come in with the event.
+ * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
+ * `src/coordinator/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
 import type {
   AttemptOutcome,
@@ -14,7 +14,7 @@ import type {
 /** `batch/<id>`, `job/<id>`, `runner/<id>` or `supervisor`. */
 export type Address = `batch/${string}` | `job/${string}` | `runner/${string}` | 'supervisor';
 
-/** What a deadline is about; the actor that owns it decides whether it has really passed. */
+/** The kind of a deadline. The actor that owns the deadline decides whether it has expired. */
 export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing';
 
 export interface Deadline {
@@ -27,7 +27,7 @@ export interface DueDeadline {
   kind: DeadlineKind;
 }
 
-/** Why an attempt was given back without counting against the run. */
+/** Why an attempt was released without counting against the run. */
 export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held';
 
 export type JobEvent =
@@ -41,7 +41,7 @@ export type JobEvent =
   | { type: 'CLAIM_EXPIRED'; now: number }
   | { type: 'TIME_LIMIT'; now: number };
 
-/** One change of a job as its batch and its runner are told of it; several travel in one JOBS_CHANGED, in order. */
+/** One change of a job, for its batch and its runner; one JOBS_CHANGED carries several, in order. */
 export type JobChange = JobClaimed | JobStarted | JobRequeued | JobEnded;
 
 interface AboutJob {
@@ -56,7 +56,7 @@ interface AboutJob {
 export interface JobClaimed extends AboutJob {
   type: 'job.claimed';
   runnerId: string;
-  /** True when the run came from the requeued ones, false when it was untouched. */
+  /** True when the run was requeued before, false when it was untouched. */
   requeued: boolean;
   cpuMilli: number;
   memoryBytes: number;
@@ -75,7 +75,7 @@ export interface JobEnded extends AboutJob {
   type: 'job.ended';
   from: 'Pending' | 'Claimed' | 'Running';
   to: Extract<JobStatus, 'Completed' | 'Failed' | 'Timeout' | 'Cancelled'>;
-  /** Was it ever claimed? An untouched run has no place among the requeued ones. */
+  /** True when the job was claimed at least once. An untouched run is not in the requeue index. */
   touched: boolean;
   error: string | undefined;
   startedAtMs: number | undefined;
@@ -91,7 +91,7 @@ export interface BatchOpened {
   totalJobs: number;
   now: number;
 }
-/** The batch is being cancelled: its touched jobs that are not terminal have yet to hear of it. */
+/** The batch is being cancelled: each of its touched jobs that is not terminal has yet to take CANCEL. */
 export interface BatchCancelling {
   type: 'batch.cancelling';
   batchId: Uuid;
@@ -105,7 +105,7 @@ export interface BatchEnded {
   now: number;
 }
 
-/** The operator deleted an ended batch: nobody can read it or its jobs any more. */
+/** An operator deleted an ended batch, with its jobs. */
 export interface BatchDeleted {
   type: 'batch.deleted';
   batchId: Uuid;
@@ -115,7 +115,7 @@ export interface BatchDeleted {
 export interface RegisterEvent {
   type: 'REGISTER';
   instance: string;
-  /** The instance that the new process knows to be dead. */
+  /** The instance that the new process has found to be dead. */
   replaces: string | undefined;
   name: string;
   capabilities: RunnerCapabilities;
@@ -141,12 +141,12 @@ export interface RunnerFact {
   runnerId: string;
   now: number;
 }
-/** These attempts are over because their runner is gone, or says that it no longer has them. */
+/** These attempts are over because their runner is gone or no longer names them. */
 export interface RunnerLost {
   type: 'runner.lost';
   runnerId: string;
   held: readonly AttemptRef[];
-  /** Half a sentence for people: "sent no heartbeat for 60 s". */
+  /** A predicate for messages to people: "sent no heartbeat for 60 s". */
   cause: string;
   now: number;
 }
@@ -157,7 +157,7 @@ export interface RunnerSignedOff {
   now: number;
 }
 
-/** The operator deleted a runner that was gone. */
+/** An operator deleted an Offline runner. */
 export interface RunnerForgotten {
   type: 'runner.forgotten';
   runnerId: string;
@@ -185,7 +185,7 @@ export interface SupervisorFact {
 
 export type JobFact = JobChange;
 export type BatchFact = BatchOpened | BatchCancelling | BatchEnded;
-/** Facts about what has gone, told by the turn that took it away: nobody is left to tell them. */
+/** Facts about deleted actors, emitted by the turn that deletes them. */
 export type DeletionFact = BatchDeleted | RunnerForgotten;
 export type Fact =
   JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | DeletionFact;

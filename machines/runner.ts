@@ -1,19 +1,19 @@
 /**
- * The runner as the coordinator knows it: connected or silent, free or full, drained or not, and which attempts it holds.
- * It learns what it holds by JOBS_CHANGED and never by its own word: what it says it holds is only compared. Pure.
+ * The runner machine: one registered worker, connected or silent, drained or not, with the attempts it holds. JOBS_CHANGED
+ * alone decides which attempts it holds; the attempts that the process names are only compared with them. Pure.
  */
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
 import type { AttemptRef, RunnerCapabilities } from '../src/contract/types.ts';
 import type { Deadline, JobChange, RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
 
-/** One attempt in the runner's hands: which, and what of the machine it was promised. */
+/** One attempt that the runner holds, with the resources reserved for it. */
 export interface HeldAttempt {
   jobId: string;
   attempt: number;
   cpuMilli: number;
   memoryBytes: number;
-  /** Since when the runner no longer names it, if so (ms). */
+  /** Time of the first heartbeat in a row that does not name the attempt (ms); absent while the runner names it. */
   missingSinceMs?: number;
 }
 
@@ -25,9 +25,9 @@ export interface RunnerContext {
   tags: readonly string[];
   heartbeatIntervalSecs: number;
   registeredAtMs: number;
-  /** The last heartbeat as shown. */
+  /** Time of the last heartbeat, for display. */
   lastHeartbeatMs: number;
-  /** From when silence is counted: the last heartbeat, or a later restart of the coordinator. */
+  /** Start of the silence: the last heartbeat, or a later restart of the coordinator. */
   heardAtMs: number;
   held: readonly HeldAttempt[];
   drained: boolean;
@@ -44,7 +44,7 @@ export interface RunnerInput {
 type RunnerEmitted = RunnerFact | RunnerLost | RunnerSignedOff;
 type Of<T extends RunnerEvent['type']> = Extract<RunnerEvent, { type: T }>;
 
-/** What the runner holds after the changes. */
+/** Returns the context after the changes: attempts held, and counters. */
 function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerContext {
   const held = new Map(c.held.map((it) => [it.jobId, it]));
   let { completed, failed } = c;
@@ -71,8 +71,8 @@ function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerCo
   return { ...c, held: [...held.values()], completed, failed };
 }
 
-/** Marks what the runner no longer names, and unmarks what it names again. */
-function compared(
+/** Marks the attempts that the runner no longer names, and clears the mark of those it names again. */
+function markMissing(
   held: readonly HeldAttempt[],
   named: readonly AttemptRef[] | undefined,
   now: number,
@@ -93,8 +93,8 @@ function compared(
 const refs = (held: readonly HeldAttempt[]): AttemptRef[] =>
   held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
 
-/** What a process that starts under this id does not have: all that the one before held and this one does not name. */
-function notTakenOver(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
+/** The attempts of the previous process that the registering process does not name. */
+function droppedAttempts(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
   if (event.instance === c.instance) return [];
   const named = new Map(event.holding.map((it) => [it.job_id, it.attempt]));
   return refs(c.held.filter((it) => named.get(it.jobId) !== it.attempt));
@@ -118,12 +118,12 @@ export const runnerMachine = setup({
   },
   guards: {
     sameInstance: ({ context, event }) => 'instance' in event && event.instance === context.instance,
-    /** The registered process itself, or one that knows it to be dead: nobody else may take a live runner's id. */
+    /** The registered process itself, or one that has found it to be dead: no other process may take a live runner's id. */
     takesOver: ({ context, event }) =>
       event.type === 'REGISTER' && (event.instance === context.instance || event.replaces === context.instance),
-    drained: ({ context, event }) => context.drained && isFromUs(context, event),
-    holdsJobs: ({ context, event }) => context.held.length > 0 && isFromUs(context, event),
-    isFromUs: ({ context, event }) => isFromUs(context, event),
+    drained: ({ context, event }) => context.drained && isFromRegistered(context, event),
+    holdsJobs: ({ context, event }) => context.held.length > 0 && isFromRegistered(context, event),
+    isFromUs: ({ context, event }) => isFromRegistered(context, event),
     willHold: ({ context, event }) =>
       event.type === 'JOBS_CHANGED' && afterChanges(context, event.changes).held.length > 0,
     silent: ({ context: c, event }) => event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
@@ -142,55 +142,55 @@ export const runnerMachine = setup({
         heartbeatIntervalSecs: event.heartbeatIntervalSecs,
         lastHeartbeatMs: event.now,
         heardAtMs: event.now,
-        held: compared(c.held, event.holding, event.now),
+        held: markMissing(c.held, event.holding, event.now),
       };
     }),
-    tellNotTakenOver: emit(({ context: c, event }): RunnerLost => ({
+    emitNotTakenOver: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
-      held: event.type === 'REGISTER' ? notTakenOver(c, event) : [],
+      held: event.type === 'REGISTER' ? droppedAttempts(c, event) : [],
       cause: 'was restarted',
       now: event.now,
     })),
-    hear: assign(({ context: c, event }) => ({
+    recordContact: assign(({ context: c, event }) => ({
       lastHeartbeatMs: event.now,
       heardAtMs: event.now,
-      held: compared(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
+      held: markMissing(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
     })),
     apply: assign(({ context, event }) =>
       event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context,
     ),
     drain: assign(({ event }) => ({ drained: true, drainReason: event.type === 'DRAIN' ? event.reason : undefined })),
     resume: assign({ drained: false, drainReason: undefined }),
-    tellMissing: emit(({ context: c, event }): RunnerLost => ({
+    emitMissing: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
       held: refs(c.held.filter((it) => isOverdue(c, it, event.now))),
       cause: 'no longer reports this run',
       now: event.now,
     })),
-    tellLost: emit(({ context: c, event }): RunnerLost => ({
+    emitLost: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
       held: refs(c.held),
       cause: `sent no heartbeat for ${Math.round((event.now - c.heardAtMs) / 1000)} s`,
       now: event.now,
     })),
-    tellSignedOff: emit(({ context: c, event }): RunnerSignedOff => ({
+    emitSignedOff: emit(({ context: c, event }): RunnerSignedOff => ({
       type: 'runner.signed-off',
       runnerId: c.runnerId,
       held: refs(c.held),
       now: event.now,
     })),
-    tellRegistered: emit(({ context, event }) => fact('runner.registered', context, event)),
-    tellOnline: emit(({ context, event }) => fact('runner.online', context, event)),
-    tellSilent: emit(({ context, event }) => fact('runner.silent', context, event)),
-    tellDrained: emit(({ context, event }) => fact('runner.drained', context, event)),
-    tellResumed: emit(({ context, event }) => fact('runner.resumed', context, event)),
+    emitRegistered: emit(({ context, event }) => fact('runner.registered', context, event)),
+    emitOnline: emit(({ context, event }) => fact('runner.online', context, event)),
+    emitSilent: emit(({ context, event }) => fact('runner.silent', context, event)),
+    emitDrained: emit(({ context, event }) => fact('runner.drained', context, event)),
+    emitResumed: emit(({ context, event }) => fact('runner.resumed', context, event)),
   },
 }).createMachine({
   id: 'runner',
-  // A runner that nothing was heard of: the first REGISTER brings it to life.
+  // A new runner is Offline until its first REGISTER.
   initial: 'Offline',
   context: ({ input }) => ({
     runnerId: input.runnerId,
@@ -215,77 +215,77 @@ export const runnerMachine = setup({
     failed: 0,
   }),
   on: {
-    // Wherever it was: drained stays drained, and what the process before held is given away unless this one names it.
+    // In every state: a drained runner stays drained, and attempts of the previous process are lost unless this one names them.
     REGISTER: [
       {
         guard: and(['takesOver', 'drained']),
         target: '.Maintenance',
-        actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'],
+        actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'],
       },
       {
         guard: and(['takesOver', 'holdsJobs']),
         target: '.Busy',
-        actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'],
+        actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'],
       },
-      { guard: 'takesOver', target: '.Idle', actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'] },
+      { guard: 'takesOver', target: '.Idle', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
     ],
-    SIGN_OFF: { guard: 'sameInstance', target: '.Offline', actions: 'tellSignedOff' },
+    SIGN_OFF: { guard: 'sameInstance', target: '.Offline', actions: 'emitSignedOff' },
   },
   states: {
     Idle: {
       on: {
-        HEARTBEAT: { guard: 'sameInstance', actions: 'hear' },
+        HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [{ guard: 'willHold', target: 'Busy', actions: 'apply' }, { actions: 'apply' }],
-        DRAIN: { target: 'Maintenance', actions: ['drain', 'tellDrained'] },
-        // Resuming what is not drained is no mistake; an empty transition would refuse it.
+        DRAIN: { target: 'Maintenance', actions: ['drain', 'emitDrained'] },
+        // A runner that is not drained may be resumed; a transition without an action would refuse the event.
         RESUME: { actions: 'resume' },
-        SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },
+        SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
       },
     },
     Busy: {
       on: {
-        HEARTBEAT: { guard: 'sameInstance', actions: 'hear' },
+        HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [
           { guard: 'willHold', actions: 'apply' },
           { target: 'Idle', actions: 'apply' },
         ],
-        DRAIN: { target: 'Maintenance', actions: ['drain', 'tellDrained'] },
-        // Resuming what is not drained is no mistake; an empty transition would refuse it.
+        DRAIN: { target: 'Maintenance', actions: ['drain', 'emitDrained'] },
+        // A runner that is not drained may be resumed; a transition without an action would refuse the event.
         RESUME: { actions: 'resume' },
-        SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },
-        MISSING: { guard: 'anyOverdue', actions: 'tellMissing' },
+        SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
+        MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
       },
     },
     Maintenance: {
       on: {
-        HEARTBEAT: { guard: 'sameInstance', actions: 'hear' },
+        HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: { actions: 'apply' },
         DRAIN: { actions: 'drain' },
         RESUME: [
-          { guard: 'silent', target: 'Offline', actions: ['resume', 'tellResumed'] },
-          { guard: 'holdsJobs', target: 'Busy', actions: ['resume', 'tellResumed'] },
-          { target: 'Idle', actions: ['resume', 'tellResumed'] },
+          { guard: 'silent', target: 'Offline', actions: ['resume', 'emitResumed'] },
+          { guard: 'holdsJobs', target: 'Busy', actions: ['resume', 'emitResumed'] },
+          { target: 'Idle', actions: ['resume', 'emitResumed'] },
         ],
-        SILENCE: { guard: 'silent', target: 'Offline', actions: 'tellSilent' },
-        MISSING: { guard: 'anyOverdue', actions: 'tellMissing' },
+        SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
+        MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
       },
     },
     Offline: {
       on: {
         REGISTER: [
-          { guard: 'drained', target: 'Maintenance', actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'] },
-          { guard: 'holdsJobs', target: 'Busy', actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'] },
-          { target: 'Idle', actions: ['tellNotTakenOver', 'takeOver', 'tellRegistered'] },
+          { guard: 'drained', target: 'Maintenance', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
+          { guard: 'holdsJobs', target: 'Busy', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
+          { target: 'Idle', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
         ],
         HEARTBEAT: [
-          { guard: 'drained', target: 'Maintenance', actions: ['hear', 'tellOnline'] },
-          { guard: 'holdsJobs', target: 'Busy', actions: ['hear', 'tellOnline'] },
-          { guard: 'isFromUs', target: 'Idle', actions: ['hear', 'tellOnline'] },
+          { guard: 'drained', target: 'Maintenance', actions: ['recordContact', 'emitOnline'] },
+          { guard: 'holdsJobs', target: 'Busy', actions: ['recordContact', 'emitOnline'] },
+          { guard: 'isFromUs', target: 'Idle', actions: ['recordContact', 'emitOnline'] },
         ],
         JOBS_CHANGED: { actions: 'apply' },
-        DRAIN: { actions: ['drain', 'tellDrained'] },
-        RESUME: { actions: ['resume', 'tellResumed'] },
-        LEASE_ENDED: { guard: 'leaseOver', actions: 'tellLost' },
+        DRAIN: { actions: ['drain', 'emitDrained'] },
+        RESUME: { actions: ['resume', 'emitResumed'] },
+        LEASE_ENDED: { guard: 'leaseOver', actions: 'emitLost' },
       },
     },
   },
@@ -293,12 +293,12 @@ export const runnerMachine = setup({
 
 export type RunnerSnapshot = SnapshotFrom<typeof runnerMachine>;
 
-/** A heartbeat counts only when it comes from the process that is registered; other events carry no instance. */
-function isFromUs(context: RunnerContext, event: RunnerEvent): boolean {
+/** True unless the event is a heartbeat of another process than the registered one. */
+function isFromRegistered(context: RunnerContext, event: RunnerEvent): boolean {
   return event.type !== 'HEARTBEAT' || event.instance === context.instance;
 }
 
-/** The moment this runner has to be looked at again, if any. */
+/** The runner's next deadline, if it has one. */
 export function runnerDeadline(value: string, c: RunnerContext): Deadline | undefined {
   if (value === 'Offline') {
     return c.held.length === 0 ? undefined : { kind: 'lease', atMs: c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) };
@@ -311,7 +311,7 @@ export function runnerDeadline(value: string, c: RunnerContext): Deadline | unde
   return missing.atMs < silence.atMs ? missing : silence;
 }
 
-/** What a restart of the coordinator does to the runner's clock: silence and missing attempts are counted from now. */
+/** Returns the context after a restart of the coordinator: silence and missing attempts are counted from now. */
 export function reviveRunner(c: RunnerContext, now: number): RunnerContext {
   const held = c.held.map((it) => (it.missingSinceMs === undefined ? it : { ...it, missingSinceMs: now }));
   return { ...c, heardAtMs: now, held };

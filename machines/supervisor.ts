@@ -1,6 +1,6 @@
 /**
- * The supervisor: owns time and knows how the system as a whole is. It is *given* the time and what is due, and says which
- * actor's deadline has passed; it counts faults. Pure.
+ * The supervisor machine: the life cycle of the coordinator. TICK brings it the time and the expired deadlines; it emits
+ * one fact per deadline, and counts faults. Pure.
  */
 import { assign, emit, enqueueActions, setup, type SnapshotFrom } from 'xstate';
 import type { DeadlinePassed, SupervisorEvent, SupervisorFact } from './protocol.ts';
@@ -11,7 +11,7 @@ export interface SupervisorContext {
   /** Turns that threw and were rolled back. */
   faults: number;
   lastFault: { atMs: number; operation: string; message: string } | undefined;
-  /** Why the system stopped by itself. */
+  /** Why the coordinator stopped without being asked. */
   failure: string | undefined;
 }
 
@@ -25,9 +25,9 @@ export const supervisorMachine = setup({
     input: {} as { now: number },
   },
   actions: {
-    // A clock that stepped backwards is seen as standing still.
+    // A clock that stepped backwards does not move `lastTickMs`.
     noteTime: assign(({ context, event }) => ({ lastTickMs: Math.max(context.lastTickMs, event.now) })),
-    tellDue: enqueueActions(({ event, enqueue }) => {
+    emitDue: enqueueActions(({ event, enqueue }) => {
       if (event.type !== 'TICK') return;
       for (const { address, kind } of event.due) {
         enqueue.emit({ type: 'deadline.passed', address, kind, now: event.now });
@@ -42,11 +42,11 @@ export const supervisorMachine = setup({
         : {},
     ),
     noteFailure: assign(({ event }) => (event.type === 'WRITE_FAILED' ? { failure: event.message } : {})),
-    tellServing: emit(({ event }) => fact('system.serving', event)),
-    tellStopping: emit(({ event }) => fact('system.stopping', event)),
-    tellStopped: emit(({ event }) => fact('system.stopped', event)),
-    tellFailed: emit(({ event }) => fact('system.failed', event)),
-    tellFaulted: emit(({ event }) => fact('system.faulted', event)),
+    emitServing: emit(({ event }) => fact('system.serving', event)),
+    emitStopping: emit(({ event }) => fact('system.stopping', event)),
+    emitStopped: emit(({ event }) => fact('system.stopped', event)),
+    emitFailed: emit(({ event }) => fact('system.failed', event)),
+    emitFaulted: emit(({ event }) => fact('system.faulted', event)),
   },
 }).createMachine({
   id: 'supervisor',
@@ -61,23 +61,23 @@ export const supervisorMachine = setup({
   states: {
     Starting: {
       on: {
-        OPENED: { target: 'Serving', actions: ['noteTime', 'tellServing'] },
-        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'tellFailed'] },
+        OPENED: { target: 'Serving', actions: ['noteTime', 'emitServing'] },
+        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
     },
     Serving: {
       on: {
-        TICK: { actions: ['noteTime', 'tellDue'] },
-        FAULT: { actions: ['noteFault', 'tellFaulted'] },
-        STOP: { target: 'Stopping', actions: 'tellStopping' },
-        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'tellFailed'] },
+        TICK: { actions: ['noteTime', 'emitDue'] },
+        FAULT: { actions: ['noteFault', 'emitFaulted'] },
+        STOP: { target: 'Stopping', actions: 'emitStopping' },
+        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
     },
     Stopping: {
       on: {
-        FAULT: { actions: ['noteFault', 'tellFaulted'] },
-        CLOSED: { target: 'Stopped', actions: 'tellStopped' },
-        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'tellFailed'] },
+        FAULT: { actions: ['noteFault', 'emitFaulted'] },
+        CLOSED: { target: 'Stopped', actions: 'emitStopped' },
+        WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
     },
     Stopped: { type: 'final' },

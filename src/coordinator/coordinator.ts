@@ -1,6 +1,6 @@
 /**
- * The coordinator: the parts of the system put together over an open store, brought back to life as the store has them, and
- * moved by a tick. `http/` asks it through `api.ts`; it knows nothing of HTTP.
+ * The coordinator: builds the parts over an open store, recovers the active actors and runs a periodic tick. `http/` uses
+ * it through `api.ts`; nothing here depends on HTTP.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
@@ -15,7 +15,7 @@ import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import { Directory, type Activation } from './actors/directory.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
-import { project, updateIndex, updateIndexes } from './turn/projections.ts';
+import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim, servePendingPolls } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
@@ -36,56 +36,56 @@ import { createStatistics, summarize } from './resources/statistics.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 
-/** How often the supervisor looks at the clock. Deadlines are kept to within this. */
+/** The interval between ticks, and so the resolution of deadlines. */
 export const TICK_MS = 1_000;
-/** How often what is too old is looked for. */
+/** The interval between sweeps for expired idempotency keys, batches and runners. */
 const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
-/** What happened to the system as a whole, for the log. */
+/** Callbacks for the log and the metrics. */
 export interface CoordinatorHooks {
   /** A turn threw and was rolled back. */
   fault?(operation: string, error: unknown): void;
-  /** A study was accepted that will probably mislead. */
+  /** A study was accepted with warnings. */
   warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
-  /** The store did not take a write: the process must end. */
+  /** A write to the store failed: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
   committed?(group: CommittedGroup): void;
-  /** A turn has ended, and took so long. */
+  /** A turn ended, with its outcome and duration. */
   turn?: TurnObserver;
 }
 
-/** A group of changes that has reached the disk, as watchers hear of it. */
+/** A group of changes that is on disk, for watchers. */
 export interface Commit {
   facts: readonly Fact[];
-  /** Every event every actor took. Empty for turns that ran before the first watcher came. */
-  steps: readonly ActorTransition[];
+  /** Every event that an actor took, in order. Empty for turns that ran before the first watcher subscribed. */
+  transitions: readonly ActorTransition[];
 }
 
 export interface Coordinator extends CoordinatorApi {
-  /** What the system consists of; for tests and the recorder of snapshots. */
+  /** The parts; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
-  /** Calls the listener after each committed group, until the function returned is called. Free while nobody watches. */
+  /** Calls the listener after each committed group, until the returned function is called. Costs nothing without a listener. */
   watch(listener: (commit: Commit) => void): () => void;
-  /** Looks at the clock now. Called by its own timer; tests with a simulated clock call it themselves. */
+  /** Handles expired deadlines now. Its own timer calls it; tests with a simulated clock call it directly. */
   tick(): Promise<void>;
-  /** Answers waiting runners with nothing, now and from now on, so that their connections can be closed. */
+  /** Answers all long polls with no work, now and from now on, so that their connections can be closed. */
   releaseWaiting(): void;
-  /** Finishes what was begun, writes it and closes the store. */
+  /** Completes running turns, writes their changes and closes the store. */
   close(): Promise<void>;
 }
 
-/** Opens a coordinator on a store and brings back to life what was alive. Owns the store from then on. */
+/** Opens a coordinator on a store, which it then owns, and recovers the active actors. */
 export async function openCoordinator(
   store: Store,
-  world: Clock,
-  settings: Partial<CoordinatorOptions> & { news?: CoordinatorHooks } = {},
+  clock: Clock,
+  settings: Partial<CoordinatorOptions> & { hooks?: CoordinatorHooks } = {},
 ): Promise<Coordinator> {
-  const { news = {}, ...options } = settings;
-  const coordinator = new RunningCoordinator(store, world, { ...DEFAULT_OPTIONS, ...options }, news);
-  await coordinator.begin();
+  const { hooks = {}, ...options } = settings;
+  const coordinator = new RunningCoordinator(store, clock, { ...DEFAULT_OPTIONS, ...options }, hooks);
+  await coordinator.open();
   return coordinator;
 }
 
@@ -93,7 +93,7 @@ class RunningCoordinator implements Coordinator {
   readonly core: Core;
   readonly #deadlines = new DeadlineQueue();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
-  readonly #news: CoordinatorHooks;
+  readonly #hooks: CoordinatorHooks;
   readonly #retention: Retention;
   readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
@@ -101,57 +101,57 @@ class RunningCoordinator implements Coordinator {
   #isServeScheduled = false;
   #sweepAtMs: number;
 
-  constructor(store: Store, world: Clock, options: CoordinatorOptions, news: CoordinatorHooks) {
-    this.#news = news;
-    this.#sweepAtMs = world.now();
-    const hear = (fact: Fact): void => this.core.turns.onFact(fact);
-    const commits = new GroupCommit(store, world, {
+  constructor(store: Store, clock: Clock, options: CoordinatorOptions, hooks: CoordinatorHooks) {
+    this.#hooks = hooks;
+    this.#sweepAtMs = clock.now();
+    const onFact = (fact: Fact): void => this.core.turns.onFact(fact);
+    const groupCommit = new GroupCommit(store, clock, {
       committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
-    const directory = new Directory(commits, hear);
-    const dispatch = new Scheduler({
+    const directory = new Directory(groupCommit, onFact);
+    const scheduler = new Scheduler({
       isTouched: (id) => directory.isTouched(id),
       isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
     });
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
-      commits,
-      world,
-      registry: { openJobsOf: (batchId) => openJobsOf(directory, dispatch, batchId) },
+      groupCommit,
+      clock,
+      registry: { openJobsOf: (batchId) => openJobsOf(directory, scheduler, batchId) },
       listener: {
-        ending: project,
-        concluded: (changed, facts) => {
-          updateIndexes({ dispatch, deadlines: this.#deadlines }, changed, facts);
-          // A turn that changed nothing brought neither work nor room. Serving is such a turn when there is nothing for those
-          // who wait, and would call for itself without end.
-          if (changed.length > 0) this.#serveSoon();
+        ending: addFactRecords,
+        completed: (changed, facts) => {
+          updateIndexes({ scheduler, deadlines: this.#deadlines }, changed, facts);
+          // A turn that changed nothing added neither work nor capacity. A serving turn that assigns nothing changes nothing,
+          // and would schedule itself without end.
+          if (changed.length > 0) this.#schedulePendingPolls();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
     };
-    const turns = news.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, news.turn);
-    const waiting = new LongPolls<ClaimResponse>(world);
+    const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
+    const longPolls = new LongPolls<ClaimResponse>(clock);
     this.core = {
-      clock: world,
+      clock,
       store,
       turns,
       directory,
-      groupCommit: commits,
-      scheduler: dispatch,
-      longPolls: waiting,
-      studyCache: new StudyCache(commits),
+      groupCommit,
+      scheduler,
+      longPolls,
+      studyCache: new StudyCache(groupCommit),
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
       options,
     };
     this.#retention = new Retention(this.core);
-    this.#supervisor = createActor(supervisorMachine, { input: { now: world.now() } });
-    this.#supervisor.on('*', hear);
+    this.#supervisor = createActor(supervisorMachine, { input: { now: clock.now() } });
+    this.#supervisor.on('*', onFact);
     this.#supervisor.start();
   }
 
-  async begin(): Promise<void> {
+  async open(): Promise<void> {
     await recover(this.core, this.#deadlines);
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
     await this.#retention.resume();
@@ -174,7 +174,7 @@ class RunningCoordinator implements Coordinator {
   #tickLater(): void {
     if (this.#isStopped) return;
     this.#cancelTick = this.core.clock.after(TICK_MS, () => {
-      // A tick that was refused is told in the log by the turn; the next one is due all the same.
+      // The turn logs a refused tick; the next tick is scheduled in either case.
       this.tick().then(
         () => this.#tickLater(),
         () => this.#tickLater(),
@@ -188,64 +188,64 @@ class RunningCoordinator implements Coordinator {
   }
 
   async tick(): Promise<void> {
-    const { turns, clock: world } = this.core;
+    const { turns, clock } = this.core;
     const written: Promise<void>[] = [];
-    // Each deadline is a turn of its own, so that one that cannot be judged does not keep the others from it.
-    for (const due of this.#deadlines.due(world.now())) {
+    // Each deadline has a turn of its own, so that a turn that fails does not block the other deadlines.
+    for (const due of this.#deadlines.due(clock.now())) {
       try {
         const turn = turns.runNow('tick', ({ now }) => this.#supervisor.send({ type: 'TICK', now, due: [due] }));
         written.push(turn.written);
       } catch (error) {
         if (!(error instanceof SimbatchError)) throw error;
       }
-      this.#judgeAgain(due);
+      this.#requeueDeadline(due);
     }
-    this.#serveSoon();
-    if (world.now() >= this.#sweepAtMs) {
-      this.#sweepAtMs = world.now() + SWEEP_MS;
+    this.#schedulePendingPolls();
+    if (clock.now() >= this.#sweepAtMs) {
+      this.#sweepAtMs = clock.now() + SWEEP_MS;
       await forgetOldKeys(this.core);
       this.#retention.sweepLater();
     }
     await Promise.all(written);
   }
 
-  /** A deadline that was not acted on, since its turn was rolled back or the clock set back, comes up again. */
-  #judgeAgain({ address }: DueDeadline): void {
+  /** Queues a deadline again that was not acted on, because its turn was rolled back or the clock was set back. */
+  #requeueDeadline({ address }: DueDeadline): void {
     if (this.#deadlines.has(address)) return;
-    const { directory, scheduler: dispatch } = this.core;
+    const { directory, scheduler } = this.core;
     for (const live of [directory.jobs, directory.runners]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
       if (activation !== undefined && address.startsWith(activation.kind)) {
-        updateIndex({ dispatch, deadlines: this.#deadlines }, activation);
+        updateIndex({ scheduler, deadlines: this.#deadlines }, activation);
       }
     }
   }
 
-  /** Work may have come up, or room for it: those who wait are served once the running requests have had their turn. */
-  #serveSoon(): void {
+  /** Serves the pending long polls after the running requests: work or capacity may have been added. */
+  #schedulePendingPolls(): void {
     if (this.#isServeScheduled || this.core.longPolls.size === 0 || !this.core.scheduler.hasWork) return;
     this.#isServeScheduled = true;
     queueMicrotask(() => {
       this.#isServeScheduled = false;
       servePendingPolls(this.core).catch(() => {
-        // Told by the turn or by the failing write; who waits goes on waiting.
+        // The turn or the failed write has logged the error; the polls keep waiting.
       });
     });
   }
 
   #committed(group: CommittedGroup, actors: readonly Activation[]): void {
     const { facts, steps } = group;
-    const { directory, statistics: views, clock: world } = this.core;
+    const { directory, statistics, clock } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
-    // A sign of life tells no fact, and is most of what a waiting pool sends.
-    const summary = facts.length > 0 ? summarize(facts, world.now(), simulationOf) : undefined;
+    // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
+    const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationOf) : undefined;
     for (const actor of actors) directory.deactivate(actor);
-    // The change is on disk: a fault of those who look on must not keep its reply back.
+    // The change is on disk: an error in a watcher must not delay its reply.
     try {
-      if (summary !== undefined) views.trigger.committed(summary);
-      this.#news.committed?.(group);
-      for (const watcher of this.#watchers) watcher({ facts, steps });
+      if (summary !== undefined) statistics.trigger.committed(summary);
+      this.#hooks.committed?.(group);
+      for (const watcher of this.#watchers) watcher({ facts, transitions: steps });
     } catch (error) {
       this.#faulted('publish', error);
     }
@@ -254,7 +254,7 @@ class RunningCoordinator implements Coordinator {
   #faulted(operation: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     this.#supervisor.send({ type: 'FAULT', now: this.core.clock.now(), operation, message });
-    this.#news.fault?.(operation, error);
+    this.#hooks.fault?.(operation, error);
   }
 
   #failed(error: SimbatchError): void {
@@ -262,7 +262,7 @@ class RunningCoordinator implements Coordinator {
     this.core.turns.refuse(error);
     this.#supervisor.send({ type: 'WRITE_FAILED', now: this.core.clock.now(), message: error.message });
     this.core.longPolls.close(NOTHING);
-    this.#news.failed?.(error);
+    this.#hooks.failed?.(error);
   }
 
   releaseWaiting(): void {
@@ -270,24 +270,24 @@ class RunningCoordinator implements Coordinator {
   }
 
   async close(): Promise<void> {
-    const { turns, groupCommit: commits, store, clock: world } = this.core;
+    const { turns, groupCommit, store, clock } = this.core;
     this.#stopTick();
     if (this.#supervisor.getSnapshot().value === 'Serving') {
-      // A write that fails here has been told; the store must be closed all the same.
+      // The failed write has been reported; the store must be closed in either case.
       await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.#retention.stop();
-    await commits.durable().catch(() => {});
-    this.#supervisor.send({ type: 'CLOSED', now: world.now() });
+    await groupCommit.durable().catch(() => {});
+    this.#supervisor.send({ type: 'CLOSED', now: clock.now() });
     await store.close();
   }
 
   // The interface, operation by operation.
   submit: CoordinatorApi['submit'] = async (...args) => {
     const response = await submit(this.core, ...args);
-    if (response.warnings !== undefined) this.#news.warned?.(response.batch_id, response.warnings);
+    if (response.warnings !== undefined) this.#hooks.warned?.(response.batch_id, response.warnings);
     return response;
   };
   cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);

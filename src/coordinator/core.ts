@@ -1,4 +1,4 @@
-/** The parts of a running coordinator, as the operations use them. Put together in `coordinator.ts`. */
+/** The parts of a running coordinator, as the operations use them. `coordinator.ts` builds them. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse } from '../contract/types.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
@@ -12,13 +12,13 @@ import type { Statistics } from './resources/statistics.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 
-/** What the operator may set. */
+/** The options that an operator can set. */
 export interface CoordinatorOptions {
-  /** Retries of a failed job when the study does not say. */
+  /** Retries of a failed job when the study sets none. */
   defaultMaxRetries: number;
-  /** How long an idempotency key is remembered, in ms. */
+  /** How long an idempotency key is kept, in ms. */
   idempotencyMs: number;
-  /** How long an ended batch and a runner that is gone are kept, in ms; undefined: until they are deleted. */
+  /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Coming back to life after a restart: the open batches, all runners, and the jobs that runners hold. The cost grows with
- * what is active, not with what was ever run. Clocks start afresh as each machine says.
+ * Recovery after a restart: activates the open batches, all runners, and the jobs that runners hold. The cost grows with
+ * the number of active jobs, not with all jobs ever run. Each actor kind resets its own deadlines.
  */
 import { reviveJob } from '../../machines/job-context.ts';
 import { reviveRunner } from '../../machines/runner.ts';
@@ -26,42 +26,42 @@ export async function recover(core: Core, deadlines: DeadlineQueue): Promise<voi
 }
 
 async function restoreBatches(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
-  const { directory, scheduler: dispatch } = core;
+  const { directory, scheduler } = core;
   for await (const chunk of snapshot.entries(allOf('open'))) {
     for (const [key] of chunk) {
       const activation = directory.activate('batch', idOf(key));
       if (activation === undefined) throw new Error(`the store has no record of the open batch ${idOf(key)}`);
-      updateIndex({ dispatch, deadlines }, activation as Activation);
+      updateIndex({ scheduler, deadlines }, activation as Activation);
     }
   }
 }
 
-async function restoreRequeued({ scheduler: dispatch }: Core, snapshot: StoreView): Promise<void> {
+async function restoreRequeued({ scheduler }: Core, snapshot: StoreView): Promise<void> {
   const entries: { jobId: string; entry: RequeueRecord }[] = [];
   for await (const chunk of snapshot.entries(allOf('requeue'))) {
     for (const [key, record] of chunk) entries.push({ jobId: idOf(key), entry: JSON.parse(record) as RequeueRecord });
   }
-  // Keys are in run order; the queue is in the order of requeueing.
+  // Keys are in run order; the requeue index is in the order of requeueing.
   entries.sort((a, b) => a.entry.sinceMs - b.entry.sinceMs);
-  for (const { jobId, entry } of entries) dispatch.requeue(batchIdOf(jobId), { runId: runIdOf(jobId), ...entry });
+  for (const { jobId, entry } of entries) scheduler.requeue(batchIdOf(jobId), { runId: runIdOf(jobId), ...entry });
 }
 
 async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
-  const { directory, scheduler: dispatch, clock: world } = core;
-  const now = world.now();
+  const { directory, scheduler, clock } = core;
+  const now = clock.now();
   for await (const chunk of snapshot.entries(allOf('runner'))) {
     for (const [key] of chunk) {
       const runnerId = idOf(key);
       const state = directory.state('runner', runnerId);
       if (state === undefined) continue;
       const runner = directory.restore('runner', runnerId, { ...state, context: reviveRunner(state.context, now) });
-      updateIndex({ dispatch, deadlines }, runner as Activation);
+      updateIndex({ scheduler, deadlines }, runner as Activation);
       for (const { jobId } of state.context.held) {
         const job = directory.state('job', jobId);
         if (job === undefined || isTerminal(job.value))
           throw new Error(`runner ${runnerId} holds job ${jobId}, which is not active`);
         const context = { ...job.context, ...reviveJob(job.value, job.context, now) };
-        updateIndex({ dispatch, deadlines }, directory.restore('job', jobId, { ...job, context }) as Activation);
+        updateIndex({ scheduler, deadlines }, directory.restore('job', jobId, { ...job, context }) as Activation);
       }
     }
   }

@@ -26,7 +26,7 @@ describe('GET /metrics', () => {
   const metrics = new Metrics();
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-metrics-'));
-    coordinator = await openCoordinator(metrics.timed(await openStore(folder)), systemClock, { news: metrics.news });
+    coordinator = await openCoordinator(metrics.timed(await openStore(folder)), systemClock, { hooks: metrics.news });
     metrics.watch(coordinator);
     server = await listen({ coordinator, metrics });
   });

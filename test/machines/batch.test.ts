@@ -1,6 +1,6 @@
 /**
- * The batch's machine. A batch is written as its runs, a letter each: P Pending and untouched, Q requeued, C Claimed, R Running,
- * D Completed, F Failed, T Timeout, X Cancelled, x Cancelled while untouched; a `!` behind them when its cancellation was asked for. The counters are
+ * The batch machine. A batch is written as its runs, a letter each: P Pending and untouched, Q requeued, C Claimed, R Running,
+ * D Completed, F Failed, T Timeout, X Cancelled, x Cancelled while untouched; a trailing `!` marks a requested cancellation. The counters are
  * always compared with a recount of the letters.
  */
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ const input = (totalJobs: number) => ({
   samplingScheme: 's',
 });
 
-/** What the letters come to. Runs before the cursor were handed out, or cancelled and passed over. */
+/** The counters of the letters. Runs before the cursor were claimed, or cancelled and skipped. */
 function recount(text: string) {
   const isCancelRequested = text.endsWith('!');
   const runs = text.replace('!', '').split('');
@@ -111,7 +111,7 @@ function eventOf(text: string, runs: string): BatchEvent {
   return { type: 'JOBS_CHANGED', changes, now: NOW };
 }
 
-function told(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; facts: string[] } {
+function outcome(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; facts: string[] } {
   const actor = createActor(batchMachine, { snapshot: from, input: from.context });
   const facts: string[] = [];
   actor.on('*', (it: BatchFact) => facts.push(it.type === 'batch.ended' ? `ended ${it.status}` : it.type.slice(6)));
@@ -182,15 +182,15 @@ describe('machines/batch', () => {
       const before = batchOf(state as BatchStatus, runs);
       const event = eventOf(change, runs);
       expect(before.can(event)).to.equal(true);
-      const { after, facts: heard } = told(before, event);
+      const { after, facts: emitted } = outcome(before, event);
       expect(after.value).to.equal(target);
       expect(counters(after.context)).to.deep.equal(recount(left));
-      expect(heard.join(', ')).to.equal(facts);
+      expect(emitted.join(', ')).to.equal(facts);
       expect(after.status).to.equal(['Pending', 'Running'].includes(target) ? 'active' : 'done');
     });
   }
 
-  it('takes nothing when it is over', () => {
+  it('takes no event once it has ended', () => {
     for (const [state, runs] of [
       ['Completed', 'DD'],
       ['Failed', 'FF'],
@@ -199,14 +199,14 @@ describe('machines/batch', () => {
       for (const event of [eventOf('CANCEL', runs), eventOf('0>C', 'PP'), eventOf('0>D', 'RR')]) {
         const before = batchOf(state, runs);
         expect(before.can(event), `${state} ${event.type}`).to.equal(false);
-        const { after, facts } = told(before, event);
+        const { after, facts } = outcome(before, event);
         expect(after.context).to.deep.equal(before.context);
         expect(facts).to.deep.equal([]);
       }
     }
   });
 
-  it('without runs is Completed at once', () => {
+  it('is Completed at once without runs', () => {
     const actor = createActor(batchMachine, { input: input(0) });
     const facts: string[] = [];
     actor.on('*', (it) => facts.push(it.type));
@@ -236,7 +236,7 @@ describe('machines/batch', () => {
     }
   });
 
-  it('counts what a recount counts, after whatever legal changes', () => {
+  it('has counters that equal a recount after any legal changes', () => {
     const NEXT: Record<string, string> = { P: 'Cx', Q: 'CX', C: 'RQX', R: 'DFTQX' };
     const steps = fc.array(fc.record({ run: fc.nat(4), to: fc.nat(4), cancel: fc.nat(40) }), { maxLength: 60 });
     fc.assert(
@@ -250,7 +250,7 @@ describe('machines/batch', () => {
             runs = `${runs.replace('!', '').replaceAll('P', 'x')}!`;
           } else {
             const from = runs[run] ?? '';
-            // Untouched runs are handed out in order.
+            // Untouched runs are claimed in order.
             const isFirst = from !== 'P' || runs.indexOf('P') === run;
             const choice = (NEXT[from] ?? '').split('').filter((it) => it !== 'C' || (isFirst && !runs.endsWith('!')));
             const letter = choice[to % Math.max(1, choice.length)];

@@ -1,4 +1,4 @@
-/** Jobs in every state, and every event a job can hear, for the tests of its machine. */
+/** Jobs in every state, and every event of a job, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
 import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts';
 import { jobMachine } from '../../machines/job.ts';
@@ -36,12 +36,12 @@ const CONTEXTS: Readonly<Record<JobStatus, Partial<JobContext>>> = {
   Cancelled: { ...held, completedAtMs: NOW - 1 },
 };
 
-/** A job in a state, as it would be there, with changes. */
+/** A job in a state with a plausible context, with changes. */
 export function jobIn(value: JobStatus, changes: Partial<JobContext> = {}): SnapshotFrom<typeof jobMachine> {
   return jobMachine.resolveState({ value, context: { ...input, ...INITIAL_HISTORY, ...CONTEXTS[value], ...changes } });
 }
 
-/** A job that nothing happened to. */
+/** An untouched job. */
 export const untouchedJob = (): SnapshotFrom<typeof jobMachine> =>
   jobMachine.resolveState({ value: 'Pending', context: { ...input, ...INITIAL_HISTORY } });
 

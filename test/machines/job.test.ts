@@ -1,4 +1,4 @@
-/** The job's machine: its transition table as text, its graph, its clock, and what each transition leaves behind. */
+/** The job machine: its transition table as text, its graph, its deadlines, and its history. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { getNextSnapshot } from 'xstate';
@@ -35,7 +35,7 @@ const exercise: Exercise = {
   },
 };
 
-/** Running jobs that one more step brings to a bound, and the events for which that matters. */
+/** Running jobs that are one step from a bound, and the events that the bound affects. */
 const atTheBounds: Exercise = {
   ...exercise,
   events: Object.fromEntries(
@@ -79,7 +79,7 @@ describe('machines/job', () => {
     );
   });
 
-  it('knows its bounds', () => {
+  it('respects its bounds', () => {
     expectTable(
       atTheBounds,
       `
@@ -110,11 +110,11 @@ describe('machines/job', () => {
     );
   });
 
-  it('reaches every state, and ends where it should', () => {
+  it('reaches every state, and only terminal states take no event', () => {
     const paths = getShortestPaths(jobMachine, {
       input: { ...untouchedJob().context, maxRetries: 1, timeLimitMs: 1000 },
       events: everyEvent,
-      // The number of the attempt and the times grow for ever; what may happen does not depend on them.
+      // The attempt number and the times grow without bound; the legal events do not depend on them.
       serializeState: ({ value, context: c }) => JSON.stringify([value, c.retries, c.losses, c.attempt > 0]),
       limit: 10_000,
     });
@@ -130,7 +130,7 @@ describe('machines/job', () => {
     }
   });
 
-  it('keeps the history of its attempts, and of many only the latest hundred', () => {
+  it('keeps the history of its latest hundred attempts', () => {
     let job = untouchedJob();
     for (let n = 1; n <= 103; n += 1) {
       job = after(job, { type: 'CLAIM', runnerId: `r${n}`, now: n });
@@ -150,14 +150,14 @@ describe('machines/job', () => {
     expect(attempts.at(-1)).to.deep.equal({ n: 103, runner: 'r103', claimed: 103 });
   });
 
-  it('keeps a long message whole, and cut in the history', () => {
+  it('keeps a long message, and truncates it in the history', () => {
     const message = 'x'.repeat(5000);
     const { context } = after(jobIn('Running'), { ...JOB_EVENTS['FAIL [invalid]'], message });
     expect(context.error).to.equal(message);
     expect(context.attempts.at(-1)?.message).to.have.length(2000);
   });
 
-  it('names in its message the runner that was lost once too often, and the time limit', () => {
+  it('names the last lost runner, or the time limit, in its message', () => {
     const lost = after(jobIn('Running', { losses: 4 }), JOB_EVENTS.RUNNER_LOST).context.error;
     expect(lost).to.equal(
       'runner r1 was restarted while this run was running on it; the run has lost its runner 5 times, which is the limit',
@@ -181,13 +181,13 @@ describe('machines/job', () => {
     }
   });
 
-  it('begins its clock afresh after a restart', () => {
+  it('resets its deadline after a restart', () => {
     const table: [state: string, dueAtMs: number | undefined, revived: number | undefined][] = [
-      // A claim's time is counted from the restart, even when the clock was set back meanwhile.
+      // The claim time is counted from the restart, even when the clock was set back in between.
       ['Claimed', NOW - 5000, NOW + 60_000],
       ['Claimed', NOW + 59_999, NOW + 60_000],
       ['Claimed', NOW + 3_600_000, NOW + 60_000],
-      // A time limit is not judged within a lease of the restart, and otherwise stays.
+      // A time limit does not expire within a lease of the restart, and otherwise stays.
       ['Running', NOW - 5000, NOW + 60_000],
       ['Running', NOW + 59_999, NOW + 60_000],
       ['Running', NOW + 60_001, NOW + 60_001],
@@ -199,7 +199,7 @@ describe('machines/job', () => {
     }
   });
 
-  it('never throws and keeps its promises, whatever it hears', () => {
+  it('never throws and stays consistent under any sequence of events', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
         let job = untouchedJob();
@@ -219,9 +219,9 @@ describe('machines/job', () => {
 
 const after = (job: JobSnapshot, event: JobEvent): JobSnapshot => getNextSnapshot(jobMachine, job, event);
 
-/** Each event in a form that the job's present state could take. */
+/** Each event in a form that the job's current state could take. */
 function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
-  const report = { runnerId: c.runnerId ?? 'nobody', attempt: c.attempt, now: NOW };
+  const report = { runnerId: c.runnerId ?? 'none', attempt: c.attempt, now: NOW };
   return [
     { type: 'CLAIM', runnerId: 'r1', now: NOW },
     { ...report, type: 'START' },

@@ -1,4 +1,4 @@
-/** Runners in every state, and every event a runner can hear, for the tests of its machine. */
+/** Runners in every state, and every event of a runner, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
 import type { JobChange, RunnerEvent } from '../../machines/protocol.ts';
 import { runnerMachine, type HeldAttempt, type RunnerContext } from '../../machines/runner.ts';
@@ -32,7 +32,7 @@ const BLANK: RunnerContext = {
   failed: 0,
 };
 
-/** A runner last heard at NOW, with changes. */
+/** A runner with its last heartbeat at NOW, with changes. */
 export function runnerIn(
   value: RunnerStatus,
   changes: Partial<RunnerContext> = {},

@@ -1,4 +1,4 @@
-/** The runner's machine: its transition table as text, its graph, its clock, and that it survives whatever it hears. */
+/** The runner machine: its transition table as text, its graph, its deadlines, and its consistency under any events. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { getInitialSnapshot, getNextSnapshot } from 'xstate';
@@ -31,7 +31,7 @@ const exercise: Exercise = {
   },
 };
 
-/** The same states holding jobs or drained, and the events for which that matters. */
+/** The same states with held jobs or drained, and the events that this affects. */
 const REPORTS = ['started', 'failed', 'released', 'timed out', 'cancelled'].map((it) => `JOBS_CHANGED [${it}]`);
 const holding: Exercise = {
   ...exercise,
@@ -123,7 +123,7 @@ describe('machines/runner', () => {
     );
   });
 
-  it('takes exactly these when it holds jobs or is drained', () => {
+  it('takes exactly these events when it holds jobs or is drained', () => {
     expectTable(
       holding,
       `
@@ -185,7 +185,7 @@ describe('machines/runner', () => {
     );
   });
 
-  it('begins Offline, and a first REGISTER brings it to life', () => {
+  it('is Offline until its first REGISTER', () => {
     const fresh = getInitialSnapshot(runnerMachine, { runnerId: 'r1', now: NOW });
     expect(fresh.value).to.equal('Offline');
     const { value, context } = after(fresh, RUNNER_EVENTS['REGISTER [new]'] as RunnerEvent);
@@ -193,7 +193,7 @@ describe('machines/runner', () => {
     expect(context).to.include({ instance: 'i2', registeredAtMs: NOW, lastHeartbeatMs: NOW + 1000 });
   });
 
-  it('reaches every state, and none is an end', () => {
+  it('reaches every state, and none is final', () => {
     const paths = getShortestPaths(runnerMachine, {
       input: { runnerId: 'r1', now: NOW },
       events: Object.values(RUNNER_EVENTS),
@@ -207,7 +207,7 @@ describe('machines/runner', () => {
     for (const { state } of paths) expect(state.status).to.equal('active');
   });
 
-  it('holds what it was given until it hears of the end, in any order', () => {
+  it('holds a claimed attempt until its end, in any order of changes', () => {
     let runner = runnerIn('Idle');
     const jobs = (...changes: (typeof CHANGES)[keyof typeof CHANGES][]): void => {
       runner = after(runner, { type: 'JOBS_CHANGED', changes, now: NOW });
@@ -233,13 +233,13 @@ describe('machines/runner', () => {
     expect(since()).to.equal(undefined);
     beat(NOW + 5000);
     expect(since()).to.equal(NOW + 5000);
-    // Another attempt of the same job is not the one it was given.
+    // Another attempt of the same job is not the held one.
     beat(NOW + 10_000, 2);
     expect(since()).to.equal(NOW + 5000);
     beat(NOW + 15_000, 1);
     expect(since()).to.equal(undefined);
     runner = after(runner, { type: 'HEARTBEAT', instance: 'i1', holding: undefined, now: NOW + 20_000 });
-    expect(since(), 'a sign of life that says nothing of what it holds').to.equal(undefined);
+    expect(since(), 'a heartbeat without `holding`').to.equal(undefined);
   });
 
   it('has one deadline', () => {
@@ -263,7 +263,7 @@ describe('machines/runner', () => {
     }
   });
 
-  it('is given time after a restart, whatever its clock said', () => {
+  it('counts silence and missing attempts from the restart of the coordinator', () => {
     for (const heardAtMs of [NOW - 1_000_000, NOW, NOW + 3_600_000]) {
       const { context } = runnerIn('Busy', { heardAtMs, held: [HELD, { ...HELD, missingSinceMs: 1 }] });
       const revived = reviveRunner(context, NOW);
@@ -273,13 +273,13 @@ describe('machines/runner', () => {
     }
   });
 
-  it('never throws and keeps its promises, whatever it hears', () => {
+  it('never throws and stays consistent under any sequence of events', () => {
     const events = fc.array(fc.constantFrom(...Object.values(RUNNER_EVENTS)), { maxLength: 60 });
     fc.assert(
-      fc.property(events, fc.array(fc.nat(30_000), { maxLength: 60 }), (heard, gaps) => {
+      fc.property(events, fc.array(fc.nat(30_000), { maxLength: 60 }), (received, gaps) => {
         let runner: RunnerSnapshot = getInitialSnapshot(runnerMachine, { runnerId: 'r1', now: NOW });
         let now = NOW;
-        for (const [at, event] of heard.entries()) {
+        for (const [at, event] of received.entries()) {
           now += gaps[at] ?? 0;
           const next = after(runner, { ...event, now });
           if (!runner.can({ ...event, now })) expect(next.context).to.deep.equal(runner.context);

@@ -1,4 +1,4 @@
-/** The supervisor's machine: its transition table as text, its graph, and what it counts. */
+/** The supervisor machine: its transition table as text, its graph, and its fault counter. */
 import { expect } from 'chai';
 import { getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
@@ -63,7 +63,7 @@ describe('machines/supervisor', () => {
     );
   });
 
-  it('reaches every state, and ends Stopped or Failed', () => {
+  it('reaches every state, and only Stopped and Failed are final', () => {
     const paths = getShortestPaths(supervisorMachine, {
       input: { now: NOW },
       events: Object.values(EVENTS),
@@ -75,12 +75,12 @@ describe('machines/supervisor', () => {
     }
   });
 
-  it('remembers the last fault and why it failed', () => {
+  it('keeps the last fault and the cause of its failure', () => {
     let it = getInitialSnapshot(supervisorMachine, { now: NOW });
-    const hear = (event: SupervisorEvent | undefined): void => {
+    const send = (event: SupervisorEvent | undefined): void => {
       if (event !== undefined) it = getNextSnapshot(supervisorMachine, it, event);
     };
-    for (const name of ['OPENED', 'FAULT', 'FAULT', 'WRITE_FAILED']) hear(EVENTS[name]);
+    for (const name of ['OPENED', 'FAULT', 'FAULT', 'WRITE_FAILED']) send(EVENTS[name]);
     expect(it.context).to.deep.include({
       faults: 2,
       lastFault: { atMs: NOW, operation: 'submit', message: 'no' },

@@ -1,4 +1,4 @@
-/** Clients by script: they submit under keys, ask again when no answer came, cancel, drain and resume. */
+/** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
 import { jobId } from '../../src/domain/ids.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
 import type { Stage } from './scenario.ts';
@@ -48,17 +48,17 @@ export class SimClient {
     const { key, options } = submission;
     const asked = this.#stage.api.submit(study(options), { idempotencyKey: key, bodyDigest: key });
     this.#stage.follow(`submits ${key}`, asked, ['unavailable'], {
-      heard: ({ batch_id }) => this.#stage.ledger.submitted(key, batch_id),
+      onAnswer: ({ batch_id }) => this.#stage.acknowledged.submitted(key, batch_id),
     });
   }
 
   #cancelJob(): void {
-    const { dice, api, ledger } = this.#stage;
+    const { dice, api, acknowledged } = this.#stage;
     const batch = dice.pick(this.#stage.batches);
     if (batch === undefined) return;
     const id = jobId(batch, dice.int(7));
     this.#stage.follow('cancels a job', api.cancelJob(id), ['unavailable', 'illegal-transition', 'unknown-job'], {
-      heard: (job) => ledger.ended(id, job.status),
+      onAnswer: (job) => acknowledged.ended(id, job.status),
     });
   }
 
@@ -66,19 +66,19 @@ export class SimClient {
     const batch = this.#stage.dice.pick(this.#stage.batches);
     if (batch === undefined) return;
     this.#stage.follow(`cancels ${batch}`, this.#stage.api.cancelBatch(batch), ['unavailable', 'illegal-transition'], {
-      heard: () => this.#stage.ledger.cancelledBatches.add(batch),
+      onAnswer: () => this.#stage.acknowledged.cancelledBatches.add(batch),
     });
   }
 
   #drain(): void {
-    const { ledger, dice, api } = this.#stage;
+    const { acknowledged, dice, api } = this.#stage;
     const id = dice.pick(this.#stage.runnerIds);
     if (id === undefined) return;
     const resumes = this.#stage.resumes.get(id) ?? 0;
     this.#stage.follow(`drains ${id}`, api.drain(id, 'a new disk'), ['unavailable', 'unknown-runner'], {
-      heard: () => {
-        // A resume sent after the drain may have been carried out already.
-        if (resumes === (this.#stage.resumes.get(id) ?? 0)) ledger.drained.set(id, ledger.heldBy(id));
+      onAnswer: () => {
+        // A resume sent after the drain may already have taken effect.
+        if (resumes === (this.#stage.resumes.get(id) ?? 0)) acknowledged.drained.set(id, acknowledged.heldBy(id));
       },
     });
   }
@@ -87,7 +87,7 @@ export class SimClient {
     const id = this.#stage.dice.pick(this.#stage.runnerIds);
     if (id === undefined) return;
     this.#stage.resumes.set(id, (this.#stage.resumes.get(id) ?? 0) + 1);
-    this.#stage.ledger.drained.delete(id);
+    this.#stage.acknowledged.drained.delete(id);
     this.#stage.follow(`resumes ${id}`, this.#stage.api.resume(id), ['unavailable', 'unknown-runner'], {});
   }
 }

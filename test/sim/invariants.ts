@@ -1,4 +1,4 @@
-/** The sanity check: reads the whole disk, counts everything anew and compares it with what the records say. */
+/** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
 import { pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { allOf, idOf, type KeyKind } from '../../src/coordinator/storage/keys.ts';
@@ -10,7 +10,7 @@ import {
   type BatchState,
   type JobState,
 } from '../../src/coordinator/actors/actor-kinds.ts';
-import { insist } from './ledger.ts';
+import { insist } from './acknowledged.ts';
 
 type Disk = ReadonlyMap<string, string>;
 
@@ -26,13 +26,13 @@ interface Disked {
   results: Set<string>;
 }
 
-/** What is remembered from one check to the next. */
+/** The state that is kept from one check to the next. */
 export class Memory {
-  /** Which jobs and batches were over. */
+  /** The terminal status of ended jobs and batches. */
   readonly ends = new Map<string, string>();
   readonly #states = new Map<string, { record: string; state: unknown }>();
 
-  /** The state that a record stands for; a record that did not change is not read again. */
+  /** Decodes a record; an unchanged record is not decoded again. */
   decoded<T>(id: string, record: string, decode: () => T): T {
     const known = this.#states.get(id);
     if (known?.record === record) return known.state as T;
@@ -42,7 +42,7 @@ export class Memory {
   }
 }
 
-/** Throws a Violation that says what is wrong. */
+/** @throws Violation that describes the inconsistency */
 export function checkDisk(disk: Disk, memory: Memory): void {
   const { ends } = memory;
   const batches = new Map(
@@ -113,7 +113,7 @@ function checkBatch({ value, context: c }: BatchState, { jobs }: Disked): void {
   insist(c.maxParallelJobs === 0 || active <= c.maxParallelJobs, () => `batch ${c.batchId}: ${active} at once`);
 }
 
-/** Each held run is held by exactly one runner, within its room; and what runners hold is held. */
+/** Each held run is held by exactly one runner, within its capacity, and every held job is Claimed or Running. */
 function checkHolders(disk: Disk, { batches, jobs }: Disked): void {
   const holders = new Map<string, string>();
   for (const [runnerId, record] of recordsOf(disk, 'runner')) {

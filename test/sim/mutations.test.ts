@@ -1,20 +1,20 @@
-/** Bugs are put in on purpose: a simulation that does not find them would prove nothing. */
+/** Injected bugs: the simulation must find each of them. */
 import { expect } from 'chai';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
-import { Violation } from './ledger.ts';
+import { Violation } from './acknowledged.ts';
 import { play, type Bug } from './scenario.ts';
 
-/** A bug must show within this many seeds. */
+/** The number of seeds within which a bug must be found. */
 const SEEDS = 60;
 
 interface Mutation {
   name: string;
   bug?: Bug;
-  /** Changes the program itself; returns what changes it back. */
+  /** Modifies the program; returns a function that restores it. */
   patch?: () => () => void;
-  /** What the simulation must say. */
+  /** The violation that the simulation must report. */
   says: RegExp;
 }
 
@@ -70,7 +70,7 @@ const MUTATIONS: Mutation[] = [
     says: /completed is 3, a recount gives 2/,
   },
   {
-    name: 'a batch does not hear of a started job',
+    name: 'a batch receives no job.started',
     patch: () => replaced(WIRING, 'job.started', []),
     says: /claimed is|running is/,
   },

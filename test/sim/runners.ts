@@ -1,10 +1,10 @@
-/** Runners by script: honest on most days, and dead, silent, lying, repeating, late or someone else on others. */
+/** Scripted runners: mostly honest; at times dead, silent, repeating, late, or reporting false attempts and instances. */
 import { jobId } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { AttemptRef, ClaimResponse, Report } from '../../src/contract/types.ts';
 import { RESULT } from '../support/scene.ts';
-import { insist } from './ledger.ts';
+import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
 
 interface Task extends AttemptRef {
@@ -20,10 +20,10 @@ export class SimRunner {
   readonly cores: number;
   #life = 0;
   #isRegistered = false;
-  /** Steps for which nothing is heard of it. */
+  /** Remaining steps without a request. */
   #silentFor = 0;
   #tasks: Task[] = [];
-  /** Attempts it once had: material for lies. */
+  /** Attempts it once had, for false reports. */
   readonly #past: AttemptRef[] = [];
   isHonest: boolean;
 
@@ -43,15 +43,15 @@ export class SimRunner {
     return !this.isHonest && this.#stage.dice.chance(probability);
   }
 
-  /** Sends something, and takes the answer in unless it gets lost on the way. */
-  #ask<T>(what: string, asked: Promise<T>, allowed: readonly string[], heard: (answer: T) => void): void {
+  /** Sends a request and handles the answer, unless the answer is lost. */
+  #ask<T>(what: string, asked: Promise<T>, allowed: readonly string[], onAnswer: (answer: T) => void): void {
     const life = this.#life;
     const isReplyLost = this.#sometimes(0.15);
     this.#stage.follow(`${this.id} ${what}`, asked, ['unavailable', 'wrong-instance', 'unknown-runner', ...allowed], {
-      heard: (answer) => {
-        if (life === this.#life && !isReplyLost) heard(answer);
+      onAnswer: (answer) => {
+        if (life === this.#life && !isReplyLost) onAnswer(answer);
       },
-      refused: (code) => {
+      onRefusal: (code) => {
         if (life !== this.#life) return;
         if (code === 'wrong-instance' || code === 'unknown-runner') this.#isRegistered = false;
       },
@@ -73,9 +73,9 @@ export class SimRunner {
     if (!this.#isRegistered) return this.#register();
     if (this.#sometimes(0.02)) return this.#signOff();
     if (this.#sometimes(0.1)) this.#lie();
-    const deeds = this.isHonest ? 4 : 1 + dice.int(2);
-    for (let deed = 0; deed < deeds; deed += 1) {
-      const choice = this.isHonest ? deed : dice.int(4);
+    const actions = this.isHonest ? 4 : 1 + dice.int(2);
+    for (let action = 0; action < actions; action += 1) {
+      const choice = this.isHonest ? action : dice.int(4);
       if (choice === 0) this.#beat();
       else if (choice === 1) this.#claim();
       else this.#work();
@@ -85,7 +85,7 @@ export class SimRunner {
   #die(): void {
     this.#life += 1;
     this.#past.push(...this.#tasks);
-    // Sometimes a new process finds what the old one left behind and goes on with it.
+    // Sometimes the new process recovers the attempts of the old one and continues them.
     if (this.#stage.dice.chance(0.7)) this.#tasks = [];
     this.#isRegistered = false;
     this.#silentFor = this.#stage.dice.int(25);
@@ -114,7 +114,7 @@ export class SimRunner {
     });
   }
 
-  /** What it says it holds: mostly the truth. */
+  /** The attempts that it claims to hold: mostly correct. */
   #holding(): AttemptRef[] {
     const truth = this.#tasks.map(({ job_id, attempt }) => ({ job_id, attempt }));
     if (this.#sometimes(0.05)) return [];
@@ -160,7 +160,7 @@ export class SimRunner {
 
   #checkClaim(answer: ClaimResponse): void {
     for (const { job, attempt } of answer.assignments) {
-      this.#stage.ledger.claimed(this.id, job.id, attempt);
+      this.#stage.acknowledged.claimed(this.id, job.id, attempt);
       const config = answer.batches[job.batch_id]?.config;
       insist(config !== undefined, () => `a claim came without the configuration of ${job.batch_id}`);
       const seed = config.monte_carlo.seed ?? 0;
@@ -171,7 +171,7 @@ export class SimRunner {
     }
   }
 
-  /** Does what is next for its tasks, one by one or in bulk, sometimes twice. */
+  /** Reports the next step of its tasks, singly or in bulk, sometimes twice. */
   #work(): void {
     const reports = this.#tasks.map((task) => this.#next(task));
     if (reports.length === 0) return;
@@ -203,7 +203,7 @@ export class SimRunner {
           ? api.complete(job_id, { ...about, result: report.result })
           : api.fail(job_id, { ...about, reason: report.reason, error_message: report.error_message });
     const checked = asked.then((job) => {
-      this.#stage.ledger.reported(type, this.id, job_id, attempt);
+      this.#stage.acknowledged.reported(type, this.id, job_id, attempt);
       return job;
     });
     this.#ask(`reports ${type}`, checked, REFUSALS, () => this.#reported(report));
@@ -224,16 +224,16 @@ export class SimRunner {
           insist(REFUSALS.includes(judgement.refusal.code), () => `a bulk report met ${judgement.refusal.code}`);
           continue;
         }
-        this.#stage.ledger.reported(report.type, this.id, report.job_id, report.attempt);
+        this.#stage.acknowledged.reported(report.type, this.id, report.job_id, report.attempt);
         this.#reported(report);
       }
     });
   }
 
-  /** Reports what is long over, not its own, or nobody's. */
+  /** Reports attempts that have ended, belong to another runner or do not exist. */
   #lie(): void {
     const { dice } = this.#stage;
-    if (dice.chance(0.2)) return this.#haunt();
+    if (dice.chance(0.2)) return this.#beatAsPrevious();
     const batch = dice.pick(this.#stage.batches);
     const foreign = batch === undefined ? undefined : { job_id: jobId(batch, dice.int(6)), attempt: dice.int(3) };
     const lie = dice.chance(0.6) ? dice.pick(this.#past) : foreign;
@@ -244,11 +244,16 @@ export class SimRunner {
     else this.#report({ type: 'fail', job_id, attempt, reason: 'exit', error_message: 'broke' });
   }
 
-  /** The process before this one, which was thought dead, gives a sign of life. */
-  #haunt(): void {
+  /** The previous process of this runner sends a heartbeat. */
+  #beatAsPrevious(): void {
     const beat = { instance: `${this.id}-${this.#life - 1}`, holding: this.#past.slice(-2) };
     const allowed = ['unavailable', 'wrong-instance', 'unknown-runner'];
-    this.#stage.follow(`${this.id} haunts`, this.#stage.api.heartbeat(this.id, beat), allowed, {});
+    this.#stage.follow(
+      `${this.id} beats as its previous process`,
+      this.#stage.api.heartbeat(this.id, beat),
+      allowed,
+      {},
+    );
   }
 
   #signOff(): void {

@@ -1,4 +1,4 @@
-/** One scenario from one seed: troubled times first, with the invariants checked after every step; then honest runners finish. */
+/** One scenario from one seed: faults first, with the invariants checked after every step; then honest runners finish. */
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
@@ -8,17 +8,17 @@ import { all } from '../support/scene.ts';
 import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkDisk, Memory } from './invariants.ts';
-import { insist, Ledger, Violation } from './ledger.ts';
+import { insist, Acknowledged, Violation } from './acknowledged.ts';
 import { SimRunner } from './runners.ts';
 import { Dice, SimStore, type DiskBug } from './world.ts';
 
-/** A bug to be injected, for the test that the simulation finds it. */
+/** A bug to inject, for the test that the simulation finds it. */
 export interface Bug extends DiskBug {
-  /** Stands between the actors of the scenario and the coordinator. */
+  /** Replaces operations between the scenario's actors and the coordinator. */
   api?(coordinator: Coordinator): Partial<CoordinatorApi>;
 }
 
-/** What happened, for the numbers in the test's title and to know that the troubles really come about. */
+/** Counters of the scenario, which show that the faults really occur. */
 export interface Tally {
   steps: number;
   crashes: number;
@@ -26,19 +26,19 @@ export interface Tally {
   refusals: Record<string, number>;
 }
 
-interface Ears<T> {
-  heard?(answer: T): void;
-  refused?(code: string): void;
+interface Handlers<T> {
+  onAnswer?(answer: T): void;
+  onRefusal?(code: string): void;
 }
 
 const STEPS = 120;
-/** Honest runners need no more steps of 5 s than this for what troubled times left behind. */
+/** The limit on steps of 5 s in which honest runners finish the remaining work. */
 const STEPS_TO_FINISH = 150;
 
 export class Stage {
   readonly dice: Dice;
   readonly disk = new Map<string, string>();
-  readonly ledger = new Ledger(this.disk);
+  readonly acknowledged = new Acknowledged(this.disk);
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
@@ -79,7 +79,7 @@ export class Stage {
           this.#fail(`a fault in ${operation}: ${String(error)} ${String((error as Error).cause)}`);
       },
     };
-    this.#coordinator = await openCoordinator(this.#store, this.#world, { news });
+    this.#coordinator = await openCoordinator(this.#store, this.#world, { hooks: news });
     this.api = Object.assign(Object.create(this.#coordinator), this.#bug.api?.(this.#coordinator));
     this.#store.holdProbability = 0.3;
   }
@@ -88,23 +88,23 @@ export class Stage {
     this.#violation ??= new Violation(message);
   }
 
-  /** Hears an answer when it comes, if the coordinator it was asked of still lives. Refusals not allowed are violations. */
-  follow<T>(what: string, asked: Promise<T>, allowed: readonly string[], ears: Ears<T>): void {
+  /** Handles an answer, if its coordinator still runs. Refusals with other codes than `allowed` are violations. */
+  follow<T>(what: string, asked: Promise<T>, allowed: readonly string[], handlers: Handlers<T>): void {
     const life = this.#life;
     const judge = (error: unknown): void => {
       if (life !== this.#life) return;
       if (error instanceof Violation) this.#violation ??= error;
       else if (error instanceof SimbatchError && allowed.includes(error.code)) {
         this.tally.refusals[error.code] = (this.tally.refusals[error.code] ?? 0) + 1;
-        ears.refused?.(error.code);
+        handlers.onRefusal?.(error.code);
       } else this.#fail(`${what}: ${String(error)} ${String((error as Error).cause)}`);
     };
-    const hear = (answer: T): void => {
+    const take = (answer: T): void => {
       if (life !== this.#life) return;
       this.tally.answers += 1;
-      ears.heard?.(answer);
+      handlers.onAnswer?.(answer);
     };
-    asked.then(hear).catch(judge);
+    asked.then(take).catch(judge);
   }
 
   async step(ms: number): Promise<void> {
@@ -117,10 +117,10 @@ export class Stage {
   check(): void {
     if (this.#violation !== undefined) throw this.#violation;
     checkDisk(this.disk, this.#memory);
-    this.ledger.check();
+    this.acknowledged.check();
   }
 
-  /** Ends this life of the coordinator, mostly without warning, and begins the next one on what is on disk. */
+  /** Ends this coordinator, mostly by a crash, and opens the next one on the same disk. */
   async restart(): Promise<void> {
     this.tally.crashes += 1;
     if (this.dice.chance(0.2)) {
@@ -132,7 +132,7 @@ export class Stage {
     this.check();
   }
 
-  /** From now on every write succeeds at once. */
+  /** Lets every later write succeed at once. */
   async calm(): Promise<void> {
     this.#store.holdProbability = 0;
     this.#store.release();
@@ -144,7 +144,7 @@ export class Stage {
   }
 }
 
-/** Plays the scenario of a seed. Throws a Violation when a promise is broken. */
+/** Plays the scenario of a seed. @throws Violation when a promise is broken */
 export async function play(seed: number, bug: Bug = {}): Promise<Tally> {
   const stage = new Stage(seed, bug);
   const { dice } = stage;
@@ -162,7 +162,7 @@ export async function play(seed: number, bug: Bug = {}): Promise<Tally> {
   return stage.tally;
 }
 
-/** The troubled runners are gone for good; honest ones must be able to finish every study. */
+/** Ends the faulty runners; honest runners must be able to finish every study. */
 async function finish(stage: Stage): Promise<void> {
   await stage.calm();
   const honest = [0, 1].map((at) => new SimRunner(stage, `honest${at}`, true));

@@ -1,4 +1,4 @@
-/** The seeded simulation. More seeds by SIM_SEEDS=10000; one seed again, exactly, by SIM_SEED=n. */
+/** The seeded simulation. SIM_SEEDS=10000 plays more seeds; SIM_SEED=n replays one seed exactly. */
 import { expect } from 'chai';
 import { play, type Tally } from './scenario.ts';
 
@@ -8,7 +8,7 @@ const first = ONE === undefined ? 1 : Number(ONE);
 const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS) : 1;
 
 describe('sim', () => {
-  it(`keeps its promises in ${count} troubled worlds`, async function () {
+  it(`keeps its promises in ${count} scenarios with faults`, async function () {
     this.timeout(0);
     const sum: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
     for (let seed = first; seed < first + count; seed += 1) {
@@ -24,7 +24,7 @@ describe('sim', () => {
         throw new Error(`seed ${seed}: ${(error as Error).message}\nreplay: ${replay}`, { cause: error });
       }
     }
-    // A world without trouble would prove nothing.
+    // Scenarios without faults would prove nothing.
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
       expect(sum.refusals).to.include.keys('stale-attempt', 'illegal-transition', 'wrong-instance', 'runner-id-in-use');

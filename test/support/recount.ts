@@ -1,9 +1,9 @@
-/** Recounts a store from its single records, for tests: what the counters say must be what is there. */
+/** Recounts a store from its single records and compares the result with its counters. */
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
 import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
 
-/** Everything that does not fit, one sentence each; empty when all does. */
+/** Returns all inconsistencies, one sentence each. */
 export function recount(records: ReadonlyMap<string, string>): string[] {
   const faults: string[] = [];
   const counted = new Map<string, Record<string, number>>();
@@ -46,7 +46,7 @@ export function recount(records: ReadonlyMap<string, string>): string[] {
   for (const [batchId, counts] of counted) {
     for (const [status, count] of Object.entries(counts)) {
       const there = found.get(batchId)?.[status] ?? 0;
-      // Runs that nothing happened to have no record.
+      // Untouched runs have no record.
       const fits = status === 'Pending' || status === 'Cancelled' ? there <= count : there === count;
       if (!fits) faults.push(`batch ${batchId} counts ${count} ${status}, and has ${there}`);
     }

@@ -1,4 +1,4 @@
-/** A coordinator on a store in memory and a simulated clock, with short words for what clients and runners ask of it. */
+/** A coordinator on a store in memory and a simulated clock, with short methods for requests of clients and runners. */
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId, runIdOf } from '../../src/domain/ids.ts';
 import type {
@@ -54,10 +54,10 @@ export class Scene {
       fault: (_operation: string, error: unknown) => void this.faults.push(error),
       failed: (error: SimbatchError) => void this.failures.push(error),
     };
-    this.api = await openCoordinator(store, this.world, { ...this.#settings, news });
+    this.api = await openCoordinator(store, this.world, { ...this.#settings, hooks: news });
   }
 
-  /** Ends the coordinator as a crash does, and begins another one on what is on disk. */
+  /** Crashes the coordinator, and opens another one on the same disk. */
   async restart(): Promise<void> {
     this.store.crash();
     this.store = new MemoryStore(this.store.disk);
@@ -111,7 +111,7 @@ export class Scene {
     return this.api.fail(jobId(batch, run), { runner_id: runner, attempt, reason, error_message: 'broke' });
   }
 
-  /** Claims one run and starts it; the runner has room for it. */
+  /** Claims one run and starts it; the runner needs a free slot. */
   async running(batch: Uuid, run: number, runner: string, attempt = 1): Promise<void> {
     const claimed = await this.claim(runner);
     if (claimed[0] !== run) throw new Error(`claimed ${claimed.join()} and not ${run}`);
@@ -134,14 +134,14 @@ export class Scene {
   }
 }
 
-/** The runs that were handed out. */
+/** The run ids of the assignments. */
 export const runs = (response: ClaimResponse): number[] => response.assignments.map((it) => it.job.run_config.run_id);
 
 export const ref = (batch: Uuid, run: number, attempt = 1): AttemptRef => ({ job_id: jobId(batch, run), attempt });
 
 export const runOf = (job: { id: Uuid }): number => runIdOf(job.id);
 
-/** The code an operation is refused with, or `ok`. */
+/** The code of the refusal, or `ok`. */
 export async function codeOf(asked: Promise<unknown>): Promise<string> {
   try {
     await asked;

@@ -1,23 +1,23 @@
 /**
  * Transition tables as text: `state | event | target | facts | changes`, one row a line. Every pair of a state and an event is
- * tried against the machine; what no row lists has to be refused and to change nothing.
+ * tried against the machine; a pair without a row must be refused and change nothing.
  */
 import { expect } from 'chai';
 import { createActor, type AnyActorLogic, type AnyMachineSnapshot } from 'xstate';
 
 export interface Exercise {
   machine: AnyActorLogic;
-  /** A snapshot to start from, by the name that the table's first column has. */
+  /** Start snapshots, by their name in the table's first column. */
   states: Readonly<Record<string, AnyMachineSnapshot>>;
-  /** An event, by the name that the table's second column has: its type, and in brackets what is particular. */
+  /** Events, by their name in the table's second column: the type, and a variant in brackets. */
   events: Readonly<Record<string, { type: string }>>;
-  /** How a fact is written in the fourth column. */
+  /** Formats a fact for the fourth column. */
   fact(fact: never): string;
-  /** The context's members that the fifth column tells of. */
+  /** The context members in the fifth column. */
   fields: readonly string[];
 }
 
-/** What one event did, in the words of the table; undefined when it was refused. */
+/** The outcome of one event in the form of the table; undefined when it was refused. */
 function outcome(it: Exercise, from: AnyMachineSnapshot, event: { type: string }): string | undefined {
   const actor = createActor(it.machine, { snapshot: from });
   const facts: string[] = [];
@@ -32,14 +32,14 @@ function outcome(it: Exercise, from: AnyMachineSnapshot, event: { type: string }
   if (!isLegal) {
     expect(after.value, 'a refused event moved the machine').to.equal(from.value);
     expect(after.context, 'a refused event changed the context').to.deep.equal(before.context);
-    expect(facts, 'a refused event was told of').to.deep.equal([]);
+    expect(facts, 'a refused event emitted facts').to.deep.equal([]);
     return undefined;
   }
   const changes = it.fields.flatMap((field) => change(field, before.context[field], after.context[field]));
   return [String(after.value), facts.join(', ') || '-', changes.join(', ') || '-'].join(' | ');
 }
 
-/** `n+1` for a number that counts, `x set` and `x cleared` for what comes and goes, `x changed` otherwise. */
+/** `n+1` for a counter, `x set` and `x cleared` for optional members, `x changed` otherwise. */
 function change(field: string, before: unknown, after: unknown): string[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (before === undefined) return [`${field} set`];
@@ -48,13 +48,13 @@ function change(field: string, before: unknown, after: unknown): string[] {
   return [isCount ? `${field}${after > before ? '+' : ''}${after - before}` : `${field} changed`];
 }
 
-/** The rows that the machine really has, in the table's own form. */
+/** The rows of the machine, in the form of the table. */
 export function actualRows(it: Exercise): string[] {
   const rows: string[] = [];
   for (const [state, snapshot] of Object.entries(it.states)) {
     for (const [name, event] of Object.entries(it.events)) {
-      const told = outcome(it, snapshot, event);
-      if (told !== undefined) rows.push(`${state} | ${name} | ${told}`);
+      const row = outcome(it, snapshot, event);
+      if (row !== undefined) rows.push(`${state} | ${name} | ${row}`);
     }
   }
   return rows;
@@ -66,7 +66,7 @@ const rowsOf = (text: string): string[] =>
     .map((line) => line.trim().replaceAll(/\s*\|\s*/g, ' | '))
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** Every row holds, and every pair that is not listed is refused. Lines that begin with `#` are for the reader. */
+/** Checks that every row holds, and that every pair without a row is refused. Lines that begin with `#` are comments. */
 export function expectTable(it: Exercise, text: string): void {
   const expected = rowsOf(text);
   const known = new Set(expected.map((row) => row.split(' | ').slice(0, 2).join(' | ')));

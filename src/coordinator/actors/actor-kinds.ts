@@ -1,6 +1,6 @@
 /**
- * How each kind of actor is kept: its machine, its key, what of it is stored, when it may rest in the store and when it has
- * to be looked at. One entry per kind; whatever treats actors alike asks this table.
+ * The kinds of stored actors: for each its machine, its key, its encoding, its deadline and when it may be deactivated. Code
+ * that treats all actors alike uses this table.
  */
 import { batchMachine, type BatchContext, type BatchSnapshot } from '../../../machines/batch.ts';
 import { jobDeadline, INITIAL_HISTORY, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
@@ -12,7 +12,7 @@ import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../../contract/
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 
-/** An actor's state as a value: which state, and the data beside it. */
+/** An actor's state as a plain value: the state's name, and the context. */
 export interface JobState {
   value: JobStatus;
   context: JobContext;
@@ -40,12 +40,11 @@ export type Kind = keyof StateOf;
 
 const OVER: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
 
-/** True for a job or batch that will not change any more. */
+/** True for a final state of a job or batch. */
 export const isTerminal = (value: string): boolean => OVER.has(value);
 
 /**
- * The context of a job, member by member: put together by spreading it costs ten times as much, and a listing makes a
- * million of them.
+ * The context of a job, member by member: object spread costs ten times as much, and a listing makes a million contexts.
  */
 function jobContext(jobId: Uuid, runId: number, batch: BatchContext, state: JobHistoryState): JobContext {
   return {
@@ -70,7 +69,7 @@ function jobContext(jobId: Uuid, runId: number, batch: BatchContext, state: JobH
   };
 }
 
-/** The state of run `runId`, which has no record: nothing happened to it but what happened to its batch. */
+/** The state of run `runId` without a record: Pending, or Cancelled with its batch. */
 export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
   const context = jobContext(jobId, runId, batch, INITIAL_HISTORY);
   if (!batch.cancelRequested) return { value: 'Pending', context };
@@ -78,10 +77,10 @@ export function derivedJob(jobId: Uuid, runId: number, { context: batch }: Batch
   return { value: 'Cancelled', context };
 }
 
-/** What is stored of a job: all but what its batch says of it. */
+/** The stored members of a job; the others come from its batch. */
 export type JobRecord = { value: JobStatus } & JobHistoryState;
 
-/** A job's state, of its record and its batch. */
+/** Returns a job's state from its record and its batch. */
 export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {
   return { value: record.value, context: jobContext(jobId, runIdOf(jobId), batch, record) };
 }
@@ -90,7 +89,7 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
   return jobFromRecord(jobId, JSON.parse(record) as JobRecord, batch);
 }
 
-/** The state first, then what is beside it: as one object would be written, without making it. */
+/** Encodes the state's name and the context as one JSON object. */
 const encode = ({ value, context }: { value: string; context: object }): string =>
   `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
@@ -108,7 +107,7 @@ interface ActorKind<K extends Kind> {
   machine: { job: typeof jobMachine; batch: typeof batchMachine; runner: typeof runnerMachine }[K];
   key(id: string): string;
   encode(state: StateOf[K]): string;
-  /** May the activation end once the state is on disk? */
+  /** True when the activation may end once the state is on disk. */
   mayDeactivate(state: StateOf[K]): boolean;
   deadline(state: StateOf[K]): Deadline | undefined;
 }

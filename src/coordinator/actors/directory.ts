@@ -1,6 +1,6 @@
 /**
- * The directory: who is alive. An address lives for ever, its activation does not: an actor is activated from its record
- * when something is said to it, and rests in the store again when it has nothing to wait for.
+ * The directory of active actors. Actors are virtual: an address is permanent, an activation is not. An event activates an
+ * actor from its record; an actor without a deadline or a holder is deactivated after its write.
  */
 import { createActor, fromTransition, type Actor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
 import type { BatchInput } from '../../../machines/batch.ts';
@@ -24,7 +24,7 @@ import {
   type StateOf,
 } from './actor-kinds.ts';
 
-/** One live actor. */
+/** One active actor. */
 export interface Activation<K extends Kind = Kind> {
   readonly kind: K;
   readonly id: string;
@@ -32,19 +32,19 @@ export interface Activation<K extends Kind = Kind> {
   actor: Actor<AnyActorLogic>;
   /** The snapshot before the running turn touched it; undefined between turns. */
   before: SnapshotOf[K] | undefined;
-  /** True until the turn that activated a new actor has ended well. */
+  /** True until the turn that created the actor has completed. */
   isNew: boolean;
-  /** The group of changes with its latest one, until that is on disk. */
+  /** The commit group that holds its latest change, until that group is on disk. */
   unwritten: object | undefined;
 }
 
-/** What an actor begins with: the snapshot it goes on from, or the input of a new one. */
-interface Beginning {
+/** The options of `createActor`: the snapshot of a restored actor, or the input of a new one. */
+interface ActorOptions {
   snapshot?: unknown;
   input?: unknown;
 }
 
-/** What the directory reads records from: the store with what is about to be written laid over it. */
+/** A source of records: the store, including unwritten changes. */
 export interface RecordSource {
   read(key: string): string | undefined;
 }
@@ -52,39 +52,39 @@ export interface RecordSource {
 export class Directory {
   readonly #source: RecordSource;
   readonly #logic: { readonly [K in Kind]: AnyStateMachine };
-  /** What a machine threw since it was last asked. */
+  /** The first error that a machine threw since `takeFault` was last called. */
   #fault: { cause: unknown } | undefined;
   readonly jobs = new Map<string, Activation<'job'>>();
   readonly batches = new Map<string, Activation<'batch'>>();
   readonly runners = new Map<string, Activation<'runner'>>();
-  /** Ended batches as last read, for those who ask for their jobs. Small, and emptied when full. */
+  /** Cache of ended batches, for reads of their jobs. Small; cleared when full. */
   readonly #endedBatches = new Map<string, BatchState>();
 
-  readonly #maps: { readonly [K in Kind]: Map<string, Activation<K>> };
+  readonly #activationsByKind: { readonly [K in Kind]: Map<string, Activation<K>> };
   readonly #readers: { readonly [K in Kind]: (id: string) => StateOf[K] | undefined } = {
     job: (id) => this.#readJob(id),
     batch: (id) => this.#readBatch(id),
     runner: (id) => this.#readRunner(id),
   };
 
-  constructor(source: RecordSource, hear: (fact: Fact) => void) {
-    this.#maps = { job: this.jobs, batch: this.batches, runner: this.runners };
+  constructor(source: RecordSource, onFact: (fact: Fact) => void) {
+    this.#activationsByKind = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
-    const witness: TransitionObserver = {
-      tell: (fact) => hear(fact as Fact),
-      broke: (cause) => (this.#fault ??= { cause }),
+    const observer: TransitionObserver = {
+      emit: (fact) => onFact(fact as Fact),
+      fail: (cause) => (this.#fault ??= { cause }),
     };
-    const logic = (kind: Kind): AnyStateMachine => flatMachine(ACTOR_KINDS[kind].machine, witness);
+    const logic = (kind: Kind): AnyStateMachine => flatMachine(ACTOR_KINDS[kind].machine, observer);
     this.#logic = { job: logic('job'), batch: logic('batch'), runner: logic('runner') };
   }
 
-  #live<K extends Kind>(kind: K): Map<string, Activation<K>> {
-    return this.#maps[kind];
+  #activations<K extends Kind>(kind: K): Map<string, Activation<K>> {
+    return this.#activationsByKind[kind];
   }
 
-  /** The state at an address without waking anybody, or undefined when there is nothing. */
+  /** Returns the state at an address without activating it, or undefined when there is no such actor. */
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
-    const live = this.#live(kind).get(id);
+    const live = this.#activations(kind).get(id);
     return live === undefined ? this.#readers[kind](id) : stateOf(live);
   }
 
@@ -99,7 +99,7 @@ export class Directory {
     const record = this.#source.read(keys.batch(id));
     if (record === undefined) return undefined;
     const state = decodeBatch(record);
-    // An open batch is alive, or about to be: its record would be out of date with its next change.
+    // Only ended batches are cached: the record of an open batch is out of date after its next change.
     if (!isTerminal(state.value)) return state;
     if (this.#endedBatches.size >= 100) this.#endedBatches.clear();
     this.#endedBatches.set(id, state);
@@ -115,7 +115,7 @@ export class Directory {
     return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
   }
 
-  /** Has anything ever happened to this job? */
+  /** Returns true when the job was claimed or ended, so that it has a record. */
   isTouched(id: Uuid): boolean {
     const live = this.jobs.get(id);
     if (live === undefined) return this.#source.read(keys.job(id)) !== undefined;
@@ -123,21 +123,21 @@ export class Directory {
     return value !== 'Pending' || context.attempt > 0;
   }
 
-  /** The live actor at an address, woken if need be; undefined when there is nothing to wake. */
+  /** Returns the activation at an address, activating it if necessary; undefined when there is no such actor. */
   activate<K extends Kind>(kind: K, id: string): Activation<K> | undefined {
-    const live = this.#live(kind).get(id);
+    const live = this.#activations(kind).get(id);
     if (live !== undefined) return live;
     const state = this.state(kind, id);
     return state === undefined ? undefined : this.restore(kind, id, state);
   }
 
-  /** Brings an actor to life in a given state. */
+  /** Activates an actor in a given state. */
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     const snapshot: unknown = this.#logic[kind].resolveState(state);
     return this.#activation(kind, id, { snapshot }, false);
   }
 
-  /** Brings an actor to life that never was. */
+  /** Creates and activates a new actor. */
   create<K extends 'batch' | 'runner'>(
     kind: K,
     id: string,
@@ -146,7 +146,7 @@ export class Directory {
     return this.#activation(kind, id, { input }, true);
   }
 
-  #activation<K extends Kind>(kind: K, id: string, options: Beginning, isNew: boolean): Activation<K> {
+  #activation<K extends Kind>(kind: K, id: string, options: ActorOptions, isNew: boolean): Activation<K> {
     const actor = this.#start(kind, options);
     const activation: Activation<K> = {
       kind,
@@ -157,72 +157,72 @@ export class Directory {
       isNew,
       unwritten: undefined,
     };
-    this.#live(kind).set(id, activation);
+    this.#activations(kind).set(id, activation);
     return activation;
   }
 
-  #start(kind: Kind, options: Beginning): Actor<AnyActorLogic> {
+  #start(kind: Kind, options: ActorOptions): Actor<AnyActorLogic> {
     const actor: Actor<AnyActorLogic> = createActor(this.#logic[kind], options as Record<string, never>);
-    // Only the making of a first state can still fail here; without a listener that would end the process.
+    // Only the computation of an initial state can fail here; without a listener the error would end the process.
     if ('input' in options) actor.subscribe({ error: (cause) => (this.#fault ??= { cause }) });
     actor.start();
     return actor;
   }
 
-  /** What a machine threw since this was last asked, if one did. Its actor is as it was before. */
+  /** Returns the error that a machine threw since the last call, if any. Its actor is unchanged. */
   takeFault(): { cause: unknown } | undefined {
     const fault = this.#fault;
     this.#fault = undefined;
     return fault;
   }
 
-  /** Puts an actor back to what it was before the running turn. */
+  /** Restores an actor to its state before the running turn. */
   rollBack(activation: Activation): void {
     activation.actor.stop();
     if (activation.isNew) {
-      this.#live(activation.kind).delete(activation.id);
+      this.#activations(activation.kind).delete(activation.id);
       return;
     }
     activation.actor = this.#start(activation.kind, { snapshot: activation.before });
     activation.before = undefined;
   }
 
-  /** An ended batch that is no more. */
+  /** Drops a deleted batch from the cache. */
   forgetBatch(id: Uuid): void {
     this.#endedBatches.delete(id);
   }
 
-  /** A runner that is no more. */
+  /** Ends the activation of a deleted runner. */
   forgetRunner(id: string): void {
     this.runners.get(id)?.actor.stop();
     this.runners.delete(id);
   }
 
-  /** Ends an activation whose state is on disk, if it has nothing to wait for. */
+  /** Ends an activation whose state is on disk, if its kind allows it. */
   deactivate(activation: Activation): void {
     const { kind, id } = activation;
-    if (!mayDeactivateNow(activation) || this.#live(kind).get(id) !== activation) return;
+    if (!mayDeactivateNow(activation) || this.#activations(kind).get(id) !== activation) return;
     activation.actor.stop();
-    this.#live(kind).delete(id);
-    // A map that grows or shrinks leaves its old table to the collector of garbage, and an old table that has come to be old
-    // keeps what it names alive until the next full collection: a third of all jobs were kept so.
-    activation.actor = AT_REST;
+    this.#activations(kind).delete(id);
+    // A Map that is resized leaves its old table to the garbage collector, and a table in the old generation keeps its values
+    // reachable until the next full collection: this retained a third of all jobs.
+    activation.actor = STOPPED_ACTOR;
   }
 }
 
-/** Stands for the actor of an activation that has ended. */
-const AT_REST = createActor(fromTransition((state: null) => state, null));
+/** Replaces the actor of an activation that has ended. */
+const STOPPED_ACTOR = createActor(fromTransition((state: null) => state, null));
 
-/** True for a run that certainly has no record: looking for one costs as much as the rest of waking it. */
+/** True for a run that certainly has no record: reading the store costs as much as the rest of the activation. */
 const isUntouched = ({ context }: BatchState, runId: number): boolean =>
   runId >= context.next && context.cancelledAhead === 0;
 
-/** Which state, and the data beside it. */
+/** Returns the state of an active actor. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
   return activation.actor.getSnapshot();
 }
 
-/** Would the actor take the event now? */
+/** Returns true when the actor would take the event now. */
 export function accepts(activation: Activation, event: AnyEvent): boolean {
   return (activation.actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
 }

@@ -1,8 +1,8 @@
-/** The record of a job as text: every job is written three times, which makes this the most often run piece of the store's side. */
+/** The JSON encoding of a job's record. Every job is written three times, so this is the hottest code of the write path. */
 import type { AttemptRecord, JobHistoryState } from '../../../machines/job-context.ts';
 import type { JobStatus } from '../../contract/types.ts';
 
-/** What is kept of a job: all but what its batch says of it. */
+/** The stored members of a job; the others come from its batch. */
 interface EncodableJob {
   value: JobStatus;
   context: JobHistoryState;
@@ -12,15 +12,15 @@ interface EncodableJob {
 let latest: { state: EncodableJob; json: string } | undefined;
 
 /**
- * The record of a job. Its id is in the key, so jobs that one request moves have the same record: it is written out once
- * for them all.
+ * Returns the record of a job. The id is in the key, so the jobs that one request changes have equal records, which are
+ * encoded once.
  */
 export function encodeJob(state: EncodableJob): string {
   if (latest === undefined || !isSameRecord(latest.state, state)) latest = { state, json: jobToRecord(state) };
   return latest.json;
 }
 
-/** Do the two have the same record? */
+/** Returns true when both states have equal records. */
 function isSameRecord({ value, context: a }: EncodableJob, { value: other, context: b }: EncodableJob): boolean {
   return (
     value === other &&
@@ -52,7 +52,7 @@ function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   );
 }
 
-/** As JSON.stringify would write it (a test compares), put together from parts, which takes a third less time. */
+/** Encodes as JSON.stringify does (a test compares), by concatenation, which takes a third less time. */
 function jobToRecord({ value, context: c }: EncodableJob): string {
   let json = `{"value":"${value}","attempt":${c.attempt},"retries":${c.retries},"losses":${c.losses}`;
   if (c.runnerId !== undefined) json += `,"runnerId":${JSON.stringify(c.runnerId)}`;

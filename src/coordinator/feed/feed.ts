@@ -1,6 +1,6 @@
 /**
- * The live feed: who watches what, a snapshot for each who comes, then deltas at a bounded pace, and the way back in after
- * a lost connection. Knows no sockets; costs nothing while nobody watches.
+ * The live feed: subscriptions to topics. A subscriber receives a full message first, then deltas at a bounded rate, and can
+ * resume after a lost connection. Independent of sockets; costs nothing without subscribers.
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
@@ -10,23 +10,23 @@ import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
 import type { Topic } from './topic.ts';
 
-/** Where one has got to in a topic: deltas are numbered; the epoch changes when the numbering starts anew. */
+/** A position in a topic: the number of the last delta. The epoch changes when the numbering starts over. */
 export interface Position {
   epoch: string;
   seq: number;
 }
 
-/** Someone who watches. Texts are JSON messages, ready to be sent. */
+/** A client of the feed. Texts are encoded JSON messages. */
 export interface Viewer {
   send(text: string): void;
-  /** True while so much is on its way that deltas should not be added: a fresh snapshot follows later. */
-  isBehind(): boolean;
+  /** True while the client reads too slowly: deltas are dropped, and a new full message follows later. */
+  isCongested(): boolean;
 }
 
 interface Subscription {
   viewer: Viewer;
-  /** Its snapshot is being made, or it fell behind: it gets no deltas until the snapshot has gone out. */
-  waits: boolean;
+  /** True while its full message is being made or the client is congested: it receives no deltas until the message is sent. */
+  isPaused: boolean;
 }
 
 interface Channel {
@@ -35,17 +35,17 @@ interface Channel {
   epoch: string;
   seq: number;
   subscriptions: Set<Subscription>;
-  /** The latest deltas, for those who come back. */
+  /** The latest deltas, for clients that resume. */
   recent: { seq: number; text: string }[];
   isScheduled: boolean;
-  /** Calls off the end that is due when the last viewer has left. */
-  stay: (() => void) | undefined;
+  /** Cancels the timer that closes the channel after its last subscriber has left. */
+  cancelClose: (() => void) | undefined;
 }
 
-/** How long a topic is kept up for viewers who lost their connection. */
+/** How long a topic stays open for clients that lost their connection. */
 const LINGER_MS = 10_000;
 const RECENT = 120;
-/** No viewer needs more, and each costs memory here. */
+/** The limit on topics per client. Each costs memory. */
 export const MAX_TOPICS_PER_VIEWER = 20;
 
 export class Feed {
@@ -57,21 +57,21 @@ export class Feed {
     this.#coordinator = coordinator;
   }
 
-  /** How many topics are being kept up; 0 when nobody watches. */
+  /** The number of open topics. */
   get size(): number {
     return this.#channels.size;
   }
 
   /**
-   * Starts to tell the viewer of a topic, from a position it had got to if that is still known, else with a snapshot.
-   * Returns what ends it.
-   * @throws SimbatchError `not-found`: there is no such topic; or what the topic's snapshot throws
+   * Subscribes a client to a topic: from a position if its deltas are still kept, else with a full message.
+   * Returns a function that ends the subscription.
+   * @throws SimbatchError `not-found`: there is no such topic; or an error of the topic's full message
    */
   async subscribe(name: string, viewer: Viewer, from?: Position): Promise<() => void> {
     const channel = this.#channels.get(name) ?? this.#open(name);
-    channel.stay?.();
-    channel.stay = undefined;
-    const subscription: Subscription = { viewer, waits: true };
+    channel.cancelClose?.();
+    channel.cancelClose = undefined;
+    const subscription: Subscription = { viewer, isPaused: true };
     channel.subscriptions.add(subscription);
     const leave = (): void => this.#leave(channel, subscription);
     try {
@@ -80,7 +80,7 @@ export class Feed {
       else {
         viewer.send(message(channel, 'resumed', 'null'));
         for (const text of missed) viewer.send(text);
-        subscription.waits = false;
+        subscription.isPaused = false;
       }
     } catch (error) {
       leave();
@@ -100,18 +100,18 @@ export class Feed {
       subscriptions: new Set(),
       recent: [],
       isScheduled: false,
-      stay: undefined,
+      cancelClose: undefined,
     };
     this.#channels.set(name, channel);
     this.#unwatch ??= this.#coordinator.watch((commit) => {
-      for (const it of this.#channels.values()) if (it.topic.hear(commit)) this.#schedule(it);
+      for (const it of this.#channels.values()) if (it.topic.onCommit(commit)) this.#schedule(it);
     });
     return channel;
   }
 
   #leave(channel: Channel, subscription: Subscription): void {
     if (!channel.subscriptions.delete(subscription) || channel.subscriptions.size > 0) return;
-    channel.stay = this.#coordinator.core.clock.after(LINGER_MS, () => this.#close(channel));
+    channel.cancelClose = this.#coordinator.core.clock.after(LINGER_MS, () => this.#close(channel));
   }
 
   #close(channel: Channel): void {
@@ -121,10 +121,10 @@ export class Feed {
     this.#unwatch = undefined;
   }
 
-  /** Ends everything at once. */
+  /** Closes all topics. */
   close(): void {
     for (const channel of this.#channels.values()) {
-      channel.stay?.();
+      channel.cancelClose?.();
       channel.subscriptions.clear();
       this.#close(channel);
     }
@@ -135,40 +135,40 @@ export class Feed {
     channel.isScheduled = true;
     this.#coordinator.core.clock.after(channel.topic.everyMs, () => {
       channel.isScheduled = false;
-      this.#flush(channel).catch((error: unknown) => this.#tellFailure(channel, error));
+      this.#flush(channel).catch((error: unknown) => this.#sendFailure(channel, error));
     });
   }
 
-  /** What was watched has gone, or cannot be read: better said than left to look as if nothing happened any more. */
-  #tellFailure({ name, subscriptions }: Channel, error: unknown): void {
+  /** Sends the error of a topic that was deleted or cannot be read: silence would look like no change. */
+  #sendFailure({ name, subscriptions }: Channel, error: unknown): void {
     const known = error instanceof SimbatchError;
     const code = known ? error.code : 'internal';
-    const detail = known ? error.message : 'the coordinator met a fault of its own';
+    const detail = known ? error.message : 'the topic cannot be read: internal error';
     const text = JSON.stringify({ type: 'error', topic: name, code, detail });
     for (const { viewer } of subscriptions) viewer.send(text);
   }
 
   async #flush(channel: Channel): Promise<void> {
     const delta = await channel.topic.delta();
-    if (channel.topic.isUnfinished === true) this.#schedule(channel);
+    if (channel.topic.hasMore === true) this.#schedule(channel);
     if (delta === undefined) return;
     channel.seq += 1;
     const text = message(channel, 'delta', JSON.stringify(delta));
     channel.recent.push({ seq: channel.seq, text });
     if (channel.recent.length > RECENT) channel.recent.shift();
     for (const subscription of channel.subscriptions) {
-      if (subscription.waits) continue;
-      if (subscription.viewer.isBehind()) this.#catchUp(channel, subscription);
+      if (subscription.isPaused) continue;
+      if (subscription.viewer.isCongested()) this.#resendFull(channel, subscription);
       else subscription.viewer.send(text);
     }
   }
 
-  /** The viewer reads too slowly: it gets nothing until what is under way has gone, and then everything afresh. */
-  #catchUp(channel: Channel, subscription: Subscription): void {
-    subscription.waits = true;
+  /** Sends a congested client nothing until its buffer has drained, then a new full message. */
+  #resendFull(channel: Channel, subscription: Subscription): void {
+    subscription.isPaused = true;
     this.#coordinator.core.clock.after(1_000, () => {
       if (!channel.subscriptions.has(subscription)) return;
-      if (subscription.viewer.isBehind()) this.#catchUp(channel, subscription);
+      if (subscription.viewer.isCongested()) this.#resendFull(channel, subscription);
       else this.#sendSnapshot(channel, subscription).catch(() => this.#leave(channel, subscription));
     });
   }
@@ -177,9 +177,9 @@ export class Feed {
     const { seq } = channel;
     const data = JSON.stringify(await channel.topic.snapshot());
     subscription.viewer.send(message(channel, 'snapshot', data));
-    // What came meanwhile; hearing it twice does no harm.
+    // Deltas since then; a delta may be received twice.
     for (const it of channel.recent) if (it.seq > seq) subscription.viewer.send(it.text);
-    subscription.waits = false;
+    subscription.isPaused = false;
   }
 }
 
@@ -188,7 +188,7 @@ function message(channel: Channel, type: 'snapshot' | 'delta' | 'resumed', data:
   return `{"type":"${type}","topic":${JSON.stringify(name)},"epoch":"${epoch}","seq":${seq},"data":${data}}`;
 }
 
-/** The deltas behind a position, or undefined when they are not all known any more. */
+/** Returns the deltas after a position, or undefined when they are not all kept any more. */
 function missedSince(channel: Channel, from: Position): string[] | undefined {
   if (from.epoch !== channel.epoch || from.seq > channel.seq) return undefined;
   const oldest = channel.recent[0]?.seq ?? channel.seq + 1;

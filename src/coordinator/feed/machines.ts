@@ -1,6 +1,6 @@
 /**
- * The machines at work: how many actors are in each state, how many went along each transition, the latest events; and one
- * actor alone, with everything it takes.
+ * The topics of the machine view: the number of actors in each state, transitions taken, latest events; and one actor with
+ * every event it takes.
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
@@ -17,7 +17,7 @@ import { keepLast, type Topic } from './topic.ts';
 export type MachineKind = Kind | 'supervisor';
 export const MACHINE_KINDS: readonly MachineKind[] = ['job', 'batch', 'runner', 'supervisor'];
 
-/** One event as a line of a log. */
+/** One event, as a line of a log. */
 interface EventLine {
   id: string;
   event: string;
@@ -28,7 +28,7 @@ interface EventLine {
 
 const LINES = 40;
 
-/** Of one kind of machine: counts by state (whole), flow by transition since the last delta, the latest events. */
+/** One kind of machine: counts by state (complete), transitions since the last delta, and the latest events. */
 export class MachineTopic implements Topic {
   readonly everyMs = 200;
   readonly #core: Core;
@@ -52,7 +52,7 @@ export class MachineTopic implements Topic {
     return { counts: Object.fromEntries(this.#counts), flow: {}, events: this.#events };
   }
 
-  hear({ facts, steps }: Commit): boolean {
+  onCommit({ facts, transitions: steps }: Commit): boolean {
     if (this.#kind === 'supervisor') {
       for (const fact of facts) {
         if (fact.type === 'deadline.passed') this.#took(line('supervisor', 'TICK', 'Serving', 'Serving', fact.now));
@@ -75,7 +75,7 @@ export class MachineTopic implements Topic {
         step.kind === 'batch' &&
         (step.event === undefined || step.event.type === 'CANCEL')
       ) {
-        // Untouched runs come and go by number, without an event of their own.
+        // Untouched runs are created and cancelled by number, without an event each.
         this.#isStale = true;
         this.#isChanged = true;
       }
@@ -143,7 +143,7 @@ const line = (id: string, event: string, from: string | undefined, to: string, n
   now,
 });
 
-/** One actor: its state with its context, then each event it takes. */
+/** One actor: its state and context, then each event it takes. */
 export class ActorTopic implements Topic {
   readonly everyMs = 100;
   readonly #core: Core;
@@ -166,13 +166,13 @@ export class ActorTopic implements Topic {
     return { value, context, now: this.#core.clock.now() };
   }
 
-  /** The record that says whether the actor exists: an untouched job has none but its batch's. */
+  /** The key that exists as long as the actor does: an untouched job has only its batch's record. */
   #recordKey(): string {
     if (this.#kind === 'job') return keys.batch(batchIdOf(this.#id));
     return keys[this.#kind](this.#id);
   }
 
-  hear({ facts, steps }: Commit): boolean {
+  onCommit({ facts, transitions: steps }: Commit): boolean {
     for (const fact of facts) if (this.#isTheEnd(fact)) this.#isGone = true;
     for (const { kind, id, event, from, to, context, now } of steps) {
       if (kind === this.#kind && id === this.#id) this.#steps.push({ event, from, to, context, now });
@@ -187,7 +187,7 @@ export class ActorTopic implements Topic {
     return fact.batchId === (this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
   }
 
-  /** What is said where there is no such actor, or none any more. */
+  /** The error for an actor that does not exist, or was deleted. */
   #unknown(): SimbatchError {
     return new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
   }

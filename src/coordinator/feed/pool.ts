@@ -1,4 +1,4 @@
-/** The pool: every runner, then those that changed. */
+/** The topic of the runner pool: all runners, then the changed ones. */
 import type { Runner } from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
@@ -20,7 +20,7 @@ export class PoolTopic implements Topic {
     return { ...(await readings.runners(this.#core, {})), now: this.#core.clock.now() };
   }
 
-  hear({ facts, steps }: Commit): boolean {
+  onCommit({ facts, transitions: steps }: Commit): boolean {
     for (const step of steps) if (step.kind === 'runner') this.#changed.add(step.id);
     for (const fact of facts) if (fact.type === 'runner.forgotten') this.#forgotten.add(fact.runnerId);
     return this.#changed.size + this.#forgotten.size > 0;
@@ -32,7 +32,7 @@ export class PoolTopic implements Topic {
     for (const id of this.#changed) {
       if (this.#core.store.get(keys.runner(id)) !== undefined) runners.push(readings.runner(this.#core, id));
     }
-    // One that has registered again meanwhile is there again.
+    // A forgotten runner may have registered again.
     const forgotten = [...this.#forgotten].filter((id) => this.#core.store.get(keys.runner(id)) === undefined);
     this.#changed.clear();
     this.#forgotten.clear();

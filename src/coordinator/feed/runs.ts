@@ -1,4 +1,4 @@
-/** One batch: its progress, and the runs that changed as short rows that a table of a hundred thousand can take in. */
+/** The topics of runs: one batch with its changed runs as short rows, all batches, one run. */
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
@@ -11,7 +11,7 @@ import * as readings from '../operations/readings.ts';
 import { decodeJob, isTerminal, type JobState } from '../actors/actor-kinds.ts';
 import type { Topic } from './topic.ts';
 
-/** So many runs are told at once, the others with the next delta: a bound on what a viewer costs, however fast runs change. */
+/** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */
 const MAX_ROWS = 300;
 const MAX_ERROR = 2_000;
 
@@ -19,7 +19,7 @@ export class BatchTopic implements Topic {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #batchId: Uuid;
-  /** The latest state of each changed run; undefined where it has to be read. */
+  /** The latest state of each changed run; undefined when it must be read from the store. */
   readonly #changed = new Map<Uuid, JobState | undefined>();
   #isChanged = false;
   #isWholesale = false;
@@ -33,12 +33,12 @@ export class BatchTopic implements Topic {
     return { progress: readings.batch(this.#core, this.#batchId) };
   }
 
-  hear({ facts, steps }: Commit): boolean {
+  onCommit({ facts, transitions: steps }: Commit): boolean {
     for (const fact of facts) {
       if (!('batchId' in fact) || fact.batchId !== this.#batchId) continue;
       this.#isChanged = true;
       if ('jobId' in fact) this.#changed.set(fact.jobId, undefined);
-      // Untouched runs are cancelled by number, without a word from each.
+      // Untouched runs are cancelled by number, without a fact each.
       else if (fact.type === 'batch.cancelling') this.#isWholesale = true;
     }
     for (const { kind, id, to, context } of steps) {
@@ -59,7 +59,7 @@ export class BatchTopic implements Topic {
     return delta;
   }
 
-  get isUnfinished(): boolean {
+  get hasMore(): boolean {
     return this.#isChanged;
   }
 
@@ -99,13 +99,13 @@ function outputsOf(result: JobResult): Record<string, number> {
   return outputs;
 }
 
-/** All batches: the progress of those that changed. */
+/** All batches: the progress of the changed ones. */
 export class BatchesTopic implements Topic {
   readonly everyMs = 500;
   readonly #core: Core;
   readonly #changed = new Set<Uuid>();
   readonly #deleted = new Set<Uuid>();
-  /** Of the batches told at once; the others follow with the next delta. */
+  /** The limit on batches in one delta; the others follow with the next one. */
   static readonly #PER_DELTA = 200;
 
   constructor(core: Core) {
@@ -122,7 +122,7 @@ export class BatchesTopic implements Topic {
     return { batches: open.filter((it) => it !== undefined) };
   }
 
-  hear({ facts }: Commit): boolean {
+  onCommit({ facts }: Commit): boolean {
     for (const fact of facts) {
       if (fact.type === 'batch.deleted') {
         this.#changed.delete(fact.batchId);
@@ -145,17 +145,17 @@ export class BatchesTopic implements Topic {
     return batches.length + deleted.length === 0 ? undefined : { batches, deleted };
   }
 
-  get isUnfinished(): boolean {
+  get hasMore(): boolean {
     return this.#changed.size > 0;
   }
 
-  /** Undefined for a batch whose first write is still under way. */
+  /** Undefined for a batch whose first write has not completed. */
   #progress(id: Uuid): unknown {
     return this.#core.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#core, id);
   }
 }
 
-/** One run, whole. */
+/** One run: job, history and result. */
 export class JobTopic implements Topic {
   readonly everyMs = 100;
   readonly #core: Core;
@@ -176,7 +176,7 @@ export class JobTopic implements Topic {
     };
   }
 
-  hear({ facts }: Commit): boolean {
+  onCommit({ facts }: Commit): boolean {
     for (const fact of facts) {
       if ('jobId' in fact && fact.jobId === this.#jobId) this.#isChanged = true;
       else if (fact.type !== 'batch.cancelling' && fact.type !== 'batch.deleted') continue;

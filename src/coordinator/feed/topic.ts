@@ -1,24 +1,24 @@
-/** What one may watch, and what a topic has to be able to do. No sockets here, and no timers. */
+/** The interface of a topic of the live feed. No sockets and no timers here. */
 import type { Commit } from '../coordinator.ts';
 
 /**
- * One thing to watch. A delta holds states, never differences, so that hearing it twice, or a snapshot that already knows
- * it, does no harm.
+ * One topic. A delta holds states, never differences, so that a client may receive it twice, or after a full message that
+ * already includes it.
  */
 export interface Topic {
   /** The least time between two deltas, in ms. */
   readonly everyMs: number;
-  /** Everything as it is on disk now. @throws SimbatchError when there is no such thing */
+  /** Returns the full state as on disk now. @throws SimbatchError when the subject does not exist */
   snapshot(): Promise<unknown>;
-  /** Notes what a group of changes means here. True when there is something to tell. */
-  hear(commit: Commit): boolean;
-  /** What was noted since the last call, or undefined. */
+  /** Records the changes of a committed group. Returns true when a delta is to be sent. */
+  onCommit(commit: Commit): boolean;
+  /** Returns the changes since the last call, or undefined. */
   delta(): unknown;
-  /** True when the last delta did not hold everything that was noted. */
-  readonly isUnfinished?: boolean;
+  /** True when the last delta did not hold all recorded changes. */
+  readonly hasMore?: boolean;
 }
 
-/** The latest of a list that must not grow. */
+/** Truncates a list to its latest `limit` items. */
 export function keepLast(list: unknown[], limit: number): void {
   if (list.length > limit) list.splice(0, list.length - limit);
 }

@@ -57,7 +57,7 @@ export async function servePendingPolls(core: Core): Promise<void> {
 }
 
 function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
-  for (const waiter of core.longPolls.waiters()) {
+  for (const waiter of core.longPolls.pending()) {
     const state = turn.state('runner', waiter.runnerId);
     if (state === undefined || state.context.instance !== waiter.instance) continue;
     const seeker = workRequestOf(state, waiter.maxJobs);
@@ -70,7 +70,7 @@ export function workRequestOf({ value, context }: RunnerState, maxJobs: number):
   if (value !== 'Idle' && value !== 'Busy') return undefined;
   const { capabilities, held, runnerId } = context;
   const room = freeCapacityOf(capabilities, held);
-  return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, room, maxJobs };
+  return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs };
 }
 
 /** Claimed jobs that the runner does not name: the reply that told it of them was lost. */

@@ -1,6 +1,6 @@
 /**
- * The read side: running figures that no actor keeps (rates, mean run times), in an @xstate/store that others may subscribe
- * to. Fed with the facts of each committed group, rebuilt empty at a start; nothing is decided by it.
+ * Running statistics that no actor stores (rates, mean run times), in an @xstate/store with subscribers. Updated from the
+ * facts of each committed group; empty after a start. No decision depends on them.
  */
 import { createStore } from '@xstate/store';
 import type { Fact, JobEnded } from '../../../machines/protocol.ts';
@@ -13,27 +13,30 @@ export interface RunTime {
   meanMs: number;
 }
 
-export interface Figures {
-  /** Committed groups with facts so far: subscribers see that something happened. */
-  commits: number;
-  /** Of each batch with jobs that ended lately. */
+export interface StatisticsContext {
+  /** The number of committed groups with facts. */
+  groupCommit: number;
+  /** One window for each batch with jobs that ended recently. */
   rates: Readonly<Record<Uuid, RateWindow>>;
   /** By simulation name. */
   runTimes: Readonly<Record<string, RunTime>>;
 }
 
 export interface Committed {
-  /** The jobs that ended by running, per batch. */
+  /** The number of jobs that ended other than by cancellation, per batch. */
   ended: ReadonlyMap<Uuid, number>;
   /** The sum of run times and the number of completed jobs, per simulation. */
   completed: ReadonlyMap<string, { jobs: number; totalMs: number }>;
   now: number;
 }
 
-/** The mean follows the latest runs: it weighs at most this many older ones. */
+/** The mean is weighted by at most this many older runs, so that it follows the latest ones. */
 const RUN_TIME_MEMORY = 1_000;
 
-function withRunTimes(runTimes: Figures['runTimes'], completed: Committed['completed']): Figures['runTimes'] {
+function withRunTimes(
+  runTimes: StatisticsContext['runTimes'],
+  completed: Committed['completed'],
+): StatisticsContext['runTimes'] {
   if (completed.size === 0) return runTimes;
   const next: Record<string, RunTime> = Object.assign(Object.create(null), runTimes);
   for (const [name, { jobs, totalMs }] of completed) {
@@ -44,7 +47,7 @@ function withRunTimes(runTimes: Figures['runTimes'], completed: Committed['compl
   return next;
 }
 
-function withRates(rates: Figures['rates'], { ended, now }: Committed): Figures['rates'] {
+function withRates(rates: StatisticsContext['rates'], { ended, now }: Committed): StatisticsContext['rates'] {
   if (ended.size === 0) return rates;
   const next: Record<Uuid, RateWindow> = {};
   for (const [batchId, window] of Object.entries(rates)) if (!isStale(window, now)) next[batchId] = window;
@@ -55,12 +58,12 @@ function withRates(rates: Figures['rates'], { ended, now }: Committed): Figures[
 export type Statistics = ReturnType<typeof createStatistics>;
 
 export function createStatistics() {
-  const context: Figures = { commits: 0, rates: {}, runTimes: {} };
+  const context: StatisticsContext = { groupCommit: 0, rates: {}, runTimes: {} };
   return createStore({
     context,
     on: {
       committed: (figures, event: Committed) => ({
-        commits: figures.commits + 1,
+        groupCommit: figures.groupCommit + 1,
         rates: withRates(figures.rates, event),
         runTimes: withRunTimes(figures.runTimes, event.completed),
       }),
@@ -68,7 +71,7 @@ export function createStatistics() {
   });
 }
 
-/** What the facts of a group come to. `simulationOf` names the simulation of a batch. */
+/** Summarizes the facts of a group. `simulationOf` returns the simulation of a batch. */
 export function summarize(
   facts: readonly Fact[],
   now: number,

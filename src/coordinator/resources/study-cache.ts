@@ -1,6 +1,6 @@
 /**
- * The studies: what was submitted, and the sampler that gives any run of it its parameters. Read from the store when asked
- * for and kept while in use.
+ * A cache of studies: the submission, and the sampler that computes the parameters of any run. Read from the store on
+ * demand; least recently used entries are dropped.
  */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { createSampler, type Sampler } from '../../domain/sampling/sampler.ts';
@@ -10,19 +10,19 @@ import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
 
 export interface Study {
-  /** As submitted, but with the seed that is used. */
+  /** As submitted, with the seed that is used. */
   submission: BatchSubmission;
   seed: Seed;
   sampler: Sampler;
-  /** What all runs have in common, made once. */
+  /** The metadata that all runs share. */
   metadata: RunMetadata;
   createdAt: Timestamp;
 }
 
-/** How many studies are kept ready. Making one anew costs a read and up to some milliseconds. */
-const KEPT = 200;
+/** The capacity of the cache. A miss costs a read and up to some milliseconds. */
+const MAX_STUDIES = 200;
 
-/** The record of a submission. The seed stands beside it as text: JSON's numbers are not wide enough for it. */
+/** Encodes a submission. The seed is stored separately as text: a JSON number cannot hold all its digits. */
 export function encodeSubmission(submission: BatchSubmission, seed: Seed): string {
   const monteCarlo = { ...submission.config.monte_carlo, seed: null };
   const config = { ...submission.config, monte_carlo: monteCarlo };
@@ -38,31 +38,31 @@ export function decodeSubmission(record: string): { submission: BatchSubmission;
 
 export class StudyCache {
   readonly #source: RecordSource;
-  readonly #kept = new Map<Uuid, Study>();
-  /** The last one asked for: the jobs of one claim ask for the same, one after another. */
+  readonly #studies = new Map<Uuid, Study>();
+  /** The latest result of `of`: the jobs of one claim are mostly of one study. */
   #latest: Study | undefined;
 
   constructor(source: RecordSource) {
     this.#source = source;
   }
 
-  /** The study of a batch that exists, or does so where `source` reads. */
+  /** Returns the study of a batch that exists in the store, or in `source`. */
   of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
-    let study = this.#kept.get(batchId);
+    let study = this.#studies.get(batchId);
     if (study === undefined) study = this.#read(batch, source);
     else if (study === this.#latest) return study;
-    else this.#kept.delete(batchId);
+    else this.#studies.delete(batchId);
     this.#latest = study;
-    // The order of a Map is the order of insertion: the first one is the one least recently used.
-    this.#kept.set(batchId, study);
-    if (this.#kept.size > KEPT) this.#kept.delete(this.#kept.keys().next().value as Uuid);
+    // A Map is in insertion order: the first entry is the least recently used.
+    this.#studies.set(batchId, study);
+    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
     return study;
   }
 
-  /** A batch that is no more. */
+  /** Drops a deleted batch. */
   forget(batchId: Uuid): void {
-    this.#kept.delete(batchId);
+    this.#studies.delete(batchId);
   }
 
   #read({ batchId, samplingScheme, createdAtMs }: BatchContext, source: RecordSource): Study {

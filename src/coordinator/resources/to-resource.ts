@@ -1,4 +1,4 @@
-/** From the actors' states to what the specification shows of them. Pure, but for the sampling of a run's parameters. */
+/** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { AttemptRecord } from '../../../machines/job-context.ts';
 import type {
@@ -15,11 +15,11 @@ import type {
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
 import type { Study } from './study-cache.ts';
 
-/** The latest texts, each at a place that its last digits give. */
+/** A direct-mapped cache of recent timestamps as text. */
 const TEXTS = 256;
 const texts = Array.from({ length: TEXTS }, () => ({ ms: NaN, text: '' }));
 
-/** What is shown together has most of its times in common, and a text takes longer to write than to find. */
+/** Formats a time. Resources of one response share most of their times, and formatting is slower than a cache lookup. */
 export function timestamp(ms: number): Timestamp {
   const kept = texts[ms % TEXTS];
   if (kept === undefined) return new Date(ms).toISOString();
@@ -113,7 +113,7 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   return runner;
 }
 
-/** The result of a job that ended by a report. */
+/** Returns the result of a job from its runner's report, or from the coordinator's own verdict. */
 export function reportedResult(
   jobId: string,
   reported: ReportedResult | undefined,

@@ -1,6 +1,6 @@
 /**
- * The deadlines of all live actors, soonest first. A binary heap that forgives: an actor whose deadline moved away (a
- * heartbeat) costs nothing, its old place is found out when it comes up.
+ * The deadlines of all active actors, soonest first: a binary heap with lazy deletion. Postponing a deadline (a heartbeat)
+ * costs nothing; an outdated entry is discarded or moved when it reaches the top.
  */
 import type { Address, Deadline, DueDeadline } from '../../../machines/protocol.ts';
 
@@ -9,65 +9,65 @@ interface HeapEntry {
   atMs: number;
 }
 
-interface Current {
+interface CurrentDeadline {
   deadline: Deadline;
-  /** Its one place in the heap that counts, at or before its time; other places of the same actor are left over. */
-  place: HeapEntry;
+  /** The valid heap entry of the actor, at or before its deadline; its other entries are outdated. */
+  entry: HeapEntry;
 }
 
-/** A heap of fewer places than this is not worth tidying. */
+/** A smaller heap is not compacted. */
 const TIDY_FROM = 1_000;
 
 export class DeadlineQueue {
-  readonly #current = new Map<Address, Current>();
+  readonly #current = new Map<Address, CurrentDeadline>();
   readonly #heap: HeapEntry[] = [];
 
-  /** The actor's deadline as of now, or none. */
+  /** Sets or removes the actor's deadline. */
   set(address: Address, deadline: Deadline | undefined): void {
     if (deadline === undefined) {
       if (this.#current.delete(address)) this.#tidy();
       return;
     }
     const known = this.#current.get(address);
-    // A place at or before the new time is enough: when it comes up, the actor is placed anew.
-    if (known !== undefined && known.place.atMs <= deadline.atMs) known.deadline = deadline;
-    else this.#place(address, deadline);
+    // An entry at or before the new time suffices: the actor is queued again when the entry reaches the top.
+    if (known !== undefined && known.entry.atMs <= deadline.atMs) known.deadline = deadline;
+    else this.#enqueue(address, deadline);
   }
 
   has(address: Address): boolean {
     return this.#current.has(address);
   }
 
-  /** Places in the heap, left over ones included; for tests. */
+  /** The number of heap entries, outdated ones included; for tests. */
   get size(): number {
     return this.#heap.length;
   }
 
   /**
-   * Throws away what was left over once it is most of the heap: jobs that end soon after they began would otherwise be kept
-   * for as long as they might have taken. Costs a place's worth of work for each place left over.
+   * Removes outdated entries once they are most of the heap: entries of jobs that end early would otherwise stay until their
+   * time limit. Amortized constant cost per outdated entry.
    */
   #tidy(): void {
     if (this.#heap.length < 2 * this.#current.size + TIDY_FROM) return;
     this.#heap.length = 0;
-    for (const { place } of this.#current.values()) this.#push(place);
+    for (const { entry } of this.#current.values()) this.#push(entry);
   }
 
-  #place(address: Address, deadline: Deadline): void {
-    const place = { address, atMs: deadline.atMs };
-    this.#current.set(address, { deadline, place });
-    this.#push(place);
+  #enqueue(address: Address, deadline: Deadline): void {
+    const entry = { address, atMs: deadline.atMs };
+    this.#current.set(address, { deadline, entry: entry });
+    this.#push(entry);
   }
 
-  /** All that is due, soonest first. What is told here is not told again unless it is set again. */
+  /** Removes and returns all expired deadlines, soonest first. */
   due(now: number): DueDeadline[] {
     const due: DueDeadline[] = [];
     for (let first = this.#heap[0]; first !== undefined && first.atMs <= now; first = this.#heap[0]) {
       this.#pop();
       const current = this.#current.get(first.address);
-      if (current?.place !== first) continue;
+      if (current?.entry !== first) continue;
       if (current.deadline.atMs > now) {
-        this.#place(first.address, current.deadline);
+        this.#enqueue(first.address, current.deadline);
         continue;
       }
       this.#current.delete(first.address);
@@ -76,18 +76,18 @@ export class DeadlineQueue {
     return due;
   }
 
-  #push(place: HeapEntry): void {
+  #push(entry: HeapEntry): void {
     const heap = this.#heap;
     let at = heap.length;
-    heap.push(place);
+    heap.push(entry);
     while (at > 0) {
       const parent = (at - 1) >> 1;
       const above = heap[parent] as HeapEntry;
-      if (above.atMs <= place.atMs) break;
+      if (above.atMs <= entry.atMs) break;
       heap[at] = above;
       at = parent;
     }
-    heap[at] = place;
+    heap[at] = entry;
   }
 
   #pop(): void {

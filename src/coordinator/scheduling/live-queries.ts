@@ -1,4 +1,4 @@
-/** Questions that are put to everybody who is alive. */
+/** Queries over all active actors. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -7,24 +7,24 @@ import { couldTake, type Scheduler } from './scheduler.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 
-/** The touched jobs of a batch that are not terminal: the live ones, and the requeued ones that rest. */
-export function openJobsOf(directory: Directory, dispatch: Scheduler, batchId: Uuid): Set<Uuid> {
+/** The touched jobs of a batch that are not terminal: the active ones, and the requeued ones, which are deactivated. */
+export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: Uuid): Set<Uuid> {
   const open = new Set<Uuid>();
   for (const activation of directory.jobs.values()) {
     const { value, context } = stateOf(activation);
-    // An untouched one that was only asked something is counted by the batch itself.
+    // An untouched job that a query has activated is counted by the batch itself.
     if (batchIdOf(activation.id) === batchId && !isTerminal(value) && context.attempt > 0) open.add(activation.id);
   }
-  for (const id of dispatch.requeuedJobs(batchId)) open.add(id);
+  for (const id of scheduler.requeuedJobs(batchId)) open.add(id);
   return open;
 }
 
-/** Is there another runner that could take a run of this batch now? */
+/** Returns true when another runner than `notThis` could take a run of this batch now. */
 export function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis) continue;
-    const seeker = workRequestOf(stateOf(activation), 1);
-    if (seeker !== undefined && couldTake(seeker, batch)) return true;
+    const request = workRequestOf(stateOf(activation), 1);
+    if (request !== undefined && couldTake(request, batch)) return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 /**
- * The long polls: runners that asked for work when there was none. First come, first served; one per runner, since a runner
- * that asks again has given its earlier question up.
+ * The long polls: claims that wait for work. First come, first served; one per runner, since a new claim of a runner replaces
+ * its earlier one.
  */
 import type { Clock } from '../../base/clock.ts';
 
@@ -8,7 +8,7 @@ export interface PendingPoll<T> {
   runnerId: string;
   instance: string;
   maxJobs: number;
-  /** Ends the waiting; the value is the answer. */
+  /** Answers the claim with the value. */
   answer(value: T): void;
 }
 
@@ -17,26 +17,26 @@ interface QueuedPoll<T> extends PendingPoll<T> {
 }
 
 export class LongPolls<T> {
-  readonly #world: Clock;
-  readonly #places = new Map<string, QueuedPoll<T>>();
+  readonly #clock: Clock;
+  readonly #polls = new Map<string, QueuedPoll<T>>();
   #isClosed = false;
 
-  constructor(world: Clock) {
-    this.#world = world;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   get size(): number {
-    return this.#places.size;
+    return this.#polls.size;
   }
 
-  /** In the order in which they came. */
-  waiters(): Iterable<PendingPoll<T>> {
-    return this.#places.values();
+  /** The waiting polls, oldest first. */
+  pending(): Iterable<PendingPoll<T>> {
+    return this.#polls.values();
   }
 
   /**
-   * Waits until `answer` is called for this runner, or else for `waitMs`, until the runner asks again, or until the asker
-   * has gone: then the answer is `nothing`.
+   * Waits until `answer` is called for this runner. Resolves to `nothing` after `waitMs`, when the runner polls again, or when
+   * the client has disconnected.
    */
   wait(
     question: Omit<PendingPoll<T>, 'answer'>,
@@ -47,39 +47,39 @@ export class LongPolls<T> {
     this.dismiss(question.runnerId, nothing);
     if (abandoned?.aborted === true || this.#isClosed) return Promise.resolve(nothing);
     return new Promise((resolve) => {
-      const giveUp = (): void => place.answer(nothing);
-      const place: QueuedPoll<T> = {
+      const giveUp = (): void => poll.answer(nothing);
+      const poll: QueuedPoll<T> = {
         ...question,
-        cancelTimer: this.#world.after(waitMs, giveUp),
+        cancelTimer: this.#clock.after(waitMs, giveUp),
         answer: (value) => {
-          if (this.#places.get(question.runnerId) === place) this.#places.delete(question.runnerId);
-          place.cancelTimer();
+          if (this.#polls.get(question.runnerId) === poll) this.#polls.delete(question.runnerId);
+          poll.cancelTimer();
           abandoned?.removeEventListener('abort', giveUp);
           resolve(value);
         },
       };
       abandoned?.addEventListener('abort', giveUp, { once: true });
-      this.#places.set(question.runnerId, place);
+      this.#polls.set(question.runnerId, poll);
     });
   }
 
-  /** Takes the waiter out of the queue: work was found for it. The caller must call its `answer`, whatever happens. */
+  /** Removes and returns the runner's poll, to answer it with work. The caller must call its `answer` in every case. */
   take(runnerId: string): PendingPoll<T> | undefined {
-    const place = this.#places.get(runnerId);
-    if (place === undefined) return undefined;
-    this.#places.delete(runnerId);
-    place.cancelTimer();
-    return place;
+    const poll = this.#polls.get(runnerId);
+    if (poll === undefined) return undefined;
+    this.#polls.delete(runnerId);
+    poll.cancelTimer();
+    return poll;
   }
 
   dismiss(runnerId: string, nothing: T): void {
-    this.#places.get(runnerId)?.answer(nothing);
+    this.#polls.get(runnerId)?.answer(nothing);
   }
 
-  /** Answers all who wait, and from now on everybody at once. */
+  /** Answers all waiting polls, and from now on every new poll at once. */
   close(nothing: T): void {
     this.#isClosed = true;
     // A Map may lose the entry that is being visited.
-    for (const place of this.#places.values()) place.answer(nothing);
+    for (const poll of this.#polls.values()) poll.answer(nothing);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An ordered set: items by rank (lowest first), and by the order of their first coming within a rank; as a whole and by
- * group. Putting and removing cost a binary search and a move of pointers; walking from the front costs nothing.
+ * An ordered set of items by rank (lowest first), then by first insertion; as a whole and by group. `put` and `remove` cost
+ * a binary search and a move of pointers; iteration from the front is free.
  */
 interface RankedItem<T> {
   item: T;
@@ -10,56 +10,56 @@ interface RankedItem<T> {
 }
 
 export class RankedSet<T extends object> {
-  readonly #places = new Map<T, RankedItem<T>>();
-  /** The order of first coming, kept while an item is away (capped, or without work for the moment). */
+  readonly #entries = new Map<T, RankedItem<T>>();
+  /** The order of first insertion, kept while an item is absent (capped, or without work). */
   readonly #sequences = new WeakMap<T, number>();
   readonly #all: RankedItem<T>[] = [];
   readonly #groups = new Map<string, RankedItem<T>[]>();
   #lastSequence = 0;
 
   get size(): number {
-    return this.#places.size;
+    return this.#entries.size;
   }
 
   /** Adds the item, or moves it to its new rank. */
   put(item: T, group: string, rank: number): void {
-    const known = this.#places.get(item);
+    const known = this.#entries.get(item);
     if (known !== undefined) {
-      if (known.rank === rank || this.#staysAt(known, rank)) return;
+      if (known.rank === rank || this.#updateRankInPlace(known, rank)) return;
       this.remove(item);
     }
     const sequence = this.#sequences.get(item) ?? (this.#lastSequence += 1);
     this.#sequences.set(item, sequence);
-    const place = { item, group, rank, sequence };
-    this.#places.set(item, place);
-    insert(this.#all, place);
+    const entry = { item, group, rank, sequence };
+    this.#entries.set(item, entry);
+    insert(this.#all, entry);
     const members = this.#groups.get(group) ?? [];
     if (members.length === 0) this.#groups.set(group, members);
-    insert(members, place);
+    insert(members, entry);
   }
 
-  /** Gives the place its new rank if that leaves the order as it is, as it does while there is little to choose from. */
-  #staysAt(place: RankedItem<T>, rank: number): boolean {
-    const moved = { ...place, rank };
-    const members = this.#groups.get(place.group) ?? [];
-    if (!fitsThere(this.#all, place, moved) || !fitsThere(members, place, moved)) return false;
-    place.rank = rank;
+  /** Sets the entry's new rank in place if the order stays the same, as is usual with few items. */
+  #updateRankInPlace(entry: RankedItem<T>, rank: number): boolean {
+    const moved = { ...entry, rank };
+    const members = this.#groups.get(entry.group) ?? [];
+    if (!isInOrderAt(this.#all, entry, moved) || !isInOrderAt(members, entry, moved)) return false;
+    entry.rank = rank;
     return true;
   }
 
   remove(item: T): void {
-    const place = this.#places.get(item);
-    if (place === undefined) return;
-    this.#places.delete(item);
-    this.#all.splice(indexOf(this.#all, place), 1);
-    const members = this.#groups.get(place.group) ?? [];
-    members.splice(indexOf(members, place), 1);
-    if (members.length === 0) this.#groups.delete(place.group);
+    const entry = this.#entries.get(item);
+    if (entry === undefined) return;
+    this.#entries.delete(item);
+    this.#all.splice(indexOf(this.#all, entry), 1);
+    const members = this.#groups.get(entry.group) ?? [];
+    members.splice(indexOf(members, entry), 1);
+    if (members.length === 0) this.#groups.delete(entry.group);
   }
 
-  /** All items, lowest rank first. Must not be changed while it is walked, but for a change that ends the walk. */
+  /** All items, lowest rank first. The set must not change during iteration, except right before the iteration ends. */
   *all(): Iterable<T> {
-    for (const place of this.#all) yield place.item;
+    for (const entry of this.#all) yield entry.item;
   }
 
   /** The items of these groups, lowest rank first. */
@@ -72,9 +72,9 @@ export class RankedSet<T extends object> {
       let best: RankedItem<T> | undefined;
       let from: { members: RankedItem<T>[]; at: number } | undefined;
       for (const head of heads) {
-        const place = head.members[head.at];
-        if (place === undefined || (best !== undefined && !isBefore(place, best))) continue;
-        best = place;
+        const entry = head.members[head.at];
+        if (entry === undefined || (best !== undefined && !isBefore(entry, best))) continue;
+        best = entry;
         from = head;
       }
       if (best === undefined || from === undefined) return;
@@ -88,26 +88,26 @@ function isBefore<T>(a: RankedItem<T>, b: RankedItem<T>): boolean {
   return a.rank < b.rank || (a.rank === b.rank && a.sequence < b.sequence);
 }
 
-/** Where the place is, or would have to be. */
-function indexOf<T>(places: readonly RankedItem<T>[], place: RankedItem<T>): number {
+/** Returns the index of the entry, or the index at which it belongs. */
+function indexOf<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>): number {
   let low = 0;
-  let high = places.length;
+  let high = entries.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(places[middle] as RankedItem<T>, place)) low = middle + 1;
+    if (isBefore(entries[middle] as RankedItem<T>, entry)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Would `moved` be in order where `place` is? */
-function fitsThere<T>(places: readonly RankedItem<T>[], place: RankedItem<T>, moved: RankedItem<T>): boolean {
-  const at = indexOf(places, place);
-  const before = places[at - 1];
-  const behind = places[at + 1];
-  return (before === undefined || isBefore(before, moved)) && (behind === undefined || isBefore(moved, behind));
+/** Returns true when `moved` keeps the order at the position of `entry`. */
+function isInOrderAt<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>, moved: RankedItem<T>): boolean {
+  const at = indexOf(entries, entry);
+  const before = entries[at - 1];
+  const after = entries[at + 1];
+  return (before === undefined || isBefore(before, moved)) && (after === undefined || isBefore(moved, after));
 }
 
-function insert<T>(places: RankedItem<T>[], place: RankedItem<T>): void {
-  places.splice(indexOf(places, place), 0, place);
+function insert<T>(entries: RankedItem<T>[], entry: RankedItem<T>): void {
+  entries.splice(indexOf(entries, entry), 0, entry);
 }

@@ -1,6 +1,6 @@
 /**
- * What there is to do, and who gets it. An index over the open batches, kept from their snapshots after every turn; planning
- * reads it and changes nothing, so a plan that is not carried out leaves no trace.
+ * The scheduler: an index over the open batches, updated after every turn, that assigns runs to work requests. Planning
+ * does not change the index, so a plan that is not applied has no effect.
  *
  * The rules: the batch with the fewest active jobs is served next, so no study starves; within a batch requeued runs come
  * first, on another runner than the last if one is free, then untouched runs in order.
@@ -19,12 +19,12 @@ export interface Requeued {
   sinceMs: number;
 }
 
-/** A runner that asks for work. Room and number shrink as the plan is made. */
+/** A runner's request for work. Planning reduces `capacity` and `maxJobs`. */
 export interface WorkRequest {
   runnerId: string;
   capabilities: RunnerCapabilities;
-  room: FreeCapacity;
-  /** At most this many. */
+  capacity: FreeCapacity;
+  /** The limit on assignments. */
   maxJobs: number;
 }
 
@@ -34,24 +34,24 @@ export interface RunAssignment {
 }
 
 export interface SchedulerSources {
-  /** Has the job a record? Asked only about runs of batches of which some were cancelled one by one. */
+  /** Returns true when the job has a record. Called only for batches with runs that were cancelled one by one. */
   isTouched(id: Uuid): boolean;
-  /** Is there a runner other than this one that could take a run of this batch now? */
+  /** Returns true when another runner than `notThis` could take a run of this batch now. */
   isOtherFree(batch: BatchContext, notThis: string): boolean;
 }
 
-/** How many requeued runs are looked at to find one that last ran elsewhere. */
+/** The number of requeued runs that are examined to find one that last ran on another runner. */
 const REQUEUED_LOOKAHEAD = 32;
 
-/** An open batch, with the plan under way laid over it. */
+/** An open batch, with the current plan applied to it. */
 interface OpenBatch {
   context: BatchContext;
   requeued: Map<number, Requeued>;
-  /** As planned: */
-  active: number;
+  /** Members of the current plan: */
+  plannedActive: number;
   next: number;
   untouched: number;
-  taken: Set<number>;
+  assigned: Set<number>;
   isPlanned: boolean;
 }
 
@@ -64,21 +64,21 @@ export class Scheduler {
     this.#sources = sources;
   }
 
-  /** True when some open batch has a run that may be handed out. */
+  /** True when an open batch has a run that may be claimed. */
   get hasWork(): boolean {
     return this.#ranking.size > 0;
   }
 
-  /** An open batch as it is after a turn. */
+  /** Adds or updates an open batch. */
   update(context: BatchContext): void {
     const known = this.#batches.get(context.batchId);
     const batch = known ?? {
       context,
       requeued: new Map(),
-      active: 0,
+      plannedActive: 0,
       next: 0,
       untouched: 0,
-      taken: new Set(),
+      assigned: new Set(),
       isPlanned: false,
     };
     batch.context = context;
@@ -86,7 +86,7 @@ export class Scheduler {
     this.#reset(batch);
   }
 
-  /** A batch that is over. */
+  /** Removes an ended batch. */
   remove(batchId: Uuid): void {
     const batch = this.#batches.get(batchId);
     if (batch === undefined) return;
@@ -111,51 +111,51 @@ export class Scheduler {
     return [...this.#batches.values()].map((it) => it.context);
   }
 
-  /** Who gets what, dealt one by one in turn so that a small study is spread over the seekers. */
-  plan(seekers: Iterable<WorkRequest>, now: number): RunAssignment[] {
-    const picks: RunAssignment[] = [];
+  /** Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. */
+  plan(requests: Iterable<WorkRequest>, now: number): RunAssignment[] {
+    const assignments: RunAssignment[] = [];
     const planned = new Set<OpenBatch>();
-    // No more seekers are looked at than there is work for.
-    for (let hungry = seekers; this.#ranking.size > 0;) {
+    // The loop ends as soon as no work is left.
+    for (let unserved = requests; this.#ranking.size > 0;) {
       const served: WorkRequest[] = [];
-      for (const seeker of hungry) {
-        const pick = seeker.maxJobs > 0 ? this.#pickFor(seeker, now, planned) : undefined;
-        if (pick === undefined) continue;
-        picks.push(pick);
-        served.push(seeker);
+      for (const request of unserved) {
+        const assignment = request.maxJobs > 0 ? this.#assignmentFor(request, now, planned) : undefined;
+        if (assignment === undefined) continue;
+        assignments.push(assignment);
+        served.push(request);
         if (this.#ranking.size === 0) break;
       }
       if (served.length === 0) break;
-      hungry = served;
+      unserved = served;
     }
     for (const batch of planned) this.#reset(batch);
-    return picks;
+    return assignments;
   }
 
-  #pickFor(seeker: WorkRequest, now: number, planned: Set<OpenBatch>): RunAssignment | undefined {
-    if (seeker.room.slots <= 0) return undefined;
-    const types = seeker.capabilities.supported_simulation_types;
+  #assignmentFor(request: WorkRequest, now: number, planned: Set<OpenBatch>): RunAssignment | undefined {
+    if (request.capacity.slots <= 0) return undefined;
+    const types = request.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
     for (const batch of candidates) {
-      if (!fits(batch.context, seeker.room)) continue;
-      const runId = this.#runFor(seeker, batch, now);
+      if (!fits(batch.context, request.capacity)) continue;
+      const runId = this.#runFor(request, batch, now);
       if (runId === undefined) continue;
-      batch.active += 1;
+      batch.plannedActive += 1;
       planned.add(batch);
       this.#rank(batch);
-      seeker.room = minus(seeker.room, batch.context);
-      seeker.maxJobs -= 1;
-      return { runnerId: seeker.runnerId, jobId: jobId(batch.context.batchId, runId) };
+      request.capacity = minus(request.capacity, batch.context);
+      request.maxJobs -= 1;
+      return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, runId) };
     }
     return undefined;
   }
 
-  #runFor(seeker: WorkRequest, batch: OpenBatch, now: number): number | undefined {
+  #runFor(request: WorkRequest, batch: OpenBatch, now: number): number | undefined {
     let looked = 0;
     for (const run of batch.requeued.values()) {
-      if (batch.taken.has(run.runId)) continue;
-      if (this.#mayTake(seeker, batch, run, now)) {
-        batch.taken.add(run.runId);
+      if (batch.assigned.has(run.runId)) continue;
+      if (this.#mayTake(request, batch, run, now)) {
+        batch.assigned.add(run.runId);
         return run.runId;
       }
       if ((looked += 1) === REQUEUED_LOOKAHEAD) break;
@@ -163,11 +163,11 @@ export class Scheduler {
     return this.#nextUntouched(batch);
   }
 
-  #mayTake(seeker: WorkRequest, batch: OpenBatch, run: Requeued, now: number): boolean {
+  #mayTake(request: WorkRequest, batch: OpenBatch, run: Requeued, now: number): boolean {
     return (
-      run.lastRunner !== seeker.runnerId ||
+      run.lastRunner !== request.runnerId ||
       now >= run.sinceMs + PREFER_OTHER_RUNNER_MS ||
-      !this.#sources.isOtherFree(batch.context, seeker.runnerId)
+      !this.#sources.isOtherFree(batch.context, request.runnerId)
     );
   }
 
@@ -182,26 +182,26 @@ export class Scheduler {
     return runId;
   }
 
-  /** Takes back what was planned. */
+  /** Discards the plan. */
   #reset(batch: OpenBatch): void {
-    batch.active = activeRuns(batch.context);
+    batch.plannedActive = activeRuns(batch.context);
     batch.next = batch.context.next;
     batch.untouched = untouchedRuns(batch.context);
-    batch.taken.clear();
+    batch.assigned.clear();
     this.#rank(batch);
   }
 
-  /** A batch is ranked while it has a run to hand out and is below its cap. */
+  /** Ranks a batch while it has a run to assign and is below its cap. */
   #rank(batch: OpenBatch): void {
     const { maxParallelJobs, cancelRequested, requeued, simulationName } = batch.context;
-    const pending = batch.untouched + requeued - batch.taken.size;
-    const isCapped = maxParallelJobs > 0 && batch.active >= maxParallelJobs;
-    if (pending > 0 && !isCapped && !cancelRequested) this.#ranking.put(batch, simulationName, batch.active);
+    const pending = batch.untouched + requeued - batch.assigned.size;
+    const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
+    if (pending > 0 && !isCapped && !cancelRequested) this.#ranking.put(batch, simulationName, batch.plannedActive);
     else this.#ranking.remove(batch);
   }
 }
 
-/** Whether a runner could take a run of the batch. */
-export function couldTake({ capabilities, room }: WorkRequest, batch: BatchContext): boolean {
+/** Returns true when the runner could take a run of the batch. */
+export function couldTake({ capabilities, capacity: room }: WorkRequest, batch: BatchContext): boolean {
   return fits(batch, room) && supports(capabilities, batch.simulationName);
 }

@@ -1,15 +1,15 @@
-/** What those who watch the machines hear: one event that one actor took. */
+/** One event that one actor took, as the feed, the inspector and the recorder receive it. */
 import type { AnyEvent } from '../../../machines/protocol.ts';
 import type { Kind } from '../actors/actor-kinds.ts';
 
-/** One event that one actor took, for those who watch the machines; `event` and `from` are undefined for a new actor. */
+/** `event` and `from` are undefined for a new actor. */
 export interface ActorTransition {
   kind: Kind;
   id: string;
   event: AnyEvent | undefined;
   from: string | undefined;
   to: string;
-  /** The context after it; not to be changed. */
+  /** The context after the event; must not be modified. */
   context: object;
   now: number;
 }

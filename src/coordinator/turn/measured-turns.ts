@@ -1,9 +1,9 @@
-/** Turns that are timed: what they do is in `turn.ts`, how long each took is told to who wants to know. */
+/** Turns with timing: reports the outcome and the duration of each turn to an observer. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { Turns, type Turn } from './turn.ts';
 import { stopwatch } from '../../base/clock.ts';
 
-/** `refused`: the operation was not allowed, and changed nothing. `fault`: it threw and was rolled back. */
+/** `refused`: the operation was not allowed and changed nothing. `fault`: it threw and was rolled back. */
 export type TurnOutcome = 'done' | 'refused' | 'fault';
 
 export type TurnObserver = (operation: string, outcome: TurnOutcome, secs: number) => void;

@@ -1,6 +1,6 @@
 /**
- * What follows from a turn besides the actors themselves: the records that go with its facts, and the indexes that the next
- * turn reads (what there is to do, what falls due when). One place, so that a restart can build the same from the store.
+ * Projections of a turn: the records that its facts imply, and the indexes in memory (scheduler, deadlines) that the next turn
+ * reads. Recovery builds the same indexes from the store.
  */
 import type { Fact, JobClaimed, JobEnded } from '../../../machines/protocol.ts';
 import type { DeadlineQueue } from '../scheduling/deadline-queue.ts';
@@ -12,7 +12,7 @@ import { isTerminal, ACTOR_KINDS, type BatchState, type Kind } from '../actors/a
 import type { Turn } from './turn.ts';
 
 export interface Indexes {
-  dispatch: Scheduler;
+  scheduler: Scheduler;
   deadlines: DeadlineQueue;
 }
 
@@ -22,40 +22,40 @@ export interface RequeueRecord {
   sinceMs: number;
 }
 
-/** Adds the records that go with the facts of a turn. */
-export function project(facts: readonly Fact[], turn: Turn): void {
-  for (const fact of facts) record(fact, turn);
+/** Adds the records that the facts of a turn imply. */
+export function addFactRecords(facts: readonly Fact[], turn: Turn): void {
+  for (const fact of facts) addFactRecord(fact, turn);
 }
 
-/** Brings the indexes up to a turn that has ended well. */
+/** Updates the indexes after a completed turn. */
 export function updateIndexes(indexes: Indexes, changed: readonly Activation[], facts: readonly Fact[]): void {
-  // Batches first: a run can only be queued in a batch that is known.
+  // Batches first: the scheduler can only queue runs of a batch it has.
   for (const activation of changed) if (activation.kind === 'batch') updateIndex(indexes, activation);
-  for (const fact of facts) queue(indexes.dispatch, fact);
+  for (const fact of facts) updateQueue(indexes.scheduler, fact);
   for (const activation of changed) updateIndex(indexes, activation);
 }
 
-/** Brings the indexes up to an actor's state. */
-export function updateIndex<K extends Kind>({ dispatch, deadlines }: Indexes, activation: Activation<K>): void {
+/** Updates the indexes from an actor's state. */
+export function updateIndex<K extends Kind>({ scheduler, deadlines }: Indexes, activation: Activation<K>): void {
   const state = stateOf(activation);
   deadlines.set(activation.address, ACTOR_KINDS[activation.kind].deadline(state));
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
-  if (isTerminal(value)) dispatch.remove(context.batchId);
-  else dispatch.update(context);
+  if (isTerminal(value)) scheduler.remove(context.batchId);
+  else scheduler.update(context);
 }
 
-function queue(dispatch: Scheduler, fact: Fact): void {
+function updateQueue(scheduler: Scheduler, fact: Fact): void {
   if (fact.type === 'job.requeued') {
-    dispatch.requeue(fact.batchId, { runId: fact.runId, lastRunner: fact.runnerId, sinceMs: fact.now });
-  } else if (leavesTheQueue(fact)) dispatch.unqueue(fact.batchId, fact.runId);
+    scheduler.requeue(fact.batchId, { runId: fact.runId, lastRunner: fact.runnerId, sinceMs: fact.now });
+  } else if (leavesTheQueue(fact)) scheduler.unqueue(fact.batchId, fact.runId);
 }
 
 const leavesTheQueue = (fact: Fact): fact is JobClaimed | JobEnded =>
   (fact.type === 'job.claimed' && fact.requeued) ||
   (fact.type === 'job.ended' && fact.from === 'Pending' && fact.touched);
 
-function record(fact: Fact, turn: Turn): void {
+function addFactRecord(fact: Fact, turn: Turn): void {
   if (leavesTheQueue(fact)) turn.put(keys.requeue(fact.jobId), null);
   switch (fact.type) {
     case 'batch.opened':
@@ -76,7 +76,7 @@ function record(fact: Fact, turn: Turn): void {
   }
 }
 
-/** A job that the coordinator itself ended, by its time limit or its losses, has a result too. */
+/** Writes the result of a job that the coordinator itself ended, by its time limit or its losses. */
 function writeUnreportedResult({ jobId, to, error, startedAtMs, now }: JobEnded, turn: Turn): void {
   if (to === 'Cancelled' || turn.isPut(keys.result(jobId))) return;
   const result = reportedResult(jobId, undefined, error ?? to, now - (startedAtMs ?? now));

@@ -1,6 +1,6 @@
 /**
- * The turn: one request, from its validation to its reply. It runs to its end without waiting for anything, so no other
- * request comes between; it changes everything it touches or nothing; and it is answered when the change is on disk.
+ * The turn: one operation as an atomic unit. It runs synchronously, so no other operation interleaves; it commits all its
+ * changes or none; its reply is sent after the changes are on disk.
  */
 import type { Address, AnyEvent, Fact, DeletionFact, JobChange } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -11,86 +11,86 @@ import type { ActorTransition } from './actor-transition.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** What a running turn offers to the operation it runs. */
+/** A running turn, as its operation uses it. */
 export interface Turn {
   readonly now: number;
-  /** The state at an address as of now, or undefined. */
+  /** Returns the current state at an address, or undefined. */
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined;
-  /** Would the actor take the event? */
+  /** Returns true when the actor would take the event. */
   accepts(kind: Kind, id: string, event: AnyEvent): boolean;
   /**
-   * Sends an event and returns the state after it. What follows from it is told to others at the end of the turn, or by
-   * `settle`.
-   * @throws SimbatchError `illegal-transition`: the actor does not take it; nothing changed
+   * Sends an event and returns the state after it. The emitted facts reach other actors at the end of the turn, or by
+   * `deliverFacts`.
+   * @throws SimbatchError `illegal-transition`: the actor does not take the event; nothing changed
    */
   send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K];
-  /** Like `send`, but gives undefined when the actor does not take the event. */
+  /** Like `send`, but returns undefined when the actor does not take the event. */
   trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
-  /** Brings an actor to life that never was. */
+  /** Creates a new actor. */
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K];
-  /** Tells of what this turn takes away. What lives tells its facts itself. */
+  /** Emits the fact that this turn deletes an actor. All other facts come from actors. */
   emit(fact: DeletionFact): void;
-  /** Tells the facts so far through the wiring, until none is left. */
+  /** Routes the facts so far through the wiring, until none is left. */
   deliverFacts(): void;
-  /** A record to be written (null: deleted) together with the actors. */
+  /** Writes a record (null: deletes it) together with the actors. */
   put(key: string, value: string | null): void;
-  /** What the key holds, counting what this turn and those before it are about to write. */
+  /** Returns the value of a key, including unwritten changes of this turn and earlier ones. */
   read(key: string): string | undefined;
-  /** Is there such a record to be written already? */
+  /** Returns true when this turn has put the key. */
   isPut(key: string): boolean;
 }
 
-/** Who wants to know what a turn did, before the next one begins. */
+/** Receives the results of each turn before the next one starts. */
 export interface TurnListener {
-  /** The turn is ending: the records that go with its facts may be added. What this throws rolls the turn back. */
+  /** Called at the end of a turn: may add the records that its facts imply. An error here rolls the turn back. */
   ending(facts: readonly Fact[], turn: Turn): void;
-  /** The turn has ended well; these actors were changed, these facts told. Must not throw: there is no way back. */
-  concluded(changed: readonly Activation[], facts: readonly Fact[]): void;
-  /** The turn threw something that was not a refusal; everything it touched is as before. */
+  /** Called after a turn with the actors it changed and its facts. Must not throw: the turn cannot be rolled back any more. */
+  completed(changed: readonly Activation[], facts: readonly Fact[]): void;
+  /** Called after a turn threw an error that is not a refusal, and was rolled back. */
   faulted(operation: string, error: unknown): void;
 }
 
-/** No conversation of a turn takes more rounds than this; more would be a loop in the wiring. */
+/** The limit on rounds of fact delivery in one turn; more indicate a loop in the wiring. */
 const MAX_ROUNDS = 100;
 
 export class Turns {
   readonly #directory: Directory;
-  readonly #commits: GroupCommit;
-  readonly #world: Clock;
+  readonly #groupCommit: GroupCommit;
+  readonly #clock: Clock;
   readonly #registry: Registry;
   readonly #listener: TurnListener;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
-  /** Whether steps are kept for those who watch: costs nothing while nobody does. */
+  /** True while a watcher needs the transitions of each turn; they are not recorded otherwise. */
   isWatched = false;
 
   constructor(parts: {
     directory: Directory;
-    commits: GroupCommit;
-    world: Clock;
+    groupCommit: GroupCommit;
+    clock: Clock;
     registry: Registry;
     listener: TurnListener;
   }) {
     this.#directory = parts.directory;
-    this.#commits = parts.commits;
-    this.#world = parts.world;
+    this.#groupCommit = parts.groupCommit;
+    this.#clock = parts.clock;
     this.#registry = parts.registry;
     this.#listener = parts.listener;
   }
 
-  /** From now on every turn is refused with this error. */
+  /** Refuses every later turn with this error. */
   refuse(error: SimbatchError): void {
     this.#refusal ??= error;
   }
 
-  /** A fact that an actor told, as the directory heard it. */
+  /** Takes a fact that an actor emitted. */
   onFact(fact: Fact): void {
     this.#facts.push(fact);
   }
 
   /**
-   * Runs an operation as one turn. Its value is the reply.
-   * @throws what the operation refused with; SimbatchError `internal` when it threw anything else; `unavailable`
+   * Runs an operation as one turn and returns its value once its changes are on disk.
+   * @throws SimbatchError the operation's refusal; `internal` when it threw any other error; `unavailable`
    */
   async run<T>(operation: string, body: (turn: Turn) => T): Promise<T> {
     const { value, written } = this.runNow(operation, body);
@@ -98,11 +98,11 @@ export class Turns {
     return value;
   }
 
-  /** Like `run`, but gives the value at once, together with the promise of its being on disk. */
+  /** Like `run`, but returns the value at once, with a promise that resolves when its changes are on disk. */
   runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
-    const refusal = this.#refusal ?? this.#commits.failure;
+    const refusal = this.#refusal ?? this.#groupCommit.failure;
     if (refusal !== undefined) throw refusal;
-    const running = new RunningTurn(this.#directory, this.#registry, this.#commits, this.#world.now(), this.#facts);
+    const running = new RunningTurn(this.#directory, this.#registry, this.#groupCommit, this.#clock.now(), this.#facts);
     running.isWatched = this.isWatched;
     let value: T;
     try {
@@ -110,71 +110,71 @@ export class Turns {
       running.deliverFacts();
       this.#listener.ending(running.facts, running);
     } catch (error) {
-      throw this.#takenBack(operation, running, error);
+      throw this.#rollBack(operation, running, error);
     } finally {
       this.#facts.length = 0;
     }
     const changed = this.#changedBy(running);
     try {
-      this.#listener.concluded(changed, running.facts);
+      this.#listener.completed(changed, running.facts);
     } catch (error) {
-      throw this.#commits.giveUp('has lost track of its state', error);
+      throw this.#groupCommit.giveUp('has lost track of its state', error);
     }
-    return { value, written: this.#commits.add(changed, running.puts, running.facts, running.transitions) };
+    return { value, written: this.#groupCommit.add(changed, running.puts, running.facts, running.transitions) };
   }
 
-  /** Puts everything the turn touched back as it was. Returns what the caller is told. */
-  #takenBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
+  /** Restores every actor that the turn touched. Returns the error for the caller. */
+  #rollBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
     for (const activation of touched) {
       this.#directory.rollBack(activation);
-      this.#letRest(activation);
+      this.#deactivate(activation);
     }
     if (error instanceof SimbatchError && error.code !== 'internal') return error;
     this.#listener.faulted(operation, error);
-    return new SimbatchError('internal', 'the coordinator met a fault of its own; nothing was changed', {
+    return new SimbatchError('internal', 'the operation failed: internal error; nothing was changed', {
       cause: error,
     });
   }
 
-  /** The actors that the turn changed; those it only woke to ask may rest again. */
+  /** Returns the actors that the turn changed, and deactivates those it only read. */
   #changedBy(turn: RunningTurn): Activation[] {
     return turn.touched.filter((activation) => {
       const isChanged = activation.isNew || activation.actor.getSnapshot() !== activation.before;
       activation.before = undefined;
       activation.isNew = false;
-      if (!isChanged) this.#letRest(activation);
+      if (!isChanged) this.#deactivate(activation);
       return isChanged;
     });
   }
 
-  /** An actor that was only woken to be asked must not stay awake: anybody may ask about any run. */
-  #letRest(activation: Activation): void {
-    if (!this.#commits.holds(activation)) this.#directory.deactivate(activation);
+  /** Deactivates an actor that the turn did not change: queries about any run must not accumulate activations. */
+  #deactivate(activation: Activation): void {
+    if (!this.#groupCommit.holds(activation)) this.#directory.deactivate(activation);
   }
 }
 
 class RunningTurn implements Turn {
   readonly now: number;
-  /** Each once: what is touched has a snapshot from before, or is new. */
+  /** The touched actors, each once: a touched actor is new or has its previous snapshot in `before`. */
   readonly touched: Activation[] = [];
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly facts: Fact[] = [];
-  /** What every actor took, in order; empty unless somebody watches. */
+  /** The transitions of all actors, in order; empty without a watcher. */
   readonly transitions: ActorTransition[] = [];
   isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
   readonly #source: RecordSource;
-  /** Facts heard and not yet told on; filled by the actors while they take an event. */
-  readonly #heard: Fact[];
+  /** Facts that are not yet routed; actors add to it while they take an event. */
+  readonly #pendingFacts: Fact[];
 
-  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, heard: Fact[]) {
+  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, pendingFacts: Fact[]) {
     this.#source = source;
     this.#directory = directory;
     this.#registry = registry;
     this.now = now;
-    this.#heard = heard;
+    this.#pendingFacts = pendingFacts;
   }
 
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
@@ -184,7 +184,7 @@ class RunningTurn implements Turn {
   accepts(kind: Kind, id: string, event: AnyEvent): boolean {
     const activation = this.#directory.activate(kind, id);
     if (activation === undefined) return false;
-    // Woken only to be asked: the end of the turn may let it rest again.
+    // Activated only for a query: the end of the turn may deactivate it.
     this.#touch(activation);
     return accepts(activation, event);
   }
@@ -198,31 +198,31 @@ class RunningTurn implements Turn {
 
   trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
     const activation = this.#directory.activate(kind, id);
-    if (activation === undefined) throw new Error(`there is no ${kind} ${id} to send ${event.type} to`);
+    if (activation === undefined) throw new Error(`cannot send ${event.type}: there is no ${kind} ${id}`);
     this.#touch(activation);
     const before: unknown = activation.actor.getSnapshot();
-    const heard = this.#heard.length;
+    const factsBefore = this.#pendingFacts.length;
     const from = this.isWatched ? stateOf(activation).value : '';
     activation.actor.send(event);
-    this.#soundOrThrow(activation, event.type);
+    this.#throwIfFaulted(activation, event.type);
     const after: unknown = activation.actor.getSnapshot();
-    // An event that an actor takes changes its snapshot or tells a fact; one that it does not take leaves both as they were.
-    // Asking `accepts` first would judge every event twice. A test holds all machines to this.
-    if (after === before && this.#heard.length === heard) return undefined;
-    if (this.isWatched) this.#note(activation, event, from);
+    // An event that an actor takes changes its snapshot or emits a fact; a refused event does neither (a test checks this for
+    // all machines). Calling `accepts` first would evaluate every guard twice.
+    if (after === before && this.#pendingFacts.length === factsBefore) return undefined;
+    if (this.isWatched) this.#recordTransition(activation, event, from);
     return stateOf(activation);
   }
 
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input as never);
     this.touched.push(activation);
-    this.#soundOrThrow(activation, 'its beginning');
-    if (this.isWatched) this.#note(activation, undefined, undefined);
+    this.#throwIfFaulted(activation, 'creation');
+    if (this.isWatched) this.#recordTransition(activation, undefined, undefined);
     return stateOf(activation);
   }
 
   emit(fact: DeletionFact): void {
-    this.#heard.push(fact);
+    this.#pendingFacts.push(fact);
   }
 
   put(key: string, value: string | null): void {
@@ -238,16 +238,17 @@ class RunningTurn implements Turn {
   }
 
   deliverFacts(): void {
-    for (let round = 0; this.#heard.length > 0; round += 1) {
-      if (round === MAX_ROUNDS) throw new Error(`the actors do not come to an end; last fact: ${this.#heard[0]?.type}`);
+    for (let round = 0; this.#pendingFacts.length > 0; round += 1) {
+      if (round === MAX_ROUNDS)
+        throw new Error(`the facts of a turn loop in the wiring; last fact: ${this.#pendingFacts[0]?.type}`);
       const gathered = new Map<Address, JobChange[]>();
-      // Direct messages first, with all that follows from them; then what was gathered, once per addressee. What is told while
-      // a fact is routed joins the end.
-      for (const fact of this.#heard) {
+      // Direct messages first, with their own consequences; then one gathered message per addressee. Facts emitted meanwhile
+      // are appended to the list.
+      for (const fact of this.#pendingFacts) {
         this.facts.push(fact);
         this.#route(fact, gathered);
       }
-      this.#heard.length = 0;
+      this.#pendingFacts.length = 0;
       for (const [to, changes] of gathered) {
         this.#deliver({ to, event: { type: 'JOBS_CHANGED', changes, now: this.now } });
       }
@@ -275,12 +276,12 @@ class RunningTurn implements Turn {
     try {
       if (this.trySend(kind, id, event) === undefined && !mayBeLate) this.send(kind, id, event);
     } catch (cause) {
-      // Between actors a refusal is no caller's mistake but a fault of the wiring.
+      // A refusal between actors is a fault of the wiring, not an error of the caller.
       throw new Error(`${to} did not take ${event.type}`, { cause });
     }
   }
 
-  #note(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+  #recordTransition(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
     const { value, context } = stateOf(activation);
     this.transitions.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
   }
@@ -291,8 +292,8 @@ class RunningTurn implements Turn {
     this.touched.push(activation);
   }
 
-  #soundOrThrow({ kind, id }: Activation, when: string): void {
+  #throwIfFaulted({ kind, id }: Activation, when: string): void {
     const fault = this.#directory.takeFault();
-    if (fault !== undefined) throw new Error(`the ${kind} ${id} broke on ${when}`, fault);
+    if (fault !== undefined) throw new Error(`the ${kind} ${id} failed on ${when}`, fault);
   }
 }

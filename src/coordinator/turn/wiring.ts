@@ -1,11 +1,11 @@
 /**
- * The wiring: which fact becomes which event of whom. The whole conversation between actors can be read here; an actor
- * never addresses another one.
+ * The wiring: one table that routes each fact to actors as events. All communication between actors is in this table; an
+ * actor never addresses another one.
  */
 import type { Address, AnyEvent, DeadlineKind, Fact, FactType, JobChange } from '../../../machines/protocol.ts';
 import type { AttemptRef, Uuid } from '../../contract/types.ts';
 
-/** What a route may look up to find whom a fact concerns. */
+/** The lookups that a route may use to find the addressees of a fact. */
 export interface Registry {
   /** The touched jobs of a batch that are not terminal. */
   openJobsOf(batchId: Uuid): Iterable<Uuid>;
@@ -15,20 +15,20 @@ export interface Registry {
 export interface Message {
   to: Address;
   event: AnyEvent;
-  /** A message that may come too late: dropped when its addressee does not take it (any more). Else that is a fault. */
+  /** True: the message is dropped when its addressee does not take it. False: a refusal is a fault. */
   mayArriveLate?: boolean;
 }
 
-/** What a fact sets off. */
+/** One consequence of a fact. */
 export type Route<F extends Fact> =
-  /** Messages of their own, delivered in order. */
+  /** Separate messages, delivered in order. */
   | { send: (fact: F, registry: Registry) => Iterable<Message> }
-  /** Told together with the other changes of the same turn, in one JOBS_CHANGED. */
+  /** Delivered with the other changes of the same turn in one JOBS_CHANGED. */
   | { gather: (fact: F & JobChange) => Address | undefined };
 
 export type Wiring = { readonly [T in FactType]: readonly Route<Extract<Fact, { type: T }>>[] };
 
-/** Addresses of a kind; the latest is kept, since the changes of a turn are mostly of one batch and one runner. */
+/** Makes addresses of a kind. Caches the latest, since the changes of a turn mostly concern one batch and one runner. */
 function addresses(kind: 'batch' | 'runner'): (id: string) => Address {
   let latest: { id: string; address: Address } = { id: '', address: `${kind}/` };
   return (id) => {

@@ -19,7 +19,7 @@ export class InspectionStream {
   readonly #known = new Set<string>();
   #count = 0;
 
-  messages({ steps }: Commit): string[] {
+  messages({ transitions: steps }: Commit): string[] {
     return steps.flatMap((step) => this.#of(step));
   }
 

@@ -119,7 +119,7 @@ function serveLive(webSocket: WebSocket, feed: Feed): void {
   const topics = new Map<string, Promise<(() => void) | undefined>>();
   const viewer: Viewer = {
     send: (text) => webSocket.send(text),
-    isBehind: () => webSocket.bufferedAmount > BEHIND_BYTES,
+    isCongested: () => webSocket.bufferedAmount > BEHIND_BYTES,
   };
   const refuse = (topic: string | undefined, code: string, detail: string): void =>
     webSocket.send(JSON.stringify({ type: 'error', topic, code, detail }));

@@ -1,4 +1,4 @@
-/** The records of actors: what is written from parts is what JSON.stringify writes, and what is read back is what was written. */
+/** The records of actors: the encoding equals JSON.stringify, and decoding inverts it. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import {
@@ -51,8 +51,8 @@ const history = fc.record({
   attemptsOmitted: count,
 });
 
-describe('the record of a job', () => {
-  it('is what JSON.stringify would write, in the order of the state', () => {
+describe('coordinator/actors: the record of a job', () => {
+  it('equals the output of JSON.stringify, in the order of the state', () => {
     fc.assert(
       fc.property(fc.constantFrom(...JOB_STATUSES), history, (value, it) => {
         expect(encodeJob({ value, context: { ...about, ...it } })).to.equal(JSON.stringify({ value, ...it }));
@@ -60,7 +60,7 @@ describe('the record of a job', () => {
     );
   });
 
-  it('is read back as it was written', () => {
+  it('is decoded to the state it was encoded from', () => {
     fc.assert(
       fc.property(fc.constantFrom(...JOB_STATUSES), history, (value, it) => {
         const state: JobState = { value, context: { ...about, ...it } };
@@ -70,7 +70,7 @@ describe('the record of a job', () => {
     );
   });
 
-  it('is written anew whichever member is another', () => {
+  it('is encoded again when any member differs', () => {
     const one: AttemptRecord = {
       n: 1,
       runner: 'r',
@@ -100,7 +100,7 @@ describe('the record of a job', () => {
     expect(text('Timeout', kept)).to.equal(JSON.stringify({ value: 'Timeout', ...kept }));
   });
 
-  it('names every member that is kept of a job', () => {
+  it('names every stored member of a job', () => {
     const names = Object.keys(JSON.parse(encodeJob({ value: 'Running', context: full })) as object);
     expect(names).to.have.members(['value', ...Object.keys(INITIAL_HISTORY)]);
   });

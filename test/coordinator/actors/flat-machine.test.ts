@@ -1,4 +1,4 @@
-/** The cheaper way to carry a transition out does what XState does, for every state and every event of the machines that use it. */
+/** The flat interpreter equals XState's interpreter in every state, for every event, of the machines that use it. */
 import { expect } from 'chai';
 import {
   assign,
@@ -20,22 +20,22 @@ import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/cont
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 
-/** The logic itself or the cheaper one, and what is told meanwhile: XState tells its listeners, the other its witness. */
-type Making = (machine: AnyStateMachine, witness: TransitionObserver) => AnyStateMachine;
+/** XState's logic or the flat one. XState emits facts to listeners, the flat interpreter to its observer. */
+type Making = (machine: AnyStateMachine, observer: TransitionObserver) => AnyStateMachine;
 const asItIs: Making = (machine) => machine;
 const WAYS: readonly Making[] = [asItIs, flatMachine];
 
 function played(machine: AnyStateMachine, making: Making, options: Record<string, unknown> = {}) {
   const facts: unknown[] = [];
   const faults: unknown[] = [];
-  const logic = making(machine, { tell: (fact) => facts.push(fact), broke: (error) => faults.push(error) });
+  const logic = making(machine, { emit: (fact) => facts.push(fact), fail: (error) => faults.push(error) });
   const actor: Actor<AnyActorLogic> = createActor(logic as AnyActorLogic, options as never);
   actor.on('*', (fact) => facts.push(fact));
   actor.subscribe({ error: (error) => faults.push(error) });
   return { actor, facts, faults };
 }
 
-/** What an event did: the snapshot as it is kept, the same of what follows, the facts, and whether the object is a new one. */
+/** The outcome of an event: the persisted snapshot, the legality of a repeat, the facts, and whether the snapshot is a new object. */
 function outcome(machine: AnyStateMachine, making: Making, from: AnyMachineSnapshot, event: { type: string }) {
   const { actor, facts } = played(machine, making, { snapshot: from });
   actor.start();
@@ -70,7 +70,7 @@ const RUNNERS = RUNNER_STATUSES.flatMap((value) => [
   runnerIn(value, { drained: true, drainReason: 'a new disk', held: [HELD] }),
 ]);
 
-/** A study of two runs: one of them Running, and the other untouched or ended in each of the ways it may end. */
+/** Studies of two runs: one Running, the other untouched or ended in each possible way. */
 const ABOUT = { jobId: 'j', batchId: 'b', runId: 0, runnerId: 'r', attempt: 1, now: NOW };
 const BATCHES = BATCH_STATUSES.flatMap((value) =>
   (
@@ -113,9 +113,9 @@ const CASES: readonly {
   { machine: batchMachine, states: BATCHES, events: BATCH_EVENTS },
 ];
 
-describe('flat logic', () => {
+describe('coordinator/actors/flat-machine', () => {
   for (const { machine, states, events } of CASES) {
-    it(`does what XState does: ${machine.id}`, () => {
+    it(`equals XState's interpreter: ${machine.id}`, () => {
       let taken = 0;
       for (const state of states) {
         for (const event of [...events, { type: 'UNHEARD_OF' }]) {
@@ -129,7 +129,7 @@ describe('flat logic', () => {
       expect(taken).to.be.greaterThan(states.length);
     });
 
-    it(`an event is taken exactly when the snapshot is another or a fact is told: ${machine.id}`, () => {
+    it(`takes an event exactly when it makes a new snapshot or emits a fact: ${machine.id}`, () => {
       for (const state of states) {
         for (const event of events) {
           for (const making of WAYS) {
@@ -141,7 +141,7 @@ describe('flat logic', () => {
     });
   }
 
-  it('begins as XState does, and tells what it tells', () => {
+  it('has the same initial state and initial facts as XState', () => {
     const inputs: [AnyStateMachine, object][] = [
       [runnerMachine, { runnerId: 'r', now: NOW }],
       [batchMachine, { ...INITIAL_COUNTERS, batchId: 'b', totalJobs: 2, now: NOW }],
@@ -157,7 +157,7 @@ describe('flat logic', () => {
     }
   });
 
-  it('a fault of a machine is told, and leaves the actor as it was', () => {
+  it('reports an error of a machine, and leaves the actor unchanged', () => {
     const breaking = (): never => {
       throw new Error('broken');
     };
@@ -185,7 +185,7 @@ describe('flat logic', () => {
     expect(actor.getSnapshot()).to.have.property('value', 'b');
   });
 
-  it('chooses as XState does where what is tried first is shared, combined or forbids', () => {
+  it('selects the same transition as XState for shared, combined and forbidding guards', () => {
     const over = (n: number) => (args: { context: { n: number } }) => args.context.n > n;
     const machine = setup({
       types: { context: {} as { n: number } },
@@ -220,7 +220,7 @@ describe('flat logic', () => {
     }
   });
 
-  it('goes on along transitions that need no event, and does not do so for ever', () => {
+  it('takes transitions without event, and throws on an endless loop of them', () => {
     const machine = setup({ types: { context: {} as { n: number } } }).createMachine({
       context: { n: 0 },
       initial: 'a',
@@ -240,10 +240,10 @@ describe('flat logic', () => {
     }
     const { actor, faults } = played(machine, flatMachine);
     actor.start().send({ type: 'LOOP' });
-    expect(String(faults)).to.match(/does not come to rest/);
+    expect(String(faults)).to.match(/loops through transitions without event/);
   });
 
-  it('refuses a machine that it would carry out wrongly', () => {
+  it('refuses a machine that it cannot interpret', () => {
     const idle = { on: {} };
     const machines: Record<string, AnyStateMachine> = {
       'a combined guard of what goes on by itself': setup({}).createMachine({

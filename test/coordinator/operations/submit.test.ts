@@ -132,7 +132,7 @@ describe('system/submit', () => {
       warned: (batchId: string, warnings: readonly SubmissionWarning[]) =>
         told.push({ batchId, codes: warnings.map((it) => it.code) }),
     };
-    const api = await openCoordinator(new MemoryStore(), world, { news });
+    const api = await openCoordinator(new MemoryStore(), world, { hooks: news });
     const quasi = study({ runs: 10, config: { monte_carlo: { sampling_method: 'quasi_monte_carlo' } } });
     const { batch_id: batchId, warnings } = await api.submit(quasi);
     expect(warnings?.map((it) => it.code)).to.include('quasi-monte-carlo-few-runs');

@@ -1,9 +1,9 @@
-/** Who gets what, and when: claims, long polls, caps, fit, fairness. */
+/** Claims: long polls, caps, resource limits, fairness. */
 import { expect } from 'chai';
 import { settled } from '../../support/simulated-clock.ts';
 import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
 
-describe('system/claims', () => {
+describe('coordinator/scheduling: claims', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();
@@ -12,7 +12,7 @@ describe('system/claims', () => {
     expect(scene.faults).to.deep.equal([]);
   });
 
-  it('hands out runs in order, within what the runner asks for and has room for', async () => {
+  it('assigns runs in order, within the requested number and the free capacity', async () => {
     await scene.register('a', { slots: 3 });
     await scene.submit({ runs: 5 });
     expect(await scene.claim('a', 2)).to.deep.equal([0, 1]);
@@ -24,7 +24,7 @@ describe('system/claims', () => {
     }
   });
 
-  it('gives the configuration of each batch once, and the parameters of each run', async () => {
+  it('returns the configuration of each batch once, and the parameters of each run', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 2 });
     const answer = await scene.claimRaw('a', 2);
@@ -40,7 +40,7 @@ describe('system/claims', () => {
     expect(Object.keys(first?.job.run_config.parameters ?? {})).to.deep.equal(['mass', 'wind']);
   });
 
-  it('hands out again what the runner does not name', async () => {
+  it('repeats assignments that the runner does not name', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 3 });
     expect(await scene.claim('a', 2)).to.deep.equal([0, 1]);
@@ -51,14 +51,14 @@ describe('system/claims', () => {
     expect(await scene.status(batch)).to.equal('Running: 1 Pending, 1 Claimed, 1 Running');
   });
 
-  it('refuses strangers and processes of the past', async () => {
+  it('refuses unknown runners and earlier processes', async () => {
     expect(await codeOf(scene.claim('a'))).to.equal('unknown-runner');
     await scene.register('a');
     const stranger = scene.api.claim('a', { instance: 'x', max_jobs: 1 });
     expect(await codeOf(stranger)).to.equal('wrong-instance');
   });
 
-  it('keeps to max_parallel_jobs', async () => {
+  it('respects max_parallel_jobs', async () => {
     await scene.register('a', { slots: 9 });
     await scene.register('b', { slots: 9 });
     const batch = await scene.submit({ runs: 9, maxParallelJobs: 2 });
@@ -71,7 +71,7 @@ describe('system/claims', () => {
     expect(await scene.claim('b', 9)).to.deep.equal([2]);
   });
 
-  it('fits runs to processors, memory and simulations', async () => {
+  it('respects processors, memory and supported simulations', async () => {
     const table: [string, Parameters<Scene['register']>[1], Parameters<Scene['submit']>[0], number][] = [
       ['undeclared', { slots: 5 }, { cpu: '64', memory: '1Ti' }, 5],
       ['by processors', { slots: 5, cpuCores: 4 }, { cpu: '1500m' }, 2],
@@ -101,7 +101,7 @@ describe('system/claims', () => {
     expect(served.slice(3).toSorted()).to.deep.equal(['large', 'large', 'small']);
   });
 
-  it('gives requeued runs first, and rather to another runner', async () => {
+  it('assigns requeued runs first, preferably to another runner', async () => {
     await scene.register('a', { slots: 3 });
     await scene.register('b', { slots: 3 });
     const batch = await scene.submit({ runs: 9 });
@@ -111,12 +111,12 @@ describe('system/claims', () => {
     expect(await scene.claim('b'), 'requeued first').to.deep.equal([0]);
   });
 
-  it('gives a requeued run to the same runner when no other could take it, or after 10 s', async () => {
+  it('assigns a requeued run to the same runner when no other could take it, or after 10 s', async () => {
     await scene.register('a', { slots: 3, cpuCores: 4 });
     const batch = await scene.submit({ runs: 9, cpu: '2' });
     await scene.running(batch, 0, 'a');
     await scene.fail(batch, 0, 'a');
-    // Connected, but the run does not fit it.
+    // Connected, but without capacity for the run.
     await scene.register('b', { slots: 3, cpuCores: 1 });
     await scene.running(batch, 0, 'a', 2);
     await scene.fail(batch, 0, 'a', 2);
@@ -127,7 +127,7 @@ describe('system/claims', () => {
     expect(await scene.claim('a', 1, [ref(batch, 1)])).to.deep.equal([0]);
   });
 
-  it('answers a long poll the moment work appears, and spreads it', async () => {
+  it('answers long polls as soon as work appears, and spreads it', async () => {
     for (const id of ['a', 'b', 'c']) await scene.register(id, { slots: 4 });
     const answers = ['a', 'b', 'c'].map((id) => scene.claimRaw(id, 4, 30).then(runs));
     await settled();
@@ -135,7 +135,7 @@ describe('system/claims', () => {
     expect((await Promise.all(answers)).map((it) => it.length)).to.deep.equal([2, 2, 1]);
   });
 
-  it('answers a long poll whose sign of life is being written when the work appears', async () => {
+  it('answers a long poll whose heartbeat is being written when the work appears', async () => {
     await scene.register('a');
     await scene.world.advance(1);
     const answer = scene.claimRaw('a', 1, 30).then(runs);
@@ -144,7 +144,7 @@ describe('system/claims', () => {
     await submitted;
   });
 
-  it('answers a long poll with nothing when its time is up, and not before', async () => {
+  it('answers a long poll with no work when its time is up, and not before', async () => {
     await scene.register('a', { heartbeat_interval_secs: 60 });
     let answer: number[] | undefined;
     void scene.claimRaw('a', 1, 20).then((it) => (answer = runs(it)));
@@ -155,7 +155,7 @@ describe('system/claims', () => {
     expect(answer).to.deep.equal([]);
   });
 
-  it('stands still for nobody while there is work that no waiter can take', async () => {
+  it('does not loop while no waiting runner can take the pending work', async () => {
     await scene.register('a', { types: ['probe'] });
     const waiting = scene.claimRaw('a', 1, 10);
     await settled();
@@ -166,7 +166,7 @@ describe('system/claims', () => {
     expect(runs(await waiting)).to.deep.equal([]);
   });
 
-  it('claims nothing for one who has gone', async () => {
+  it('claims nothing for a disconnected client', async () => {
     await scene.register('a');
     const gone = new AbortController();
     const answer = scene.claimRaw('a', 1, 30, undefined, gone.signal);
@@ -178,7 +178,7 @@ describe('system/claims', () => {
     expect(await scene.status(batch)).to.equal('Pending: 1 Pending');
   });
 
-  it('has one waiter per runner: the question asked last', async () => {
+  it('keeps one long poll per runner: the latest', async () => {
     await scene.register('a', { slots: 2 });
     const first = scene.claimRaw('a', 1, 30).then(runs);
     await settled();
@@ -188,7 +188,7 @@ describe('system/claims', () => {
     expect(await second).to.deep.equal([0]);
   });
 
-  it('gives a drained runner nothing, not even one that was waiting, until it is resumed', async () => {
+  it('assigns nothing to a drained runner, even to its waiting poll, until it is resumed', async () => {
     await scene.register('a');
     const answer = scene.claimRaw('a', 1, 30).then(runs);
     await settled();
@@ -200,7 +200,7 @@ describe('system/claims', () => {
     expect(await answer).to.deep.equal([0]);
   });
 
-  it('gives nothing of a cancelled batch, even to a claim already waiting', async () => {
+  it('assigns nothing of a cancelled batch, even to a waiting claim', async () => {
     await scene.register('a');
     const batch = await scene.submit({ runs: 2, maxParallelJobs: 1 });
     await scene.register('b');
@@ -213,7 +213,7 @@ describe('system/claims', () => {
     expect(await scene.status(batch)).to.equal('Cancelled: 2 Cancelled');
   });
 
-  it('passes over runs that were cancelled one by one, also when strangers asked about others', async () => {
+  it('skips runs that were cancelled one by one, also after queries about other runs', async () => {
     await scene.register('a', { slots: 9 });
     const batch = await scene.submit({ runs: 6 });
     for (const run of [0, 2, 5]) await scene.api.cancelJob(ref(batch, run).job_id);

@@ -1,10 +1,10 @@
-/** What time does to runners and runs, at the exact millisecond: silence, leases, claims, limits, losses, restarts. */
+/** Deadlines of runners and runs, to the millisecond: silence, leases, claims, limits, losses, restarts. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { DeadlineQueue } from '../../../src/coordinator/scheduling/deadline-queue.ts';
 import { codeOf, ref, Scene } from '../../support/scene.ts';
 
-describe('system/deadlines', () => {
+describe('coordinator/scheduling: deadlines', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();
@@ -13,7 +13,7 @@ describe('system/deadlines', () => {
     expect(scene.faults).to.deep.equal([]);
   });
 
-  /** Moves the clock to the last millisecond before `ms` from now, looks, moves on and looks again. */
+  /** Checks a state at the last millisecond before `ms` from now, and again at `ms`. */
   async function around<T>(ms: number, look: () => Promise<T>): Promise<[before: T, after: T]> {
     scene.world.setClock(scene.world.now() + ms - 1);
     await scene.api.tick();
@@ -23,7 +23,7 @@ describe('system/deadlines', () => {
     return [before, await look()];
   }
 
-  it('a runner is Offline after 15 s of silence, or three of its intervals', async () => {
+  it('sets a runner Offline after 15 s of silence, or three of its intervals', async () => {
     await scene.register('a');
     expect(await around(15_000, () => scene.runnerStatus('a'))).to.deep.equal(['Idle', 'Offline']);
     await scene.beat('a');
@@ -32,7 +32,7 @@ describe('system/deadlines', () => {
     expect(await around(180_000, () => scene.runnerStatus('slow'))).to.deep.equal(['Idle', 'Offline']);
   });
 
-  it('a claim that is not started within 60 s goes to another', async () => {
+  it('requeues a claim that is not started within 60 s', async () => {
     await scene.register('a', { heartbeat_interval_secs: 60 });
     const batch = await scene.submit({ runs: 1 });
     await scene.claim('a');
@@ -42,7 +42,7 @@ describe('system/deadlines', () => {
     expect((await scene.beat('a', [ref(batch, 0)])).lost).to.deep.equal([ref(batch, 0)]);
   });
 
-  it('a run is timed out at its limit, told to its runner, and has a result', async () => {
+  it('times a run out at its limit, with a cancel notice to its runner and a result', async () => {
     await scene.register('a', { heartbeat_interval_secs: 600 });
     const batch = await scene.submit({ runs: 1, timeoutSecs: 30 });
     await scene.running(batch, 0, 'a');
@@ -56,7 +56,7 @@ describe('system/deadlines', () => {
     expect(await scene.status(batch)).to.equal('Failed: 1 Timeout');
   });
 
-  it('a run without a limit goes on', async () => {
+  it('keeps a run without a limit running', async () => {
     await scene.register('a', { heartbeat_interval_secs: 100_000 });
     const batch = await scene.submit({ runs: 1, timeoutSecs: 0 });
     await scene.running(batch, 0, 'a');
@@ -64,7 +64,7 @@ describe('system/deadlines', () => {
     expect(await scene.jobStatus(batch, 0)).to.equal('Running');
   });
 
-  it('the runs of a silent runner wait for its lease, and a report in time is taken', async () => {
+  it('keeps the runs of a silent runner until its lease ends, and accepts a report in time', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 2 });
     await scene.running(batch, 0, 'a');
@@ -82,7 +82,7 @@ describe('system/deadlines', () => {
     expect(history.attempts[0]).to.include({ outcome: 'lost', message: 'runner a sent no heartbeat for 60 s' });
   });
 
-  it('an attempt that its runner no longer names is given away after a lease', async () => {
+  it('requeues an attempt that its runner no longer names after a lease', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 1 });
     await scene.running(batch, 0, 'a');
@@ -95,7 +95,7 @@ describe('system/deadlines', () => {
     expect(await scene.runnerStatus('a')).to.equal('Idle');
   });
 
-  it('a run that loses five runners is Failed, and its message names the last', async () => {
+  it('fails a run that loses five runners, with the last one in its message', async () => {
     const batch = await scene.submit({ runs: 1 });
     for (let loss = 1; loss <= 5; loss += 1) {
       await scene.register('a', { instance: `i${loss}`, ...(loss > 1 && { replaces: `i${loss - 1}` }) });
@@ -110,7 +110,7 @@ describe('system/deadlines', () => {
     expect(await scene.status(batch)).to.equal('Failed: 1 Failed');
   });
 
-  it('clocks begin afresh at a restart', async () => {
+  it('resets deadlines at a restart', async () => {
     await scene.register('a', { slots: 3, heartbeat_interval_secs: 30 });
     const batch = await scene.submit({ runs: 3, timeoutSecs: 20 });
     await scene.claim('a', 2);
@@ -124,7 +124,7 @@ describe('system/deadlines', () => {
     expect(await around(30_000, () => scene.runnerStatus('a'))).to.deep.equal(['Idle', 'Offline']);
   });
 
-  it('a clock set back keeps nobody waiting after a restart', async () => {
+  it('does not extend deadlines when the clock is set back before a restart', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 2 });
     await scene.claim('a', 2);
@@ -135,7 +135,7 @@ describe('system/deadlines', () => {
     expect(await scene.status(batch)).to.equal('Running: 2 Pending');
   });
 
-  it('a clock set back while serving breaks nothing', async () => {
+  it('tolerates a clock that is set back while serving', async () => {
     await scene.register('a');
     const batch = await scene.submit({ runs: 1 });
     scene.world.setClock(scene.world.now() - 3_600_000);
@@ -145,7 +145,7 @@ describe('system/deadlines', () => {
     expect(await scene.status(batch)).to.equal('Completed: 1 Completed');
   });
 
-  it('keep one place for each actor, however often they move', () => {
+  it('keep one heap entry per actor, however often they move', () => {
     const deadlines = new DeadlineQueue();
     for (let round = 0; round < 1000; round += 1) {
       deadlines.set('runner/a', { kind: 'silence', atMs: round + 15 });
@@ -160,7 +160,7 @@ describe('system/deadlines', () => {
     expect(deadlines.size).to.equal(0);
   });
 
-  it('what is over does not stay in the heap until it would have fallen due', () => {
+  it('remove the entries of ended jobs before their deadlines expire', () => {
     const deadlines = new DeadlineQueue();
     deadlines.set('job/stays', { kind: 'claim', atMs: 50 });
     for (let at = 0; at < 20_000; at += 1) {

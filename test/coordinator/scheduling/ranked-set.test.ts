@@ -1,11 +1,11 @@
-/** The ordered set that dispatch walks, compared with sorting everything anew after each change. */
+/** The ranked set of the scheduler, compared with a full sort after each change. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { RankedSet } from '../../../src/coordinator/scheduling/ranked-set.ts';
 
 const ITEMS = Array.from({ length: 6 }, (_, at) => ({ name: `item ${at}`, group: `group ${at % 2}` }));
 
-/** Items in the order of their rank, and of their first coming where ranks are the same. */
+/** Items in the order of rank, then of first insertion. */
 class Sorted {
   readonly ranks = new Map<number, number>();
   readonly #firstComing: number[] = [];
@@ -29,7 +29,7 @@ const change = fc.oneof(
   fc.record({ at, rank: fc.constant<undefined>(undefined) }),
 );
 
-describe('ranking', () => {
+describe('coordinator/scheduling/ranked-set', () => {
   it('is in order after every change, as a whole and by group', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {

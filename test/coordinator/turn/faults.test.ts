@@ -1,4 +1,4 @@
-/** What goes wrong inside: turns that throw, writes that fail, and that nobody is answered before the disk has it. */
+/** Internal faults: turns that throw, writes that fail, and the order of write and reply. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { decodeRunner, decodeBatch } from '../../../src/coordinator/actors/actor-kinds.ts';
@@ -17,7 +17,7 @@ function broken(target: object, name: string, error = new Error('an injected fau
   return () => Reflect.deleteProperty(target, name);
 }
 
-describe('system/faults', () => {
+describe('coordinator/turn', () => {
   let scene: Scene;
   let batch: string;
   beforeEach(async () => {
@@ -63,7 +63,7 @@ describe('system/faults', () => {
     ],
   ];
   for (const [place, breaking, ask] of places) {
-    it(`a throw while ${place} takes the whole turn back, and the next one works`, async () => {
+    it(`rolls the whole turn back on an error while ${place}, and the next turn works`, async () => {
       if (place.startsWith('the records')) {
         await scene.claim('a');
         await scene.start(batch, 0, 'a');
@@ -74,7 +74,7 @@ describe('system/faults', () => {
       let code: string;
       try {
         const asked = codeOf(ask());
-        // Turns run at once; only the writing waits.
+        // Turns run synchronously; only the write is delayed.
         if (place.startsWith('the records')) {
           await Promise.resolve();
           await Promise.resolve();
@@ -92,7 +92,7 @@ describe('system/faults', () => {
     });
   }
 
-  it('a runner that waits goes on waiting when serving it throws, and is served later', async () => {
+  it('keeps a long poll waiting when its serving turn throws, and serves it later', async () => {
     expect(await scene.claim('a', 2)).to.deep.equal([0, 1]);
     await scene.register('b');
     await scene.api.drain('b');
@@ -108,7 +108,7 @@ describe('system/faults', () => {
     expect(await waiting).to.deep.equal([2]);
   });
 
-  it('a deadline whose turn throws is judged again, and keeps no other from being judged', async () => {
+  it('retries a deadline whose turn throws, and handles the other deadlines', async () => {
     await scene.register('b');
     const activation = scene.api.core.directory.runners.get('a');
     const mend = broken(activation?.actor as object, 'send');
@@ -121,7 +121,7 @@ describe('system/faults', () => {
     expect(await scene.runnerStatus('a')).to.equal('Offline');
   });
 
-  it('a fault of those who look on keeps no reply back', async () => {
+  it('sends the reply when a watcher throws', async () => {
     const mend = broken(scene.api.core.statistics.trigger, 'committed');
     expect(await scene.claim('a')).to.deep.equal([0]);
     mend();
@@ -129,7 +129,7 @@ describe('system/faults', () => {
     expect(await scene.status(batch)).to.equal('Running: 2 Pending, 1 Claimed');
   });
 
-  it('a write that fails stops the system: all who wait for it are told, and nobody is told anything else', async () => {
+  it('stops on a failed write: every pending request is refused, and none is answered', async () => {
     let isFull = false;
     scene = await Scene.open({
       beforeWrite: async () => {
@@ -158,7 +158,7 @@ describe('system/faults', () => {
     expect(await codeOf(scene.submit())).to.equal('ok');
   });
 
-  it('turns that come together share a write, and none is answered before it', async () => {
+  it('shares one write between concurrent turns, and answers none before it', async () => {
     let finish = (): void => {};
     let isHeld = false;
     scene = await Scene.open({
@@ -181,7 +181,7 @@ describe('system/faults', () => {
     expect(await scene.status(batch)).to.equal('Running: 64 Running');
   });
 
-  it('an answer that changed nothing waits for what it shows to be on disk', async () => {
+  it('delays the reply of a turn without changes until the state it shows is on disk', async () => {
     let finish = (): void => {};
     let isHeld = false;
     scene = await Scene.open({
@@ -201,7 +201,7 @@ describe('system/faults', () => {
     await Promise.all([first, repeat]);
   });
 
-  it('submitting a million runs writes what submitting one writes', async () => {
+  it('writes the same records for a million runs as for one run', async () => {
     const bytes: number[] = [];
     for (const count of [1, 1_000_000]) {
       const before = scene.store.bytesWritten;
@@ -212,7 +212,7 @@ describe('system/faults', () => {
     expect(Math.abs((bytes[1] ?? 0) - (bytes[0] ?? 0))).to.be.at.most(20);
   });
 
-  it('a graceful end answers who waits, refuses who comes, and leaves everything on disk', async () => {
+  it('answers long polls and refuses new requests on a graceful stop, with everything on disk', async () => {
     await scene.register('b');
     await scene.api.drain('b');
     const waiting = scene.claimRaw('b', 1, 30).then(runs);
@@ -226,7 +226,7 @@ describe('system/faults', () => {
     expect(await scene.status(await late)).to.equal('Pending: 2 Pending');
   });
 
-  it('an end whose last write fails closes the store all the same', async () => {
+  it('closes the store even when the last write fails', async () => {
     let isFull = false;
     scene = await Scene.open({
       beforeWrite: async () => {
@@ -243,7 +243,7 @@ describe('system/faults', () => {
     expect(scene.failures).to.have.length(1);
   });
 
-  it('a restart brings back batches, runners, attempts and the order of the requeued', async () => {
+  it('restores batches, runners, attempts and the requeue order after a restart', async () => {
     await scene.register('b', { slots: 9 });
     const other = await scene.submit({ runs: 6, name: 'other' });
     await scene.api.cancelBatch(batch);

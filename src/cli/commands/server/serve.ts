@@ -131,7 +131,7 @@ class Running {
     const settings = settingsOf(flags);
     this.#coordinator = await openCoordinator(store, systemClock, {
       ...settings,
-      news: {
+      hooks: {
         ...metrics.news,
         warned: (batch_id, warnings) => {
           for (const { code, detail } of warnings) log.warn({ batch_id, code }, `a study may mislead: ${detail}`);

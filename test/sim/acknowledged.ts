@@ -1,4 +1,4 @@
-/** What clients and runners were told, and so may rely on for ever; each promise is checked against the disk. */
+/** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
 import type { JobStatus, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/actors/actor-kinds.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
@@ -14,13 +14,13 @@ export function insist(condition: boolean, message: () => string): asserts condi
 type JobRecord = JobHistoryState & { value: JobStatus };
 const TERMINAL = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
 
-export class Ledger {
+export class Acknowledged {
   readonly #disk: ReadonlyMap<string, string>;
-  /** What each key's submission was answered. */
+  /** The batch of each acknowledged idempotency key. */
   readonly batchOfKey = new Map<string, Uuid>();
   readonly ends = new Map<Uuid, JobStatus>();
   readonly cancelledBatches = new Set<Uuid>();
-  /** Drained runners that nobody began to resume, with what they held when the drain was acknowledged. */
+  /** Drained runners without a resume request, with the attempts they held when the drain was acknowledged. */
   readonly drained = new Map<string, Set<string>>();
   readonly #completedBy = new Map<Uuid, number>();
 
@@ -34,7 +34,7 @@ export class Ledger {
     return JSON.parse(record) as JobRecord;
   }
 
-  /** A run without a record is what became of its batch. */
+  /** The status of a run without a record follows from its batch. */
   #derived(id: Uuid): string {
     const record = this.#disk.get(keys.batch(batchIdOf(id)));
     return record === undefined ? 'lost' : derivedJob(id, runIdOf(id), decodeBatch(record)).value;
@@ -46,7 +46,7 @@ export class Ledger {
     this.batchOfKey.set(key, batchId);
   }
 
-  /** A report was taken: the attempt must be in the history as that runner's, and have become what was reported. */
+  /** A report was accepted: the history must have the attempt with that runner and the reported outcome. */
   reported(type: 'start' | 'complete' | 'fail', runnerId: string, jobId: Uuid, attempt: number): void {
     const job = this.#job(jobId);
     const record = job.attempts.find((it) => it.n === attempt);
@@ -73,7 +73,7 @@ export class Ledger {
     if (TERMINAL.includes(status)) this.ends.set(jobId, status);
   }
 
-  /** All that was promised, against the disk as it is now. */
+  /** Compares all acknowledged changes with the disk. */
   check(): void {
     for (const batchId of this.batchOfKey.values()) {
       insist(this.#disk.has(keys.batch(batchId)), () => `batch ${batchId} was acknowledged and is lost`);
@@ -99,7 +99,7 @@ export class Ledger {
     }
   }
 
-  /** What a runner holds on disk now. */
+  /** The attempts that a runner holds on disk. */
   heldBy(runnerId: string): Set<string> {
     const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{"held":[]}') as {
       held: { jobId: string; attempt: number }[];
