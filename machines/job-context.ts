@@ -239,7 +239,7 @@ export function jobDeadline(value: string, context: JobContext): Deadline | unde
  * Returns the stored members of a job after a restart of the coordinator. The claim time starts afresh. A time limit expires
  * no sooner than one lease after the restart, so that a runner can still deliver an outcome it reached in time.
  */
-export function reviveJob(value: string, state: JobHistoryState, now: number): JobHistoryState {
+export function reviveJob<State extends JobHistoryState>(value: string, state: State, now: number): State {
   if (state.dueAtMs === undefined) return state;
   // Assigned, not only raised: a clock that was set back in between must not extend the claim.
   if (value === 'Claimed') return { ...state, dueAtMs: now + CLAIM_MS };

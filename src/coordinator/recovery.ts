@@ -2,15 +2,13 @@
  * Recovery after a restart: activates the open batches, all runners, and the jobs that runners hold. The cost grows with
  * the number of active jobs, not with all jobs ever run. Each actor kind resets its own deadlines.
  */
-import { reviveJob } from '../../machines/job-context.ts';
-import { reviveRunner } from '../../machines/runner.ts';
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
 import type { Core } from './core.ts';
 import type { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import type { Activation } from './actors/directory.ts';
 import { updateIndex, type RequeueRecord } from './turn/projections.ts';
 import { allOf, idOf } from './storage/keys.ts';
-import { isTerminal } from './actors/actor-kinds.ts';
+import { ACTOR_KINDS, isTerminal } from './actors/actor-kinds.ts';
 import type { StoreView } from './storage/store.ts';
 
 export async function recover(core: Core, deadlines: DeadlineQueue): Promise<void> {
@@ -54,14 +52,14 @@ async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: St
       const runnerId = idOf(key);
       const state = directory.state('runner', runnerId);
       if (state === undefined) continue;
-      const runner = directory.restore('runner', runnerId, { ...state, context: reviveRunner(state.context, now) });
+      const runner = directory.restore('runner', runnerId, ACTOR_KINDS.runner.revive(state, now));
       updateIndex({ scheduler, deadlines }, runner as Activation);
       for (const { jobId } of state.context.held) {
         const job = directory.state('job', jobId);
         if (job === undefined || isTerminal(job.value))
           throw new Error(`runner ${runnerId} holds job ${jobId}, which is not active`);
-        const context = { ...job.context, ...reviveJob(job.value, job.context, now) };
-        updateIndex({ scheduler, deadlines }, directory.restore('job', jobId, { ...job, context }) as Activation);
+        const revived = directory.restore('job', jobId, ACTOR_KINDS.job.revive(job, now));
+        updateIndex({ scheduler, deadlines }, revived as Activation);
       }
     }
   }

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
 import type { JobState } from '../../src/coordinator/actors/actor-kinds.ts';
-import { pastOf } from '../../src/coordinator/snapshots/history.ts';
-import { ActorPlayer, plain } from '../../src/coordinator/snapshots/actor-player.ts';
+import { pastOf } from '../../machines/job-past.ts';
+import { ActorPlayer, plain } from '../../machines/actor-player.ts';
 import { times } from '../support/properties.ts';
 
 const ID = '01900000-0000-8000-8000-000000000001';

@@ -4,18 +4,8 @@
  */
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
-import { batchMachine } from '../../machines/batch.ts';
-import { jobMachine } from '../../machines/job.ts';
-import { runnerMachine } from '../../machines/runner.ts';
-import { supervisorMachine } from '../../machines/supervisor.ts';
+import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
 import type { Diagram, DiagramEdge, Trigger } from './types.ts';
-
-const MACHINES: Record<Diagram['kind'], AnyStateMachine> = {
-  job: jobMachine,
-  batch: batchMachine,
-  runner: runnerMachine,
-  supervisor: supervisorMachine,
-};
 
 /** Of the font that the labels are drawn in: 11 px monospace, and 13 px for the names of states. */
 const LABEL_CHARACTER = 6.7;
@@ -43,8 +33,7 @@ const OPTIONS = {
 /** All four diagrams. */
 export async function layOutMachines(): Promise<Diagram[]> {
   const elk = new ELK();
-  const kinds = Object.keys(MACHINES) as Diagram['kind'][];
-  return Promise.all(kinds.map(async (kind) => layOut(elk, kind, MACHINES[kind])));
+  return Promise.all(MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine)));
 }
 
 async function layOut(

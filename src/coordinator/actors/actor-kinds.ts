@@ -1,30 +1,18 @@
 /**
- * The kinds of stored actors: for each its machine, its key, its encoding, its deadline and when it may be deactivated. Code
- * that treats all actors alike uses this table.
+ * The stored actor kinds: the table of `machines/kinds.ts` with the key and the encoding of each kind, and the decoding of
+ * records.
  */
-import { batchMachine, type BatchContext, type BatchSnapshot } from '../../../machines/batch.ts';
-import { jobDeadline, INITIAL_HISTORY, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
-import { jobMachine, type JobSnapshot } from '../../../machines/job.ts';
-import type { Deadline } from '../../../machines/protocol.ts';
-import { runnerDeadline, runnerMachine, type RunnerContext, type RunnerSnapshot } from '../../../machines/runner.ts';
+import type { BatchContext, BatchSnapshot } from '../../../machines/batch.ts';
+import { INITIAL_HISTORY, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import type { JobSnapshot } from '../../../machines/job.ts';
+import { KINDS, type ActorKind, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
+import type { RunnerContext, RunnerSnapshot } from '../../../machines/runner.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../../contract/types.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 
-/** An actor's state as a plain value: the state's name, and the context. */
-export interface JobState {
-  value: JobStatus;
-  context: JobContext;
-}
-export interface BatchState {
-  value: BatchStatus;
-  context: BatchContext;
-}
-export interface RunnerState {
-  value: RunnerStatus;
-  context: RunnerContext;
-}
+export { isTerminal, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
 
 export interface StateOf {
   job: JobState;
@@ -37,11 +25,6 @@ export interface SnapshotOf {
   runner: RunnerSnapshot;
 }
 export type Kind = keyof StateOf;
-
-const OVER: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
-
-/** True for a final state of a job or batch. */
-export const isTerminal = (value: string): boolean => OVER.has(value);
 
 /**
  * The context of a job, member by member: object spread costs ten times as much, and a listing makes a million contexts.
@@ -103,35 +86,14 @@ export function decodeRunner(record: string): RunnerState {
   return { value, context };
 }
 
-interface ActorKind<K extends Kind> {
-  machine: { job: typeof jobMachine; batch: typeof batchMachine; runner: typeof runnerMachine }[K];
+/** An actor kind with its place in the store. */
+interface StoredKind<K extends Kind> extends ActorKind<(typeof KINDS)[K]['machine'], StateOf[K]> {
   key(id: string): string;
   encode(state: StateOf[K]): string;
-  /** True when the activation may end once the state is on disk. */
-  mayDeactivate(state: StateOf[K]): boolean;
-  deadline(state: StateOf[K]): Deadline | undefined;
 }
 
-export const ACTOR_KINDS: { readonly [K in Kind]: ActorKind<K> } = {
-  job: {
-    machine: jobMachine,
-    key: keys.job,
-    encode: encodeJob,
-    mayDeactivate: ({ value }) => value === 'Pending' || isTerminal(value),
-    deadline: ({ value, context }) => jobDeadline(value, context),
-  },
-  batch: {
-    machine: batchMachine,
-    key: keys.batch,
-    encode,
-    mayDeactivate: ({ value }) => isTerminal(value),
-    deadline: () => undefined,
-  },
-  runner: {
-    machine: runnerMachine,
-    key: keys.runner,
-    encode,
-    mayDeactivate: () => false,
-    deadline: ({ value, context }) => runnerDeadline(value, context),
-  },
+export const ACTOR_KINDS: { readonly [K in Kind]: StoredKind<K> } = {
+  job: { ...KINDS.job, key: keys.job, encode: encodeJob },
+  batch: { ...KINDS.batch, key: keys.batch, encode },
+  runner: { ...KINDS.runner, key: keys.runner, encode },
 };

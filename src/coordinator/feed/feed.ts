@@ -2,10 +2,11 @@
  * The live feed: subscriptions to topics. A subscriber receives a full message first, then deltas at a bounded rate, and can
  * resume after a lost connection. Independent of sockets; costs nothing without subscribers.
  */
+import { MACHINE_NAMES } from '../../../machines/kinds.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Coordinator } from '../coordinator.ts';
-import { ActorTopic, MACHINE_KINDS, MachineTopic } from './machines.ts';
+import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
 import type { Topic } from './topic.ts';
@@ -205,7 +206,7 @@ function makeTopic(coordinator: Coordinator, name: string): Topic {
   if (noun === 'batch' && isBatchId(first) && rest === undefined) return new BatchTopic(core, first);
   if (noun === 'job' && isJobId(first) && rest === undefined) return new JobTopic(core, first);
   if (noun === 'machine') {
-    const kind = MACHINE_KINDS.find((it) => it === first);
+    const kind = MACHINE_NAMES.find((it) => it === first);
     if (kind !== undefined && rest === undefined) return new MachineTopic(core, kind, () => coordinator.supervisor());
     if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(core, kind, rest);
     if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(core, kind, rest);

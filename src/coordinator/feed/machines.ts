@@ -2,6 +2,7 @@
  * The topics of the machine view: the number of actors in each state, transitions taken, latest events; and one actor with
  * every event it takes.
  */
+import type { MachineName } from '../../../machines/kinds.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -13,9 +14,6 @@ import { jobsByStatus } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
 import type { ActorTransition } from '../turn/actor-transition.ts';
 import { keepLast, type Topic } from './topic.ts';
-
-export type MachineKind = Kind | 'supervisor';
-export const MACHINE_KINDS: readonly MachineKind[] = ['job', 'batch', 'runner', 'supervisor'];
 
 /** One event, as a line of a log. */
 interface EventLine {
@@ -32,7 +30,7 @@ const LINES = 40;
 export class MachineTopic implements Topic {
   readonly everyMs = 200;
   readonly #core: Core;
-  readonly #kind: MachineKind;
+  readonly #kind: MachineName;
   readonly #supervisor: () => SupervisorSnapshot;
   #counts: Map<string, number> | undefined;
   readonly #flow = new Map<string, number>();
@@ -40,7 +38,7 @@ export class MachineTopic implements Topic {
   #isStale = false;
   #isChanged = false;
 
-  constructor(core: Core, kind: MachineKind, supervisor: () => SupervisorSnapshot) {
+  constructor(core: Core, kind: MachineName, supervisor: () => SupervisorSnapshot) {
     this.#core = core;
     this.#kind = kind;
     this.#supervisor = supervisor;

@@ -16,8 +16,8 @@ import {
 } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
 import { splitKey, type RecordName, type SnapshotRecord, type StoredState } from './format.ts';
-import { pastOf } from './history.ts';
-import { ActorPlayer, plain } from './actor-player.ts';
+import { pastOf } from '../../../machines/job-past.ts';
+import { ActorPlayer, plain } from '../../../machines/actor-player.ts';
 import { unusable } from './read.ts';
 
 type Count = Record<JobStatus, number>;

@@ -1,5 +1,5 @@
 /** The report of a replay: how much it replayed, and each divergence of the machines from the record. */
-import { same } from './actor-player.ts';
+import { same } from '../../../machines/actor-player.ts';
 
 /** One difference between the record and the machines of today. */
 export interface Divergence {

@@ -3,23 +3,14 @@
  * `read.ts` reads it. No behaviour here.
  */
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
-import type { Kind } from '../actors/actor-kinds.ts';
+import type { Consequence, StoredState } from '../../../machines/actor-player.ts';
+import type { MachineName } from '../../../machines/kinds.ts';
 
 /** The version this program writes. It reads all older ones. */
 export const SNAPSHOT_FORMAT = 1;
 
-/** The machines that a scenario may show. */
-export type MachineName = Kind | 'supervisor';
-
-/** A stored state: the state's name (`value`) and the members of its context. */
-export type StoredState = { value: string } & Record<string, unknown>;
-
-/** The effect of one event. `changed` has the changed members of the context; `null` for one that is no longer set. */
-export interface Consequence {
-  state: string;
-  changed?: Record<string, unknown>;
-  facts?: Fact[];
-}
+export type { Consequence, StoredState } from '../../../machines/actor-player.ts';
+export type { MachineName } from '../../../machines/kinds.ts';
 
 /** An event with its effect or its refusal, or a restart of the coordinator at that time. */
 export type Step =

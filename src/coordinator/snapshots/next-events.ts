@@ -9,7 +9,7 @@ import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.t
 import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
 import { FAIL_REASONS } from '../../contract/enums.ts';
 import type { MachineName, StoredState } from './format.ts';
-import { ActorPlayer } from './actor-player.ts';
+import { ActorPlayer } from '../../../machines/actor-player.ts';
 
 export interface NextEvent {
   /** The event, described in words. */

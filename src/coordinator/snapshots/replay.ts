@@ -15,7 +15,9 @@ import type {
 import { splitKey } from './format.ts';
 import { DivergenceLog, type ReplayReport } from './divergence.ts';
 import { ConsistencyCheck } from './consistency-check.ts';
-import { ActorPlayer } from './actor-player.ts';
+import { ActorPlayer } from '../../../machines/actor-player.ts';
+import { KINDS } from '../../../machines/kinds.ts';
+import { runIdOf } from '../../domain/ids.ts';
 import { unusable } from './read.ts';
 
 /**
@@ -158,12 +160,7 @@ class Stage {
   }
 
   #restart(now: number): void {
-    const active = new Set<string>();
-    for (const [address, player] of this.#players) {
-      if (player.machine === 'runner') player.restart(now);
-      if (player.machine === 'job' && (player.state === 'Claimed' || player.state === 'Running')) active.add(address);
-    }
-    for (const address of active) this.#players.get(address)?.restart(now);
+    for (const player of this.#players.values()) player.restart(now);
   }
 
   /** Compares an actor with its record at the end of the study. */
@@ -191,22 +188,13 @@ function kindOf(address: string): 'job' | 'batch' | 'runner' {
   throw new Error(`"${address}" is the address of no actor`);
 }
 
-const INPUT = new Set(['jobId', 'batchId', 'runId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes']);
-
 /** The members that a job shares with its batch are not stored with it. */
 function withoutInput(stored: StoredState): StoredState {
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => !INPUT.has(name))) as StoredState;
+  const unstored: readonly string[] = KINDS.job.unstored;
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !unstored.includes(name))) as StoredState;
 }
 
 function jobInput(jobId: string, batch: StoredState): Record<string, unknown> {
-  const { batchId, maxRetries, timeLimitMs, cpuMilli, memoryBytes } = batch;
-  return {
-    jobId,
-    batchId,
-    runId: parseInt(jobId.slice(28), 16) - 1,
-    maxRetries,
-    timeLimitMs,
-    cpuMilli,
-    memoryBytes,
-  };
+  const shared = KINDS.job.unstored.map((name) => [name, batch[name]]);
+  return { ...Object.fromEntries(shared), jobId, runId: runIdOf(jobId) };
 }

@@ -2,13 +2,10 @@
  * The machines' events in the Stately inspection format (`@xstate.actor`, `@xstate.event`, `@xstate.snapshot`), so that
  * viewers made for it can attach. An actor's session id is its address.
  */
-import { batchMachine } from '../../../machines/batch.ts';
-import { jobMachine } from '../../../machines/job.ts';
-import { runnerMachine } from '../../../machines/runner.ts';
+import { KINDS } from '../../../machines/kinds.ts';
 import type { Commit } from '../../coordinator/coordinator.ts';
 import type { ActorTransition } from '../../coordinator/turn/actor-transition.ts';
 
-const MACHINES = { job: jobMachine, batch: batchMachine, runner: runnerMachine };
 /** The version of the format. */
 const VERSION = '0.4.0';
 /** Actors that a viewer was told of; beyond this it is told of them again. */
@@ -32,7 +29,7 @@ export class InspectionStream {
     if (!this.#known.has(sessionId)) {
       if (this.#known.size >= MAX_KNOWN) this.#known.clear();
       this.#known.add(sessionId);
-      const definition = JSON.stringify(MACHINES[step.kind].definition);
+      const definition = JSON.stringify(KINDS[step.kind].machine.definition);
       messages.push({ type: '@xstate.actor', name: sessionId, ...this.#id(), ...common, definition, snapshot });
     }
     if (step.event !== undefined) {

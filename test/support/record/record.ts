@@ -1,5 +1,5 @@
 /** Recording: the plans of `scenarios.ts` and `studies.ts` are carried out, and what happens becomes the text of a file. */
-import { ActorPlayer, plain } from '../../../src/coordinator/snapshots/actor-player.ts';
+import { ActorPlayer, plain } from '../../../machines/actor-player.ts';
 import { SNAPSHOT_FORMAT, type Scenario, type Step } from '../../../src/coordinator/snapshots/format.ts';
 import { layOut } from './layout.ts';
 import { SCENARIOS, type ScenarioPlan } from './scenarios.ts';

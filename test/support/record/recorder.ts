@@ -8,7 +8,7 @@ import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { Kind, StateOf } from '../../../src/coordinator/actors/actor-kinds.ts';
 import type { Turn } from '../../../src/coordinator/turn/turn.ts';
-import { plain } from '../../../src/coordinator/snapshots/actor-player.ts';
+import { plain } from '../../../machines/actor-player.ts';
 import {
   SNAPSHOT_FORMAT,
   type RecordedMessage,

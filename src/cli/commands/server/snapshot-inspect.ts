@@ -12,9 +12,9 @@ import {
   type StoredState,
   type Study,
 } from '../../../coordinator/snapshots/format.ts';
-import { pastOf } from '../../../coordinator/snapshots/history.ts';
+import { pastOf } from '../../../../machines/job-past.ts';
 import { nextEvents, type NextEvent } from '../../../coordinator/snapshots/next-events.ts';
-import { plain } from '../../../coordinator/snapshots/actor-player.ts';
+import { plain } from '../../../../machines/actor-player.ts';
 import { isTerminal, jobFromRecord, type JobRecord } from '../../../coordinator/actors/actor-kinds.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';

@@ -2,16 +2,11 @@
  * Derives the events of a job from its record: its attempts have the runner, the times and the outcome of each. The record
  * omits the oldest attempts and the reason of a cancellation between attempts, so the result omits them too. Pure.
  */
-import {
-  INITIAL_HISTORY,
-  type AttemptRecord,
-  type JobContext,
-  type JobHistoryState,
-} from '../../../machines/job-context.ts';
-import type { JobEvent } from '../../../machines/protocol.ts';
-import { CLAIM_MS } from '../../domain/rules.ts';
-import type { FailReason } from '../../contract/types.ts';
-import type { JobState } from '../actors/actor-kinds.ts';
+import { INITIAL_HISTORY, type AttemptRecord, type JobContext, type JobHistoryState } from './job-context.ts';
+import type { JobEvent } from './protocol.ts';
+import { CLAIM_MS } from '../src/domain/rules.ts';
+import type { FailReason } from '../src/contract/types.ts';
+import type { JobState } from './kinds.ts';
 
 /** An event, or a restart of the coordinator that the record implies. */
 export type PastEvent = JobEvent | { type: 'restart'; now: number };

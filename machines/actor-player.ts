@@ -3,20 +3,18 @@
  * The recorder and the replay both use it. It knows no other actor.
  */
 import { createActor, type Actor, type AnyActorLogic } from 'xstate';
-import { batchMachine } from '../../../machines/batch.ts';
-import { reviveJob, type JobContext } from '../../../machines/job-context.ts';
-import { jobMachine } from '../../../machines/job.ts';
-import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
-import { reviveRunner, runnerMachine, type RunnerContext } from '../../../machines/runner.ts';
-import { supervisorMachine } from '../../../machines/supervisor.ts';
-import type { Consequence, MachineName, StoredState } from './format.ts';
+import { KINDS, type ActorState, type MachineName } from './kinds.ts';
+import type { AnyEvent, Fact } from './protocol.ts';
 
-export const MACHINES = {
-  job: jobMachine,
-  batch: batchMachine,
-  runner: runnerMachine,
-  supervisor: supervisorMachine,
-} as const satisfies Record<MachineName, AnyActorLogic>;
+/** A stored state: the state's name (`value`) and the members of its context. */
+export type StoredState = { value: string } & Record<string, unknown>;
+
+/** The effect of one event. `changed` has the changed members of the context; `null` for one that is no longer set. */
+export interface Consequence {
+  state: string;
+  changed?: Record<string, unknown>;
+  facts?: Fact[];
+}
 
 interface PlayedSnapshot {
   value: string;
@@ -50,7 +48,7 @@ export class ActorPlayer {
   }
 
   #start(options: object): Actor<AnyActorLogic> {
-    const actor = createActor(MACHINES[this.machine] as AnyActorLogic, options as Record<string, never>);
+    const actor = createActor(KINDS[this.machine].machine as AnyActorLogic, options as Record<string, never>);
     actor.on('*', (fact) => this.#facts.push(fact as unknown as Fact));
     // The snapshot shows an error of the machine; without a listener it would end the process.
     actor.subscribe({ error: () => {} });
@@ -100,15 +98,10 @@ export class ActorPlayer {
   /** Applies a restart of the coordinator to the actor's clocks. */
   restart(now: number): { changed?: Record<string, unknown> } {
     const before = this.stored;
-    const { value, context } = this.#snapshot;
-    const revived =
-      this.machine === 'job'
-        ? { ...context, ...reviveJob(value, context as unknown as JobContext, now) }
-        : this.machine === 'runner'
-          ? reviveRunner(context as unknown as RunnerContext, now)
-          : context;
+    const kind = KINDS[this.machine] as { revive(state: ActorState, now: number): ActorState };
+    const { value, context } = kind.revive(this.#snapshot, now);
     this.#actor.stop();
-    this.#actor = this.#start({ snapshot: resolved(this.machine, value, revived) });
+    this.#actor = this.#start({ snapshot: resolved(this.machine, value, context) });
     const changed = difference(before, this.stored);
     return changed === undefined ? {} : { changed };
   }
@@ -116,7 +109,7 @@ export class ActorPlayer {
 
 function resolved(machine: MachineName, value: string, context: object): unknown {
   // Every machine resolves a state of its own kind; one type serves for all of them.
-  const resolver = MACHINES[machine] as unknown as { resolveState(state: object): unknown };
+  const resolver = KINDS[machine].machine as unknown as { resolveState(state: object): unknown };
   return resolver.resolveState({ value, context });
 }
 
