@@ -3,20 +3,9 @@
  * deadline. Pure functions.
  */
 import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
-import type { AttemptOutcome, FailReason, Uuid } from '../src/contract/types.ts';
+import { initialState, JOB_MEMBERS } from '../src/contract/records/members.ts';
+import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
-
-/** One attempt in the job's history; times in ms since the epoch. */
-export interface AttemptRecord {
-  n: number;
-  runner: string;
-  claimed: number;
-  started?: number;
-  ended?: number;
-  outcome?: AttemptOutcome;
-  reason?: string;
-  message?: string;
-}
 
 /** The members that all jobs of a batch share; not stored with the job. */
 export interface JobInput {
@@ -30,38 +19,10 @@ export interface JobInput {
   memoryBytes: number;
 }
 
-/** The stored members of a job: everything that has happened to it. */
-export interface JobHistoryState {
-  attempt: number;
-  retries: number;
-  losses: number;
-  runnerId: string | undefined;
-  claimedAtMs: number | undefined;
-  startedAtMs: number | undefined;
-  completedAtMs: number | undefined;
-  /** The end of the claim time (Claimed) or of the time limit (Running). */
-  dueAtMs: number | undefined;
-  error: string | undefined;
-  attempts: readonly AttemptRecord[];
-  attemptsOmitted: number;
-}
-
 export type JobContext = JobInput & JobHistoryState;
 
 /** The history of an untouched job. */
-export const INITIAL_HISTORY: JobHistoryState = {
-  attempt: 0,
-  retries: 0,
-  losses: 0,
-  runnerId: undefined,
-  claimedAtMs: undefined,
-  startedAtMs: undefined,
-  completedAtMs: undefined,
-  dueAtMs: undefined,
-  error: undefined,
-  attempts: [],
-  attemptsOmitted: 0,
-};
+export const INITIAL_HISTORY: JobHistoryState = initialState(JOB_MEMBERS);
 
 /** Whether a failure may be retried: a failure that depends on the inputs alone would recur on any runner. */
 export const RETRIED: Readonly<Record<FailReason, boolean>> = {

@@ -1,8 +1,10 @@
 /** Jobs, their results and their history, as the coordinator answers them. */
 import { Type, type Static } from 'typebox';
-import { ATTEMPT_OUTCOMES, JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
+import { JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
 import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalars.ts';
+import { shownProperties } from './records/member-schemas.ts';
+import { ATTEMPT_MEMBERS, JOB_MEMBERS } from './records/members.ts';
 
 export const jobStatus = enumOf(JOB_STATUSES, 'Where the job stands. The last four are final.');
 
@@ -39,15 +41,11 @@ export const Job = named(
     batch_id: uuid('Its batch.'),
     status: jobStatus,
     run_config: ref(JobRunConfig),
-    retries: int32('How often it was tried again.'),
+    ...shownProperties(JOB_MEMBERS, 'api', 'required'),
     max_retries: int32('How often it may be tried again.'),
     timeout_secs: int32('Time limit from `started_at`; 0 means none.'),
     created_at: timestamp('When it was submitted.'),
-    assigned_runner: Type.Optional(text('The runner that holds it, or held it last.')),
-    claimed_at: Type.Optional(timestamp('When it was claimed.')),
-    started_at: Type.Optional(timestamp('When it started to run.')),
-    completed_at: Type.Optional(timestamp('When it ended.')),
-    error_message: Type.Optional(text('Why it failed.')),
+    ...shownProperties(JOB_MEMBERS, 'api', 'optional'),
   }),
 );
 export type Job = Static<typeof Job>;
@@ -74,14 +72,8 @@ export const Attempt = named(
   'Attempt',
   'One claim of a job, and what became of it.',
   answered({
-    attempt: int32('Number of the attempt, from 1.'),
-    runner_id: text('Who claimed it.'),
-    claimed_at: timestamp('When.'),
-    started_at: Type.Optional(timestamp('When the simulation started.')),
-    ended_at: Type.Optional(timestamp('When the attempt ended.')),
-    outcome: Type.Optional(enumOf(ATTEMPT_OUTCOMES, 'How it ended; absent while it is open.')),
-    reason: Type.Optional(text('The reason the runner gave, or the coordinator has.')),
-    message: Type.Optional(text('More about it.')),
+    ...shownProperties(ATTEMPT_MEMBERS, 'api', 'required'),
+    ...shownProperties(ATTEMPT_MEMBERS, 'api', 'optional'),
   }),
 );
 export type Attempt = Static<typeof Attempt>;

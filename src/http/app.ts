@@ -5,7 +5,6 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse as ClaimAnswer, Job as JobAnswer } from '../contract/types.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import { requireRunner, type Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
@@ -28,9 +27,7 @@ import {
 } from './request/request.ts';
 import { pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
-import { Job } from '../contract/jobs.ts';
-import { ClaimResponse } from '../contract/runners.ts';
-import { claimToJson, jobToJson, toJson } from './response/serialize.ts';
+import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
@@ -192,7 +189,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const answer = await handler(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
-  else sendJson(ctx, jsonOf(route, answer), route.answer === 'single');
+  else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
 }
 
 async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing: string): Promise<void> {
@@ -201,13 +198,6 @@ async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing:
     const parameters = ctx.querystring.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));
     return `${ctx.path}?${[...parameters, `cursor=${makeCursor(listing, position)}`].join('&')}`;
   });
-}
-
-/** What the runner protocol answers most often is put together from parts. */
-function jsonOf({ response }: Route, answer: unknown): string {
-  if (response === ClaimResponse) return claimToJson(answer as ClaimAnswer);
-  if (response === Job) return jobToJson(answer as JobAnswer);
-  return toJson(answer);
 }
 
 function sendJson(ctx: Context, body: string, tagged: boolean): void {

@@ -1,9 +1,8 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
-import type { JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { JobRecord, JobStatus, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/actors/actor-kinds.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
-import type { JobHistoryState } from '../../machines/job-context.ts';
 
 export class Violation extends Error {}
 
@@ -11,7 +10,6 @@ export function insist(condition: boolean, message: () => string): asserts condi
   if (!condition) throw new Violation(message());
 }
 
-type JobRecord = JobHistoryState & { value: JobStatus };
 const TERMINAL = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
 
 export class Acknowledged {

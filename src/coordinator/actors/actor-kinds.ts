@@ -3,12 +3,13 @@
  * records.
  */
 import type { BatchContext, BatchSnapshot } from '../../../machines/batch.ts';
-import { INITIAL_HISTORY, type JobContext, type JobHistoryState } from '../../../machines/job-context.ts';
+import { INITIAL_HISTORY, type JobContext } from '../../../machines/job-context.ts';
 import type { JobSnapshot } from '../../../machines/job.ts';
 import { KINDS, type ActorKind, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
 import type { RunnerContext, RunnerSnapshot } from '../../../machines/runner.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { BatchStatus, JobStatus, RunnerStatus, Uuid } from '../../contract/types.ts';
+import type { BatchStatus, JobHistoryState, JobRecord, RunnerStatus, Uuid } from '../../contract/types.ts';
+import { mergeOf, namesOf } from '../../contract/generated/member-functions.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 
@@ -26,46 +27,23 @@ export interface SnapshotOf {
 }
 export type Kind = keyof StateOf;
 
-/**
- * The context of a job, member by member: object spread costs ten times as much, and a listing makes a million contexts.
- */
-function jobContext(jobId: Uuid, runId: number, batch: BatchContext, state: JobHistoryState): JobContext {
-  return {
-    jobId,
-    batchId: batch.batchId,
-    runId,
-    maxRetries: batch.maxRetries,
-    timeLimitMs: batch.timeLimitMs,
-    cpuMilli: batch.cpuMilli,
-    memoryBytes: batch.memoryBytes,
-    attempt: state.attempt,
-    retries: state.retries,
-    losses: state.losses,
-    runnerId: state.runnerId,
-    claimedAtMs: state.claimedAtMs,
-    startedAtMs: state.startedAtMs,
-    completedAtMs: state.completedAtMs,
-    dueAtMs: state.dueAtMs,
-    error: state.error,
-    attempts: state.attempts,
-    attemptsOmitted: state.attemptsOmitted,
-  };
-}
+const jobContext = mergeOf<[Pick<JobContext, 'jobId' | 'runId'>, BatchContext, Partial<JobHistoryState>], JobContext>(
+  ['jobId', 'runId'],
+  ['batchId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes'],
+  namesOf(INITIAL_HISTORY),
+);
 
 /** The state of run `runId` without a record: Pending, or Cancelled with its batch. */
 export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
-  const context = jobContext(jobId, runId, batch, INITIAL_HISTORY);
+  const context = jobContext({ jobId, runId }, batch, INITIAL_HISTORY);
   if (!batch.cancelRequested) return { value: 'Pending', context };
   context.completedAtMs = batch.endedAtMs;
   return { value: 'Cancelled', context };
 }
 
-/** The stored members of a job; the others come from its batch. */
-export type JobRecord = { value: JobStatus } & JobHistoryState;
-
 /** Returns a job's state from its record and its batch. */
 export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {
-  return { value: record.value, context: jobContext(jobId, runIdOf(jobId), batch, record) };
+  return { value: record.value, context: jobContext({ jobId, runId: runIdOf(jobId) }, batch, record) };
 }
 
 export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): JobState {

@@ -2,8 +2,10 @@
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { RunRow } from '../../contract/live.ts';
-import type { JobResult, JobStatus, Uuid } from '../../contract/types.ts';
+import { presenterOf } from '../../contract/generated/member-functions.ts';
+import { RunRow as RunRowSchema } from '../../contract/live/messages.ts';
+import { JOB_MEMBERS } from '../../contract/records/members.ts';
+import type { JobResult, JobStatus, RunRow, Uuid } from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
@@ -13,7 +15,8 @@ import type { Topic } from './topic.ts';
 
 /** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */
 const MAX_ROWS = 300;
-const MAX_ERROR = 2_000;
+
+const toRow = presenterOf<RunRow, typeof JOB_MEMBERS, 'live'>(RunRowSchema, JOB_MEMBERS, 'live');
 
 export class BatchTopic implements Topic {
   readonly everyMs = 200;
@@ -81,11 +84,7 @@ export class BatchTopic implements Topic {
   }
 
   #row(id: Uuid, { value, context: c }: JobState): RunRow {
-    const row: RunRow = { run: c.runId, status: value, retries: c.retries };
-    if (c.runnerId !== undefined) row.runner = c.runnerId;
-    if (c.startedAtMs !== undefined) row.started = c.startedAtMs;
-    if (c.completedAtMs !== undefined) row.ended = c.completedAtMs;
-    if (c.error !== undefined) row.error = c.error.slice(0, MAX_ERROR);
+    const row = toRow({ run: c.runId, status: value }, c);
     const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
     if (result !== undefined) row.outputs = outputsOf(JSON.parse(result) as JobResult);
     return row;

@@ -2,13 +2,13 @@
  * The export: everything the store holds of one batch or of all, as of one instant, record by record as it is stored. What is
  * a client's own secret of a request (idempotency keys) and what can be derived is left out.
  */
-import type { Uuid } from '../../contract/types.ts';
+import type { Uuid, JobRecord } from '../../contract/types.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { ExportedRecord, ExportListing } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch } from '../storage/keys.ts';
 import { timestamp } from '../resources/to-resource.ts';
-import { decodeRunner, type JobRecord } from '../actors/actor-kinds.ts';
+import { decodeRunner } from '../actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
 import type { Entry, StoreView } from '../storage/store.ts';
 import { readBatch } from './readings.ts';

@@ -1,6 +1,8 @@
 /** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
 import { pendingRuns } from '../../../machines/batch.ts';
-import type { AttemptRecord } from '../../../machines/job-context.ts';
+import { presenterOf } from '../../contract/generated/member-functions.ts';
+import { Attempt as AttemptSchema, Job as JobSchema } from '../../contract/jobs.ts';
+import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../contract/records/members.ts';
 import type {
   Attempt,
   Batch,
@@ -30,33 +32,21 @@ export function timestamp(ms: number): Timestamp {
   return kept.text;
 }
 
+const present = presenterOf<Job, typeof JOB_MEMBERS, 'api'>(JobSchema, JOB_MEMBERS, 'api', timestamp);
+const toAttempt = presenterOf<Attempt, typeof ATTEMPT_MEMBERS, 'api'>(AttemptSchema, ATTEMPT_MEMBERS, 'api', timestamp);
+
 export function toJob({ value, context: c }: JobState, study: Study): Job {
-  const job: Job = {
+  const run_config = { run_id: c.runId, parameters: study.sampler.parameters(c.runId), metadata: study.metadata };
+  const own = {
     id: c.jobId,
     batch_id: c.batchId,
     status: value,
-    run_config: { run_id: c.runId, parameters: study.sampler.parameters(c.runId), metadata: study.metadata },
-    retries: c.retries,
+    run_config,
     max_retries: c.maxRetries,
     timeout_secs: c.timeLimitMs / 1000,
     created_at: study.createdAt,
   };
-  if (c.runnerId !== undefined) job.assigned_runner = c.runnerId;
-  if (c.claimedAtMs !== undefined) job.claimed_at = timestamp(c.claimedAtMs);
-  if (c.startedAtMs !== undefined) job.started_at = timestamp(c.startedAtMs);
-  if (c.completedAtMs !== undefined) job.completed_at = timestamp(c.completedAtMs);
-  if (c.error !== undefined) job.error_message = c.error;
-  return job;
-}
-
-function toAttempt(it: AttemptRecord): Attempt {
-  const attempt: Attempt = { attempt: it.n, runner_id: it.runner, claimed_at: timestamp(it.claimed) };
-  if (it.started !== undefined) attempt.started_at = timestamp(it.started);
-  if (it.ended !== undefined) attempt.ended_at = timestamp(it.ended);
-  if (it.outcome !== undefined) attempt.outcome = it.outcome;
-  if (it.reason !== undefined) attempt.reason = it.reason;
-  if (it.message !== undefined) attempt.message = it.message;
-  return attempt;
+  return present(own, c);
 }
 
 export function toJobHistory({ value, context: c }: JobState): JobHistory {
@@ -65,7 +55,7 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
     status: value,
     retries: c.retries,
     losses: c.losses,
-    attempts: c.attempts.map(toAttempt),
+    attempts: c.attempts.map((it) => toAttempt({}, it)),
     attempts_omitted: c.attemptsOmitted,
   };
 }

@@ -3,17 +3,10 @@
  * runners hold with the jobs' own records. Memory grows with the number of active jobs, not with the size of the file.
  */
 import { pendingRuns } from '../../../machines/batch.ts';
-import type { JobStatus } from '../../contract/types.ts';
+import type { JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
-import {
-  isTerminal,
-  jobFromRecord,
-  type BatchState,
-  type JobRecord,
-  type JobState,
-  type RunnerState,
-} from '../actors/actor-kinds.ts';
+import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
 import { splitKey, type RecordName, type SnapshotRecord, type StoredState } from './format.ts';
 import { pastOf } from '../../../machines/job-past.ts';

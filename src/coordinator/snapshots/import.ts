@@ -2,8 +2,9 @@
  * Imports an export into an empty store, from which a coordinator continues. Refuses an inconsistent export: a coordinator
  * must never start on counters that do not match its records.
  */
+import type { JobRecord } from '../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
-import { isTerminal, type JobRecord } from '../actors/actor-kinds.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
 import { DivergenceLog } from './divergence.ts';
 import { splitKey, type RecordName, type Snapshot, type SnapshotRecord } from './format.ts';

@@ -1,9 +1,25 @@
-/** Writing JSON: exact to the last digit of a seed, and quickly where there are many of a kind. */
+/** JSON of answers: exact to the last digit of a seed, and by code made from the schema where there are many of a kind. */
+import { registry } from '../../contract/build.ts';
+import { jsonWriterOf } from '../../contract/generated/json-writer.ts';
+import { Job } from '../../contract/jobs.ts';
+import { ClaimResponse } from '../../contract/runners.ts';
+import type { NamedSchema } from '../../contract/build.ts';
 import { stringifyExact } from '../../base/json-writing.ts';
-import type { BatchConfig, ClaimResponse, Job, RunMetadata } from '../../contract/types.ts';
 
 /** A value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);
+
+/** What the runs of a study have in common is written once for all of them. */
+const options = { resolve: (id: string) => registry.get(id)!, shared: ['RunMetadata', 'BatchConfig'] };
+const jobToJson = jsonWriterOf(Job, options);
+const WRITERS = new Map<NamedSchema, (value: never) => string>([
+  [Job, jobToJson],
+  [ClaimResponse, jsonWriterOf(ClaimResponse, options)],
+]);
+
+/** The writer of answers of this schema. */
+export const writerFor = (schema: NamedSchema | undefined): ((value: unknown) => string) =>
+  ((schema && WRITERS.get(schema)) ?? toJson) as (value: unknown) => string;
 
 /** Several values as JSON, with commas between. */
 export function itemsToJson(items: readonly unknown[]): string {
@@ -12,39 +28,4 @@ export function itemsToJson(items: readonly unknown[]): string {
 
 function isJob(item: unknown): item is Job {
   return (item as Partial<Job>).run_config !== undefined;
-}
-
-/** What the runs of a study share is written once, and forgotten with the object. */
-const SHARED = new WeakMap<RunMetadata | BatchConfig, string>();
-
-function sharedToJson(value: RunMetadata | BatchConfig): string {
-  let json = SHARED.get(value);
-  if (json === undefined) SHARED.set(value, (json = toJson(value)));
-  return json;
-}
-
-/** Work for a runner: the jobs as in a list, and each study once. */
-export function claimToJson({ assignments, batches }: ClaimResponse): string {
-  const jobs = assignments.map(({ job, attempt }) => `{"job":${jobToJson(job)},"attempt":${attempt}}`).join(',');
-  const studies = Object.entries(batches).map(([id, { config }]) => `"${id}":{"config":${sharedToJson(config)}}`);
-  return `{"assignments":[${jobs}],"batches":{${studies.join(',')}}}`;
-}
-
-/**
- * A job, put together from parts: a list may hold a million of them, and the general way takes twice as long. Ids, statuses
- * and times hold nothing that JSON would escape.
- */
-export function jobToJson(job: Job): string {
-  const { run_config: run, assigned_runner: runner, error_message: error } = job;
-  let json =
-    `{"id":"${job.id}","batch_id":"${job.batch_id}","status":"${job.status}","run_config":{"run_id":${run.run_id},` +
-    `"parameters":${JSON.stringify(run.parameters)},"metadata":${sharedToJson(run.metadata)}},` +
-    `"retries":${job.retries},"max_retries":${job.max_retries},"timeout_secs":${job.timeout_secs},` +
-    `"created_at":"${job.created_at}"`;
-  if (runner !== undefined) json += `,"assigned_runner":${JSON.stringify(runner)}`;
-  if (job.claimed_at !== undefined) json += `,"claimed_at":"${job.claimed_at}"`;
-  if (job.started_at !== undefined) json += `,"started_at":"${job.started_at}"`;
-  if (job.completed_at !== undefined) json += `,"completed_at":"${job.completed_at}"`;
-  if (error !== undefined) json += `,"error_message":${JSON.stringify(error)}`;
-  return `${json}}`;
 }

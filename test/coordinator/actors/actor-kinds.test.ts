@@ -1,16 +1,18 @@
 /** The records of actors: the encoding equals JSON.stringify, and decoding inverts it. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import {
-  INITIAL_HISTORY,
-  type AttemptRecord,
-  type JobContext,
-  type JobHistoryState,
-} from '../../../machines/job-context.ts';
+import { INITIAL_HISTORY, type JobContext } from '../../../machines/job-context.ts';
 import { INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { JOB_STATUSES } from '../../../src/contract/enums.ts';
-import type { JobStatus } from '../../../src/contract/types.ts';
+import { ATTEMPT_OUTCOMES, JOB_STATUSES } from '../../../src/contract/enums.ts';
+import {
+  ATTEMPT_MEMBERS,
+  JOB_MEMBERS,
+  type Member,
+  type Members,
+  type MemberType,
+} from '../../../src/contract/records/members.ts';
+import type { AttemptRecord, JobHistoryState, JobStatus } from '../../../src/contract/types.ts';
 import { encodeJob } from '../../../src/coordinator/actors/job-codec.ts';
 import { decodeJob, type JobState } from '../../../src/coordinator/actors/actor-kinds.ts';
 
@@ -23,33 +25,26 @@ const ms = fc.integer({ min: 0, max: 4e12 });
 const count = fc.nat({ max: 1000 });
 
 const anyText = fc.string({ unit: 'binary', maxLength: 20 });
-const attempt = fc.record<AttemptRecord, 'n' | 'runner' | 'claimed'>(
-  {
-    n: count,
-    runner: anyText,
-    claimed: ms,
-    started: ms,
-    ended: ms,
-    outcome: fc.constantFrom('completed', 'failed', 'timeout', 'lost', 'released', 'cancelled'),
-    reason: anyText,
-    message: anyText,
-  },
-  { requiredKeys: ['n', 'runner', 'claimed'] },
-);
 const maybe = <T>(it: fc.Arbitrary<T>) => fc.option(it, { nil: undefined });
-const history = fc.record({
-  attempt: count,
-  retries: count,
-  losses: count,
-  runnerId: maybe(anyText),
-  claimedAtMs: maybe(ms),
-  startedAtMs: maybe(ms),
-  completedAtMs: maybe(ms),
-  dueAtMs: maybe(ms),
-  error: maybe(anyText),
-  attempts: fc.array(attempt, { maxLength: 3 }),
-  attemptsOmitted: count,
-});
+const SCALARS = {
+  count,
+  time: ms,
+  text: anyText,
+  'runner-id': anyText,
+  outcome: fc.constantFrom(...ATTEMPT_OUTCOMES),
+};
+const attempt = fc.record(
+  mapped(ATTEMPT_MEMBERS, ({ type }) => SCALARS[type as keyof typeof SCALARS]),
+  { requiredKeys: Object.entries<Member>(ATTEMPT_MEMBERS).flatMap(([name, it]) => (it.optional ? [] : [name])) },
+);
+const ANY: Record<MemberType, fc.Arbitrary<unknown>> = { ...SCALARS, attempts: fc.array(attempt, { maxLength: 3 }) };
+const history = fc.record(
+  mapped(JOB_MEMBERS, ({ type, optional }) => (optional ? maybe(ANY[type]) : ANY[type])),
+) as unknown as fc.Arbitrary<JobHistoryState>;
+
+function mapped<T>(members: Members, map: (it: Member) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).map(([name, it]) => [name, map(it)]));
+}
 
 describe('coordinator/actors: the record of a job', () => {
   it('equals the output of JSON.stringify, in the order of the state', () => {
@@ -91,7 +86,8 @@ describe('coordinator/actors: the record of a job', () => {
       { ...kept, attempts: [] },
       { ...kept, attempts: [one, one] },
     ];
-    expect(changed).to.have.length(10 + 8 + 2);
+    const [ofJob, ofAttempt] = [Object.keys(JOB_MEMBERS).length - 1, Object.keys(ATTEMPT_MEMBERS).length];
+    expect(changed).to.have.length(ofJob + ofAttempt + 2);
     const text = (value: JobStatus, it: JobHistoryState) => encodeJob({ value, context: { ...about, ...it } });
     for (const it of changed) {
       expect(text('Failed', kept)).to.equal(JSON.stringify({ value: 'Failed', ...kept }));

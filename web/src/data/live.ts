@@ -1,5 +1,5 @@
 /** The live feed: one socket for the whole page, that comes back by itself and goes on where it was cut off. */
-import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live.ts';
+import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live/close-codes.ts';
 import { request } from './api.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';

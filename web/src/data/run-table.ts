@@ -2,7 +2,7 @@
  * All runs of one batch as columns: filled by the loader, kept up to date by the live feed. A run the feed has told of is
  * not overwritten by what the loader read before.
  */
-import type { RunRow } from '../../../src/contract/live.ts';
+import type { RunRow } from '../../../src/contract/types.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';

@@ -1,7 +1,6 @@
 /** One batch as its page shows it: its progress, live, and the table of its runs. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { RunRow } from '../../../src/contract/live.ts';
-import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, RunRow } from '../../../src/contract/types.ts';
 import { useTopicListener, type FeedMessage } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable } from './run-table.ts';

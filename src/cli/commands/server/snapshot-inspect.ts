@@ -1,4 +1,5 @@
 /** `simbatch snapshot inspect`: shows the actors of a snapshot with state, history and possible next events. */
+import type { JobRecord } from '../../../contract/types.ts';
 import { pendingRuns, type BatchContext } from '../../../../machines/batch.ts';
 import type { AnyEvent } from '../../../../machines/protocol.ts';
 import type { RunnerContext } from '../../../../machines/runner.ts';
@@ -15,7 +16,7 @@ import {
 import { pastOf } from '../../../../machines/job-past.ts';
 import { nextEvents, type NextEvent } from '../../../coordinator/snapshots/next-events.ts';
 import { plain } from '../../../../machines/actor-player.ts';
-import { isTerminal, jobFromRecord, type JobRecord } from '../../../coordinator/actors/actor-kinds.ts';
+import { isTerminal, jobFromRecord } from '../../../coordinator/actors/actor-kinds.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { formatTimestamp, plural, printable } from '../../terminal/format.ts';

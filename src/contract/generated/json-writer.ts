@@ -1,0 +1,124 @@
+/**
+ * JSON writers made from schemas: straight-line code that writes the members in the schema's order. Within a tenth of code
+ * written by hand, where JSON.stringify takes half as long again.
+ */
+import type { Static, TSchema } from 'typebox';
+import { stringifyExact } from '../../base/json-writing.ts';
+import { compile, member } from './code.ts';
+
+/** What the writer uses of a schema: JSON Schema as TypeBox makes it. */
+interface Schema {
+  type?: string;
+  format?: string;
+  enum?: readonly string[];
+  $ref?: string;
+  properties?: Readonly<Record<string, object>>;
+  required?: readonly string[];
+  additionalProperties?: object | boolean;
+  items?: object;
+}
+
+type Writer = (value: never) => string;
+
+export interface WriterOptions {
+  /** Where the value has a member of the root schema; absent: under its own name. */
+  pathOf?: (name: string) => readonly string[];
+  /** The schema with this `$id`. */
+  resolve?: (id: string) => object;
+  /** The `$id`s of schemas whose values many items share: each such object is written once and forgotten with the object. */
+  shared?: readonly string[];
+}
+
+/**
+ * A function from a value of this schema to its JSON. Members that the schema does not list are left out; a value that does
+ * not match the schema gives JSON that does not either.
+ */
+export function jsonWriterOf<S extends TSchema>(schema: S, options: WriterOptions = {}): (value: Static<S>) => string {
+  return new WriterCompiler(options).writerOf(schema, options.pathOf) as (value: Static<S>) => string;
+}
+
+/** Strings of these formats hold no character that JSON escapes. */
+const PLAIN_FORMATS = ['uuid', 'date-time'];
+const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
+
+class WriterCompiler {
+  readonly #options: WriterOptions;
+  readonly #byId = new Map<string, Writer>();
+  readonly #scope: Record<string, unknown> = { stringifyExact };
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  writerOf(schema: Schema, pathOf = (name: string): readonly string[] => [name]): Writer {
+    if (schema.properties === undefined) return compile(`(v) => \`${this.#text(schema, 'v')}\``, this.#scope) as Writer;
+    const required = new Set(schema.required ?? []);
+    const [first] = Object.keys(schema.properties);
+    if (first === undefined || !required.has(first)) throw new Error('the first member of a schema must be required');
+    let code = 'let json = `{';
+    let isOpen = true;
+    for (const [name, it] of Object.entries(schema.properties)) {
+      const value = pathOf(name).reduce(member, 'v');
+      const text = `${name === first ? '' : ','}${templateText(JSON.stringify(name))}:${this.#text(it, value)}`;
+      if (required.has(name)) code += isOpen ? text : ` json += \`${text}`;
+      else code += `${isOpen ? '`;' : ''} if (${value} !== undefined) json += \`${text}\`;`;
+      isOpen = required.has(name);
+    }
+    return compile(`(v) => { ${code}${isOpen ? '}`; return json;' : " return json + '}';"} }`, this.#scope) as Writer;
+  }
+
+  /** The JSON of `value`, itself an expression, as the inside of a template literal. */
+  #text(schema: Schema, value: string): string {
+    if (schema.$ref !== undefined) return `\${${this.#define(this.#referenced(schema.$ref))}(${value})}`;
+    if (isPlain(schema)) return `"\${${value}}"`;
+    if (schema.type === 'integer' || schema.type === 'number') return `\${${value}}`;
+    if (schema.type === 'string') return `\${JSON.stringify(${value})}`;
+    if (schema.type === 'array' && schema.items !== undefined) {
+      return `[\${${value}.map(${this.#define(this.writerOf(schema.items))}).join(',')}]`;
+    }
+    if (schema.properties !== undefined) return `\${${this.#define(this.writerOf(schema))}(${value})}`;
+    if (typeof schema.additionalProperties === 'object') return this.#map(schema.additionalProperties, value);
+    return `\${stringifyExact(${value})}`;
+  }
+
+  #map(values: Schema, value: string): string {
+    if (values.type === 'number') return `\${JSON.stringify(${value})}`;
+    const write = this.#define(this.writerOf(values));
+    return `{\${Object.keys(${value}).map((k) => JSON.stringify(k) + ':' + ${write}(${value}[k])).join(',')}}`;
+  }
+
+  #referenced(id: string): Writer {
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
+    const schema = this.#options.resolve?.(id);
+    if (schema === undefined) throw new Error(`there is no schema ${id} to resolve a reference`);
+    const writer = this.#options.shared?.includes(id) === true ? writtenOnce(stringifyExact) : this.writerOf(schema);
+    this.#byId.set(id, writer);
+    return writer;
+  }
+
+  /** Enters a function in the scope of the generated code; returns its name there. */
+  #define(writer: Writer): string {
+    const name = `write${Object.keys(this.#scope).length}`;
+    this.#scope[name] = writer;
+    return name;
+  }
+}
+
+/** A text as the inside of a template literal. */
+const templateText = (text: string): string => text.replaceAll(/[\\`$]/g, '\\$&');
+
+function isPlain({ format, enum: values }: Schema): boolean {
+  if (values !== undefined) return values.every((it) => !ESCAPED.test(it));
+  return format !== undefined && PLAIN_FORMATS.includes(format);
+}
+
+/** The writer of objects that are written often: it keeps the text of each as long as the object lives. */
+function writtenOnce(write: (value: object) => string): Writer {
+  const texts = new WeakMap<object, string>();
+  return (value: object) => {
+    let text = texts.get(value);
+    if (text === undefined) texts.set(value, (text = write(value)));
+    return text;
+  };
+}
