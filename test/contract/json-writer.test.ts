@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { Type } from 'typebox';
 import { stringifyExact } from '../../src/base/json-writing.ts';
 import { registry } from '../../src/contract/build.ts';
-import { jsonWriterOf } from '../../src/contract/generated/json-writer.ts';
+import { jsonWriterOf } from '../../src/contract/codegen/json-writer.ts';
 import { Job } from '../../src/contract/jobs.ts';
 import { int64, timestamp, uuid } from '../../src/contract/scalars.ts';
 
@@ -44,7 +44,7 @@ const whole = fc.record(
   { requiredKeys: ['id', 'odd`${name}\\"', 'size', 'parts', 'named', 'part', 'isLast'] },
 );
 
-describe('contract/generated/json-writer', () => {
+describe('contract/codegen/json-writer', () => {
   it('writes the same text as JSON.stringify, and a 64-bit integer to its last digit', () => {
     const write = jsonWriterOf(Whole);
     fc.assert(

@@ -9,7 +9,7 @@ import { KINDS, type ActorKind, type BatchState, type JobState, type RunnerState
 import type { RunnerContext, RunnerSnapshot } from '../../../machines/runner.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { BatchStatus, JobHistoryState, JobRecord, RunnerStatus, Uuid } from '../../contract/types.ts';
-import { mergeOf, namesOf } from '../../contract/generated/member-functions.ts';
+import { mergeOf, namesOf } from '../../contract/codegen/member-functions.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 

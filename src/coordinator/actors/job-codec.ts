@@ -1,6 +1,6 @@
 /** The JSON encoding of a job's record. Every job is written three times, so this is the hottest code of the write path. */
-import { equalityOf } from '../../contract/generated/member-functions.ts';
-import { jsonWriterOf } from '../../contract/generated/json-writer.ts';
+import { equalityOf } from '../../contract/codegen/member-functions.ts';
+import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
 import { JOB_MEMBERS, type JobHistoryState } from '../../contract/records/members.ts';
 import { JobRecord } from '../../contract/records/records.ts';
 import type { JobStatus } from '../../contract/types.ts';

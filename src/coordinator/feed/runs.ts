@@ -2,7 +2,7 @@
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import { presenterOf } from '../../contract/generated/member-functions.ts';
+import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { RunRow as RunRowSchema } from '../../contract/live/messages.ts';
 import { JOB_MEMBERS } from '../../contract/records/members.ts';
 import type { JobResult, JobStatus, RunRow, Uuid } from '../../contract/types.ts';

@@ -1,6 +1,6 @@
 /** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
 import { pendingRuns } from '../../../machines/batch.ts';
-import { presenterOf } from '../../contract/generated/member-functions.ts';
+import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { Attempt as AttemptSchema, Job as JobSchema } from '../../contract/jobs.ts';
 import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../contract/records/members.ts';
 import type {

@@ -1,6 +1,6 @@
 /** JSON of answers: exact to the last digit of a seed, and by code made from the schema where there are many of a kind. */
 import { registry } from '../../contract/build.ts';
-import { jsonWriterOf } from '../../contract/generated/json-writer.ts';
+import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
 import { Job } from '../../contract/jobs.ts';
 import { ClaimResponse } from '../../contract/runners.ts';
 import type { NamedSchema } from '../../contract/build.ts';

@@ -3,12 +3,11 @@
  * itself, so that each step shows the machine's own transition.
  */
 import { ActorPlayer } from '../../../machines/actor-player.ts';
-import type { AttemptRecord } from '../../../machines/job-context.ts';
 import { pastOf, type PastEvent } from '../../../machines/job-past.ts';
 import { MACHINE_NAMES, type JobState, type MachineName } from '../../../machines/kinds.ts';
 import type { AnyEvent } from '../../../machines/protocol.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';
-import type { Attempt, Job, JobHistory } from '../../../src/contract/types.ts';
+import type { Attempt, AttemptRecord, Job, JobHistory } from '../../../src/contract/types.ts';
 
 export interface ActorEvent {
   type: string;
