@@ -136,7 +136,7 @@ export async function run(): Promise<void> {
 async function coordinator(directory: string): Promise<void> {
   const system = await openCoordinator(await openStore(directory), systemClock);
   const log = { debug() {}, info() {}, warn: console.error, error: console.error };
-  const http = await startHttp({ coordinator: system, host: '127.0.0.1', port: 0, world: systemClock, log });
+  const http = await startHttp({ coordinator: system, host: '127.0.0.1', port: 0, clock: systemClock, log });
   console.log(http.url);
   await once(process, 'SIGTERM');
   await http.close(500);

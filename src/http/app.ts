@@ -1,6 +1,6 @@
 /**
- * The Koa application, assembled from the table of routes. What every request goes through stands in `createApp`, top to
- * bottom; what one route adds to it, in `serve`.
+ * The Koa application, made from the table of routes. `createApp` lists the steps of every request from top to bottom;
+ * `serve` adds the steps of one route.
  */
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
@@ -33,7 +33,7 @@ import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from './request/validate.ts';
 
-/** Where the application writes what its operator should know; pino fits. */
+/** The operator's log; a pino logger fits. */
 export interface HttpLog {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -46,21 +46,21 @@ export interface AppOptions {
   limits: BodyLimits & { runsPerBatch: number };
   origins: OriginRules;
   service: Service;
-  /** Called with every answered request: what was asked for (`none`: nothing there is), the status, and how long it took. */
+  /** Called for every answered request with operation (`none`: unknown address), status and duration. */
   answered: (operation: string, status: number, secs: number) => void;
-  /** Who may do what; undefined: everybody everything. */
+  /** Authorization; undefined: every request is allowed. */
   access: Access | undefined;
-  /** Watches over who waits for an answer; there is one where there is access to lose. */
-  standing: SessionRevalidation | undefined;
-  /** A name for the next request that brings none; unique in this coordinator's life and after. */
+  /** Revalidates requests that wait for their answer; present with `access`. */
+  sessions: SessionRevalidation | undefined;
+  /** Returns an id for a request without one; unique across restarts. */
   newRequestId: () => string;
-  /** Where the built dashboard lies; undefined: none is served. */
+  /** Folder of the built dashboard; undefined: no dashboard is served. */
   webRoot?: string | undefined;
-  /** Fires when the server stops: those who wait are answered with what there is. */
+  /** Fires when the server stops: waiting requests are answered with the current state. */
   stopping: AbortSignal;
 }
 
-/** The application; it listens nowhere yet. */
+/** Returns the application; it does not listen yet. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   app.on('error', (error: Error) => connectionError(options.log, error));
@@ -74,8 +74,8 @@ export function createApp(options: AppOptions): Koa {
 }
 
 /**
- * Every answer carries the request's id: the client's own if it sent a decent one. Here and in `sendJson` headers are set on
- * Node's own object: Koa's way to it takes as long as the rest of what is done here, and every request comes by.
+ * Every answer carries the request's id: the client's own if it is well formed. Here and in `sendJson` headers are set on
+ * Node's own response: Koa's setter takes as long as the rest of this middleware, and every request runs it.
  */
 function naming({ newRequestId, log, answered }: AppOptions): Middleware {
   return async (ctx, next) => {
@@ -95,7 +95,7 @@ function naming({ newRequestId, log, answered }: AppOptions): Middleware {
   };
 }
 
-/** The one funnel of errors. */
+/** Turns every error into a problem document. */
 function answeringErrors({ log, stopping }: AppOptions): Middleware {
   return async (ctx, next) => {
     try {
@@ -109,7 +109,7 @@ function answeringErrors({ log, stopping }: AppOptions): Middleware {
         );
       }
       answerProblem(ctx, problem, error instanceof TooManyRequests ? error.retryAfterSecs : undefined);
-      // What is left of a refused body is not worth reading.
+      // The rest of a rejected body is not read.
       if (problem.status === 413) ctx.set('Connection', 'close');
     }
     if (stopping.aborted) ctx.set('Connection', 'close');
@@ -132,11 +132,11 @@ function refusingForeigners(rules: OriginRules): Middleware {
   };
 }
 
-/** What the routes have in common. */
+/** The parts that all routes share. */
 interface Serving extends AppOptions {
   /**
-   * Those to be told when the server stops. A set and one listener: ten thousand listeners of a signal are looked through
-   * one by one whenever another comes or goes.
+   * Callbacks for the stop of the server. One listener and a set: removing one of ten thousand listeners of a signal is a
+   * linear search.
    */
   waiting: Set<() => void>;
 }
@@ -145,7 +145,7 @@ function routing(app: AppOptions): Middleware[] {
   const options: Serving = { ...app, waiting: new Set() };
   options.stopping.addEventListener('abort', () => options.waiting.forEach((abandon) => abandon()), { once: true });
   const readers = bodyReaders(options.limits);
-  // A router tries a path against all of its routes: what runners ask for all day comes first, and among few.
+  // A router tries the routes in order: those that runners use all the time come first, in a router of their own.
   const [ofRunners, others] = [new Router(ROUTING), new Router(ROUTING)];
   for (const route of routes) {
     if (route.body !== undefined) prepare(route.body.schema);
@@ -161,9 +161,9 @@ const ROUTING = { strict: true, sensitive: true } as const;
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
-/** One request of one route: read and check what it brings, ask the coordinator, send the answer. */
+/** Serves one request of a route: read and validate, call the coordinator, send the answer. */
 async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: Serving): Promise<void> {
-  // Before anything else is read: what is wrong with a request is told to those who may make it.
+  // Authorization comes first: only an authorized client learns the faults of its request.
   ctx.state['operation'] = route.operationId;
   const principal = options.access?.authorize(ctx.req, route.scope);
   ctx.state['tokenId'] = principal?.tokenId;
@@ -180,7 +180,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     bodyDigest: () => digestOf(text),
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () =>
-      abandonedSignal(ctx, options, (end) => principal && options.standing?.hold(principal, route.scope, end)),
+      abandonedSignal(ctx, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
     preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
@@ -217,8 +217,8 @@ function sendJson(ctx: Context, body: string, tagged: boolean): void {
 }
 
 /**
- * Fires when the client has gone before it was answered, when the server stops, and when the client may not ask any more:
- * then the reason is the refusal. `hold` has it watched over, and gives what ends that.
+ * Aborts when the client disconnects, when the server stops, and when the client loses its authorization; in the last case
+ * the reason is the refusal. `hold` registers it for revalidation and returns a function that ends that.
  */
 function abandonedSignal(
   ctx: Context,
@@ -226,7 +226,7 @@ function abandonedSignal(
   hold: (end: (refusal: SimbatchError) => void) => (() => void) | undefined,
 ): AbortSignal {
   const abandoned = new AbortController();
-  // A reason of its own for each would be an exception with its stack.
+  // A constant reason: a new one for each request would be an exception with its stack.
   const abandon = () => abandoned.abort('gone');
   if (stopping.aborted || ctx.res.destroyed) abandon();
   waiting.add(abandon);
@@ -239,7 +239,7 @@ function abandonedSignal(
   return abandoned.signal;
 }
 
-/** Reached when no route took the request: the address is unknown, or it does not take the method. */
+/** Reached when no route matched: the address is unknown, or the method is not allowed. */
 const nothingHere: Middleware = (ctx) => {
   const path = ctx.path;
   const here = ROUTE_PATHS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
@@ -259,10 +259,10 @@ const ROUTE_PATHS = routes.map(({ method, path }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** A client that left is its own business; anything else that breaks an answer is ours. */
+/** Logs an interrupted answer: a client that disconnected at debug level, any other error as a fault. */
 function connectionError(log: HttpLog, error: Error): void {
   const { code } = error as { code?: string };
   const left = code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
-  if (left) log.debug({ code }, 'a client left before its answer was complete');
+  if (left) log.debug({ code }, 'a client disconnected before its answer was complete');
   else log.error({ err: error }, 'an answer broke off');
 }

@@ -1,6 +1,6 @@
 /**
- * What each route of the table asks the coordinator. No rule of the product is here: a handler passes on what the request
- * said and hands back what was answered.
+ * The operation of the coordinator that each route calls. Handlers contain no rule of the product: they pass on the request
+ * and return the answer.
  */
 import { SimbatchError } from '../domain/errors.ts';
 import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
@@ -32,25 +32,25 @@ import type {
 import { problemOf } from './response/problem.ts';
 import type { Query } from './request/query.ts';
 
-/** A request that has passed every check its route declares. */
+/** A request that has passed all checks of its route. */
 export interface Call {
-  /** The identifier in the path; empty where there is none. */
+  /** The identifier in the path; empty without one. */
   id: string;
   query: Query;
-  /** Limit and position, for lists. */
+  /** Limit and position of a list. */
   page: PageRequest;
-  /** Has the shape of the route's body schema; undefined where the route takes none or an optional one is absent. */
+  /** Valid by the route's body schema; undefined without a body. */
   body: unknown;
   /** Digest of the body's text. */
   bodyDigest: () => string;
   idempotencyKey: string | undefined;
-  /** Fires when the client has gone, the server stops, or the client may not ask any more; then its reason is the refusal. */
+  /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
   abandoned: () => AbortSignal;
-  /** The name of the media type that the client would rather have. The first where it does not mind. */
+  /** Name of the media type that the client prefers; the first one without a preference. */
   preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
   description: () => unknown;
-  /** What this server knows of itself. */
+  /** The limits and settings of this server. */
   service: Service;
 }
 
@@ -60,22 +60,22 @@ export interface Service {
   limits(): LimitsResponse;
 }
 
-/** An answer that is sent as it is, or as it is made. */
+/** An answer that is sent unchanged, whole or in pieces. */
 export interface RawAnswer {
   body: string | Iterable<string> | AsyncIterable<string>;
-  /** Its media type, where the route has several. */
+  /** Media type, where the route has several. */
   media?: string;
 }
 
-/** A list to be sent piece by piece, between what comes before and after its items. */
+/** A list that is sent item by item, between a head and a tail. */
 export interface ListAnswer {
   listing: Listing<unknown>;
   before: unknown;
-  /** How the answer is laid out where that is not the usual way. */
+  /** Layout of the answer, where it is not the default one. */
   layout?: ListLayout;
 }
 
-/** What stands around the items, and each item as text. */
+/** Head, tail and separator of a list, and the text of each item. */
 export interface ListLayout {
   head: string;
   separator: string;
@@ -83,7 +83,7 @@ export interface ListLayout {
   itemToJson(item: unknown): string;
 }
 
-/** `list` routes give a ListAnswer, `raw` ones a RawAnswer; all others what is to be sent as JSON. */
+/** `list` routes return a ListAnswer, `raw` ones a RawAnswer; all others a value that is sent as JSON. */
 export type Handler = (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 
 /** The media type of each format of a design. */
@@ -96,7 +96,7 @@ export const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
 const reasonOf = (call: Call) => (call.body as CancelRequest | undefined)?.reason;
 const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
 
-/** One record a line, so that a file of it can be read line by line, and compared. */
+/** One record per line, so that the file can be read line by line and compared. */
 function exported({ head, records }: ExportListing): ListAnswer {
   const layout: ListLayout = {
     head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
@@ -167,10 +167,10 @@ export const handlers = {
   heartbeat: (coordinator, call) => coordinator.heartbeat(call.id, call.body as HeartbeatRequest),
   claimJobs: async (coordinator, call) => {
     const request = call.body as ClaimRequest;
-    // Without a wait the answer comes at once, and there is nobody to notice that the requester left.
+    // Without a wait the answer is immediate, and a disconnect need not be noticed.
     const abandoned = (request.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
     const response = await coordinator.claim(call.id, request, abandoned);
-    // One who may not ask any more is told so. What was given out before is theirs: nobody else has it.
+    // A client that lost its authorization gets the refusal. Jobs claimed before it stay claimed: no other runner has them.
     if (abandoned?.reason instanceof SimbatchError && response.assignments.length === 0) throw abandoned.reason;
     return response;
   },
@@ -192,12 +192,12 @@ export const handlers = {
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;
 
-/** The members that are there: a filter that was not asked for must not be passed on as undefined. */
+/** Returns the defined members: a filter that was not given must not be passed on as undefined. */
 function given<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Below HTTP no status is known: a refused report gets its problem here. */
+/** Adds the problem to a refused report: layers below HTTP know no status. */
 function outcomeOf(judgement: ReportJudgement): ReportOutcome {
   if (!('refusal' in judgement)) return judgement;
   const { code, message, faults } = judgement.refusal;

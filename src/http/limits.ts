@@ -1,4 +1,4 @@
-/** Every limit of a server in one place: what was set, and what is fixed. */
+/** The limits of a server: configured and fixed ones. */
 import { CLAIM_MS, LEASE_MS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
 import type { LimitsResponse } from '../contract/types.ts';
 import type { CoordinatorOptions } from '../coordinator/core.ts';
@@ -6,15 +6,15 @@ import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
 import { INT32_MAX, LIMITS } from '../contract/scalars.ts';
 
 export interface HttpLimits extends BodyLimits {
-  /** Runs of one study. */
+  /** Most runs of one study. */
   runsPerBatch: number;
-  /** All headers must have arrived within this. */
+  /** Time limit for the headers of a request. */
   headersTimeoutMs: number;
-  /** The whole request must have arrived within this. Says nothing of how long its answer takes. */
+  /** Time limit for a whole request, without its answer. */
   requestTimeoutMs: number;
-  /** An unused connection is kept this long. */
+  /** How long an unused connection is kept. */
   keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves for this long is cut: a reader that stopped reading. Above the longest poll. */
+  /** A connection without traffic for this long is closed: its reader has stopped. Longer than the longest poll. */
   stallTimeoutMs: number;
   maxHeaderBytes: number;
 }
@@ -30,7 +30,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
   maxHeaderBytes: 16 * 1024,
 };
 
-/** As `GET /limits` tells them. */
+/** Returns the answer of `GET /limits`. */
 export function limitsResponse(limits: HttpLimits, options: CoordinatorOptions): LimitsResponse {
   return {
     submission_bytes: limits.submissionBytes,

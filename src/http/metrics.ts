@@ -1,6 +1,6 @@
 /**
- * What the coordinator tells a monitoring system (Prometheus text format). Counted where things happen; what can be looked
- * up is looked up only when asked. docs/operations.md says what each is for (a test insists).
+ * Metrics in the Prometheus text format. Counters and histograms are updated by events; gauges are computed on request.
+ * docs/operations.md explains each of them (a test checks that).
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
@@ -18,7 +18,7 @@ const REQUEST_SECS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
 export class Metrics {
   readonly #registry = new Registry();
-  /** Series by their label values: prom-client's own look-up sorts and joins the labels each time. */
+  /** Series by their label values: prom-client's own lookup sorts and joins the labels each time. */
   readonly #series = new Map<string, { observe(value: number): void }>();
   readonly #turns = this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
     'operation',
@@ -38,16 +38,14 @@ export class Metrics {
   readonly #batchesEnded = this.#counter('simbatch_batches_ended_total', 'Studies ended, by status.', ['status']);
   readonly #jobsEnded = this.#counter(
     'simbatch_jobs_ended_total',
-    'Jobs ended, by status; those never handed out that end with their cancelled study are not among them.',
+    'Jobs ended, by status; without runs never assigned that end with their cancelled study.',
     ['status'],
   );
-  readonly #requeued = this.#counter('simbatch_jobs_requeued_total', 'Jobs that went back to Pending, by reason.', [
-    'reason',
-  ]);
+  readonly #requeued = this.#counter('simbatch_jobs_requeued_total', 'Jobs requeued, by reason.', ['reason']);
   readonly #lost = this.#counter('simbatch_attempts_lost_total', 'Attempts whose runner was lost or forgot them.');
-  readonly #silent = this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without a word.');
+  readonly #silent = this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without signing off.');
 
-  /** What the coordinator tells by itself; to be given to it when it is opened. */
+  /** Hooks for the coordinator, passed when it is opened. */
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
     committed: ({ facts, records }) => {
@@ -58,7 +56,7 @@ export class Metrics {
       this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
   };
 
-  /** The store, with every write timed. */
+  /** Returns the store with every write timed. */
   timed(store: Store): Store {
     const write: Store['write'] = async (changes) => {
       const startedMs = stopwatch();
@@ -74,7 +72,7 @@ export class Metrics {
     };
   }
 
-  /** One answered request. */
+  /** Counts one answered request. */
   request(operation: string, status: number, secs: number): void {
     this.#observer(`request ${operation} ${status}`, () => this.#requests.labels(operation, String(status))).observe(
       secs,
@@ -85,7 +83,7 @@ export class Metrics {
     this.#refusals.inc();
   }
 
-  /** Adds what is looked up when asked: the state of this coordinator. */
+  /** Adds the gauges that are computed on request: the state of this coordinator. */
   watch(coordinator: Coordinator): void {
     const { core } = coordinator;
     const open = () => [...core.scheduler.openBatches()];
@@ -111,7 +109,7 @@ export class Metrics {
     this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.longPolls.size));
     this.#gauge(
       'simbatch_oldest_waiting_batch_seconds',
-      'Age of the oldest study that has runs to hand out and none at work.',
+      'Age of the oldest study that has pending runs and no active one.',
       [],
       (set) => {
         const now = core.clock.now();
@@ -121,7 +119,7 @@ export class Metrics {
     );
   }
 
-  /** Adds what Node tells of its own process: memory, processor, event loop, garbage collection. */
+  /** Adds Node's own metrics: memory, processor, event loop, garbage collection. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.#registry });
   }

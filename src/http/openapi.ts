@@ -1,4 +1,4 @@
-/** The API description (OpenAPI 3.1), made from the table of routes and the schemas. */
+/** The API description (OpenAPI 3.1), generated from the table of routes and the schemas. */
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../base/package.ts';
 import { STATUS_OF } from './response/problem.ts';
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 
 let made: Json | undefined;
 
-/** The description, as a plain object; made once. */
+/** Returns the description as a plain object, generated once. */
 export function apiDescription(): Json {
   made ??= {
     openapi: '3.1.1',
@@ -25,7 +25,7 @@ export function apiDescription(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This coordinator.' }],
-    // The first alternative is to send none: no tokens are needed until the coordinator has some.
+    // The first alternative needs no credential: it applies while no tokens are configured.
     security: [{}, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(),
@@ -121,7 +121,10 @@ function success(route: Route): Json {
   if (route.answer === 'single') headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
   if (route.answer === 'list') {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
-    headers['X-Total-Count'] = { description: 'How many there are in all, where known.', schema: { type: 'integer' } };
+    headers['X-Total-Count'] = {
+      description: 'Number of all items that match, where known.',
+      schema: { type: 'integer' },
+    };
   }
   if (route.media !== undefined) {
     const content = route.media.map((type) => [type.split(';')[0], { schema: text }]);
@@ -135,7 +138,7 @@ function success(route: Route): Json {
   };
 }
 
-/** One response per status; which codes it can have is in its description. */
+/** One response per status; its description lists the error codes. */
 function failures(route: Route): Json {
   const codes: ErrorCode[] = [...errorsOf(route), 'foreign-origin', 'internal', 'unavailable'];
   const byStatus = new Map<number, ErrorCode[]>();
@@ -154,7 +157,7 @@ function failures(route: Route): Json {
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 const component = (name: string): string => `#/components/schemas/${name}`;
 
-/** A schema as the description has it: names become references into it, tags get their mapping. */
+/** Returns a schema in the form of the description: names become references, tagged unions get their mapping. */
 function published(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(published);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -168,7 +171,7 @@ function published(schema: unknown): unknown {
   );
 }
 
-/** Tag value -> schema, for a tagged union. */
+/** Returns tag value -> schema of a tagged union. */
 function mapping(schema: Json): Json {
   const { propertyName } = schema['discriminator'] as { propertyName: string };
   return Object.fromEntries(

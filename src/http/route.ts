@@ -1,14 +1,14 @@
-/** What an entry of the table of routes says, and what follows from it. The table itself is `routes.ts`. */
+/** The type of a route, and properties derived from it. The table is in `routes.ts`. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { TokenScope } from '../coordinator/storage/tokens.ts';
 import type { HandlerName } from './handlers.ts';
 import type { QueryParameters } from './request/query.ts';
 import type { NamedSchema } from '../contract/build.ts';
 
-/** What a credential must allow. `open` needs none, ever. */
+/** The scope that a credential needs. `open` needs no credential. */
 export type Scope = 'open' | TokenScope;
 
-/** How the answer is sent: `single` with an entity tag, `list` streamed or as a page, `raw` not as JSON, `plain` none of it. */
+/** Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `plain` none of these. */
 export type Answer = 'single' | 'list' | 'plain' | 'raw';
 
 export interface Route {
@@ -22,30 +22,30 @@ export interface Route {
   scope: Scope;
   handler: HandlerName;
   answer: Answer;
-  /** Undefined: any JSON object. */
+  /** Schema of the answer; undefined: any JSON object. */
   response?: NamedSchema;
-  /** The media types that a `raw` answer can have; the first where the answer does not say. */
+  /** Media types of a `raw` answer; the first one is the default. */
   media?: readonly string[];
-  /** `study`: also checked for what a schema cannot say. `limit`: which body limit applies. */
+  /** `study`: validated beyond its schema. `limit`: the size limit that applies. */
   body?: { schema: NamedSchema; optional?: true; study?: true; limit: 'submission' | 'reports' | 'small' };
   query?: QueryParameters;
-  /** Request headers that mean something here, beside the usual ones. */
+  /** Request headers with a meaning for this route, beside the usual ones. */
   headers?: Record<string, string>;
-  /** Beyond those any route of its kind can have (see `errorsOf`). */
+  /** Error codes beyond those of every route of its kind (see `errorsOf`). */
   errors: readonly ErrorCode[];
 }
 
 export const TAGS = {
   studies: 'Submitting studies, and their progress and results.',
   jobs: 'The single runs of a study.',
-  runners: 'The pool, as its operator sees it.',
+  runners: 'The runner pool.',
   'runner protocol':
-    'What a runner program says and asks. The coordinator comes with one; these are for those who write another.',
+    'The operations of a runner program. The coordinator comes with one; these are for authors of another.',
   service: 'The service itself.',
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** The identifiers in a path, and what is answered when nothing has it. A malformed one is as unknown as any other. */
+/** Identifiers in paths, and the error code for an unknown one. A malformed identifier is an unknown one. */
 export const PATH_PARAMETERS = {
   job_id: { unknown: 'unknown-job', noun: 'job' },
   batch_id: { unknown: 'unknown-batch', noun: 'batch' },
@@ -53,12 +53,12 @@ export const PATH_PARAMETERS = {
 } as const;
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
-/** The identifier in the route's path, if there is one. */
+/** Returns the identifier in the route's path, if there is one. */
 export function pathParameter(route: Route): PathParameter | undefined {
   return /\{(\w+)\}/.exec(route.path)?.[1] as PathParameter | undefined;
 }
 
-/** Every error code the route can answer with, but for those of any address (foreign origin, internal, unavailable). */
+/** Returns the error codes of a route, without those of every address (foreign origin, internal, unavailable). */
 export function errorsOf(route: Route): ErrorCode[] {
   const parameter = pathParameter(route);
   return [

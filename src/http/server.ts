@@ -1,4 +1,4 @@
-/** Listening: the Node server around the application, its time limits, and its orderly end. */
+/** The Node server around the application: listening, time limits, orderly end. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -23,52 +23,52 @@ export interface HttpOptions {
   coordinator: CoordinatorApi;
   /** An address or a name, e.g. `127.0.0.1`. */
   host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   port: number;
   log: HttpLog;
-  world: Pick<Clock, 'after' | 'random'>;
+  clock: Pick<Clock, 'after' | 'random'>;
   limits?: Partial<HttpLimits>;
-  /** What the coordinator was set to, to be told at `/limits`; absent: its defaults. */
+  /** The coordinator's options, for `/limits`; absent: its defaults. */
   settings?: Partial<CoordinatorOptions>;
-  /** Host names besides loopback under which the coordinator is reached. */
+  /** Host names of the coordinator besides loopback. */
   allowedHosts?: readonly string[];
-  /** Where the built dashboard lies; absent: none is served. */
+  /** Folder of the built dashboard; absent: no dashboard is served. */
   webRoot?: string;
-  /** What the live feed (`/live`, `/inspect`) tells of; absent: there is none. */
+  /** The coordinator whose live feed is served (`/live`, `/inspect`); absent: no feed. */
   live?: Coordinator;
-  /** Who may do what; absent: everybody everything. */
+  /** Authorization; absent: every request is allowed. */
   access?: Access;
-  /** What is counted, for `/metrics`; absent: its own. */
+  /** Metrics for `/metrics`; absent: its own. */
   metrics?: Metrics;
-  /** Speaks HTTPS, and nothing else. */
+  /** The certificate; with it the server speaks only HTTPS. */
   tls?: CertificatePair;
 }
 
 export interface HttpServer {
   url: string;
   port: number;
-  /** For what shares the port (WebSocket upgrades). */
+  /** For other users of the port (WebSocket upgrades). */
   server: Server;
   /**
-   * Shows another certificate to those who connect from now on; open connections stay as they are. Throws
-   * `invalid-configuration` when it cannot be used, or where HTTPS is not spoken, and goes on as before.
+   * Uses another certificate for new connections; open ones keep theirs. Throws `invalid-configuration` for an unusable
+   * certificate or a server without HTTPS, and keeps the present one.
    */
   renewCertificate(pair: CertificatePair): void;
   /**
-   * Stops taking requests, answers those who wait for work, lets running requests end, and cuts what is left after
-   * `graceMs`. Resolves when the last connection is closed.
+   * Stops accepting requests, answers long polls, lets running requests end, and closes the rest after `graceMs`. Resolves
+   * when the last connection is closed.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Starts to listen. Throws `invalid-configuration` with one clear sentence when the address cannot be had. */
+/** Starts to listen. Throws `invalid-configuration` with the cause when the address is not available. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const { coordinator, host, log, world, allowedHosts = [] } = options;
+  const { coordinator, host, log, clock, allowedHosts = [] } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
   const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
-  const standing = options.access && new SessionRevalidation(options.access, world);
+  const standing = options.access && new SessionRevalidation(options.access, clock);
   const app = createApp({
     coordinator,
     log,
@@ -76,13 +76,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     origins,
     webRoot: options.webRoot,
     access: options.access,
-    standing,
+    sessions: standing,
     service: {
       metrics: () => metrics.text(),
       limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
     },
     answered: (...request) => metrics.request(...request),
-    newRequestId: requestIds(world),
+    newRequestId: requestIds(clock),
     stopping: stopping.signal,
   });
   const answer = app.callback();
@@ -90,7 +90,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('clientError', refuseRaw);
   server.timeout = limits.stallTimeoutMs;
   const endLive =
-    options.live && attachLive(server, { coordinator: options.live, origins, world, access: options.access, standing });
+    options.live &&
+    attachLive(server, {
+      coordinator: options.live,
+      origins,
+      clock,
+      access: options.access,
+      sessions: standing,
+    });
   await listening(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
@@ -100,7 +107,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     renewCertificate: (pair) => renew(server, pair),
     close: (graceMs) => {
       endLive?.();
-      return closed(server, stopping, world, graceMs);
+      return closed(server, stopping, clock, graceMs);
     },
   };
 }
@@ -126,16 +133,16 @@ function renew(server: Server, pair: CertificatePair): void {
   withUsable(pair, () => server.setSecureContext(pair));
 }
 
-/** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: told apart across restarts by their first part. */
-function requestIds(world: Pick<Clock, 'random'>): () => string {
-  const prefix = Buffer.from(world.random(4)).toString('hex');
+/** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: the first part makes them unique across restarts. */
+function requestIds(clock: Pick<Clock, 'random'>): () => string {
+  const prefix = Buffer.from(clock.random(4)).toString('hex');
   let count = 0;
   return () => `${prefix}-${(++count).toString(36)}`;
 }
 
-/** Answers what is not even a request, or did not arrive in time, and closes. There is no application to ask yet. */
+/** Answers a malformed or late request and closes the connection; the application never sees it. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // A handshake that failed leaves nothing to answer through.
+  // After a failed handshake no answer can be sent.
   if (!socket.writable || error.code === 'ECONNRESET' || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? '')) {
     socket.destroy();
     return;
@@ -173,14 +180,14 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
 function closed(
   server: Server,
   stopping: AbortController,
-  world: Pick<Clock, 'after'>,
+  clock: Pick<Clock, 'after'>,
   graceMs: number,
 ): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {
-    const callOff = world.after(graceMs, () => server.closeAllConnections());
+    const cancelTimer = clock.after(graceMs, () => server.closeAllConnections());
     server.close(() => {
-      callOff();
+      cancelTimer();
       resolve();
     });
     stopping.abort();

@@ -12,7 +12,6 @@ const PENDING: readonly string[] = [
   'machines/',
   'src/domain/sampling/',
   'src/coordinator/',
-  'src/http/',
   'src/runner/',
   'src/cli/',
   'src/contract/',

@@ -11,8 +11,8 @@ import { listen } from '../support/http.ts';
 
 const run = promisify(execFile);
 
-describe('the API description', () => {
-  it('is served, and has an operation for every route', async () => {
+describe('http/openapi', () => {
+  it('is served with an operation for every route', async () => {
     const server = await listen();
     const description: any = await (await fetch(`${server.url}/openapi.json`)).json();
     await server.close(0);
@@ -22,7 +22,7 @@ describe('the API description', () => {
     expect(described.sort()).to.deep.equal(routes.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
-  it('describes every member of every object a client sends', () => {
+  it('describes every member of every request object', () => {
     const undescribed: string[] = [];
     const visit = (at: string, schema: any): void => {
       for (const [name, member] of Object.entries<any>(schema.properties ?? {})) {
@@ -35,7 +35,7 @@ describe('the API description', () => {
     expect(undescribed).to.deep.equal([]);
   });
 
-  it('passes the linter without a word', async function () {
+  it('passes the linter without a warning', async function () {
     this.timeout(60_000);
     const folder = await mkdtemp(join(tmpdir(), 'simbatch-openapi-'));
     try {

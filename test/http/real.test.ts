@@ -14,7 +14,7 @@ async function sendWithKey(url: string, name: string): Promise<any> {
   return (await post(`${url}/jobs`, { ...submission, name }, { 'idempotency-key': 'k1' })).json();
 }
 
-describe('over a real coordinator', () => {
+describe('http over a real coordinator', () => {
   let folder: string;
   let coordinator: Coordinator;
   let server: TestServer;
@@ -30,7 +30,7 @@ describe('over a real coordinator', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Asks and insists on the status and, when it is 200, on the documented shape. */
+  /** Sends a request and asserts the status and, for 200, the documented shape. */
   async function ask(operationId: string, path: string, body?: unknown, status = 200): Promise<any> {
     const route = routes.find((each) => each.operationId === operationId)!;
     const response = route.method === 'GET' ? await fetch(server.url + path) : await post(server.url + path, body);
@@ -41,7 +41,7 @@ describe('over a real coordinator', () => {
     return answer;
   }
 
-  it('a study goes all its way', async () => {
+  it('takes a study from submission to its results', async () => {
     const { batch_id: batchId, total_jobs: total } = await ask('submitBatch', '/jobs', submission);
     expect(total).to.equal(3);
     await ask('registerRunner', '/runners', { id: 'r1', capabilities, instance: 'i' });
@@ -96,7 +96,7 @@ describe('over a real coordinator', () => {
     await ask('signOffRunner', '/runners/r1/sign-off', { instance: 'i' });
   });
 
-  it('pages lead through all jobs of several studies, once each', async () => {
+  it('lists all jobs of several studies in pages, each once', async () => {
     const study = structuredClone(submission);
     study.config.monte_carlo.runs = 250;
     for (let count = 0; count < 3; count++) await ask('submitBatch', '/jobs', study);
@@ -112,13 +112,13 @@ describe('over a real coordinator', () => {
     expect(new Set(paged).size).to.equal(753);
   });
 
-  it('a repeat under the same idempotency key creates nothing, another study under it is refused', async () => {
+  it('creates nothing for a repeated idempotency key, and refuses another study with it', async () => {
     const first = await sendWithKey(server.url, 'one');
     expect(await sendWithKey(server.url, 'one')).to.deep.equal(first);
     expect((await sendWithKey(server.url, 'two')).code).to.equal('idempotency-key-reused');
   });
 
-  it('a made-up position in a well-formed cursor is not a fault of the coordinator', async () => {
+  it('rejects an invented position in a well-formed cursor without an internal fault', async () => {
     const { makeCursor } = await import('../../src/http/request/cursor.ts');
     for (const position of ['', 'x', '0', '\0', 'z'.repeat(300), '{"a":1}']) {
       const status = (await fetch(`${server.url}/jobs?limit=1&cursor=${makeCursor('["/jobs"]', position)}`)).status;

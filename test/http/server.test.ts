@@ -4,7 +4,7 @@ import type { ClaimResponse } from '../../src/contract/types.ts';
 import { JOB_ID, fakeCoordinator, job } from '../support/fake-api.ts';
 import { listen, post } from '../support/http.ts';
 
-/** A coordinator without work: claims wait until they are abandoned, and `waiting` says when one does. */
+/** A coordinator without work: claims wait until they are aborted; `waiting` resolves when one waits. */
 function idleCoordinator() {
   let announce = nothing;
   const waiting = new Promise<void>((resolve) => (announce = resolve));
@@ -29,10 +29,10 @@ const until = async (condition: () => boolean) => {
 
 const nothing = () => {};
 
-describe('a long poll', () => {
+describe('http/server: a long poll', () => {
   const claim = { instance: 'i', max_jobs: 1, wait_seconds: 30 };
 
-  it('is given up when the client leaves', async () => {
+  it('is aborted when the client disconnects', async () => {
     const { coordinator, waiting, abandoned } = idleCoordinator();
     const server = await listen({ coordinator });
     const client = new AbortController();
@@ -49,7 +49,7 @@ describe('a long poll', () => {
     await server.close(0);
   });
 
-  it('is answered, with nothing, when the server stops', async () => {
+  it('gets an empty answer when the server stops', async () => {
     const { coordinator, waiting } = idleCoordinator();
     const server = await listen({ coordinator });
     const answer = post(`${server.url}/runners/r1/claims`, claim);
@@ -62,7 +62,7 @@ describe('a long poll', () => {
     await stopped;
   });
 
-  it('without a wait gets no signal', async () => {
+  it('has no abort signal without a waiting time', async () => {
     const coordinator = fakeCoordinator();
     const server = await listen({ coordinator });
     await post(`${server.url}/runners/r1/claims`, { instance: 'i', max_jobs: 1 });
@@ -70,7 +70,7 @@ describe('a long poll', () => {
     await server.close(0);
   });
 
-  it('may wait thirty seconds and no longer', async () => {
+  it('waits at most thirty seconds', async () => {
     const server = await listen();
     const of = async (seconds: number) =>
       (await post(`${server.url}/runners/r1/claims`, { ...claim, wait_seconds: seconds })).status;
@@ -79,8 +79,8 @@ describe('a long poll', () => {
   });
 });
 
-describe('closing', () => {
-  it('lets a running request end, and takes no new one', async () => {
+describe('http/server: closing', () => {
+  it('lets a running request end and accepts no new one', async () => {
     let finish = nothing;
     let asked = nothing;
     const begun = new Promise<void>((resolve) => (asked = resolve));
@@ -101,7 +101,7 @@ describe('closing', () => {
     await stopped;
   });
 
-  it('cuts what does not end in time', async () => {
+  it('cuts requests that exceed the grace time', async () => {
     const server = await listen({ coordinator: fakeCoordinator({ job: () => new Promise(() => {}) }) });
     const answer = new Promise<string>((resolve) => {
       get(`${server.url}/jobs/${JOB_ID}`, () => resolve('answered')).on('error', () => resolve('cut'));
@@ -112,15 +112,15 @@ describe('closing', () => {
     expect(await answer).to.equal('cut');
   });
 
-  it('twice is once', async () => {
+  it('has the same effect when called twice', async () => {
     const server = await listen();
     await server.close(0);
     await server.close(0);
   });
 });
 
-describe('listening', () => {
-  it('on a port in use fails with one clear sentence', async () => {
+describe('http/server: listening', () => {
+  it('fails with one clear sentence for a port in use', async () => {
     const server = await listen();
     const failure = await listen({ port: server.port }).catch((error: unknown) => error);
     expect(failure).to.include({ code: 'invalid-configuration' });
@@ -131,8 +131,8 @@ describe('listening', () => {
   });
 });
 
-describe('entity tags', () => {
-  it('spare a body that did not change', async () => {
+describe('http/response/etag', () => {
+  it('save the transfer of an unchanged body', async () => {
     let retries = 0;
     const server = await listen({ coordinator: fakeCoordinator({ job: async () => ({ ...job(0), retries }) }) });
     const url = `${server.url}/jobs/${JOB_ID}`;
@@ -153,8 +153,8 @@ describe('entity tags', () => {
   });
 });
 
-describe('the request id', () => {
-  it('is the given one if it is decent, and one of our own otherwise', async () => {
+describe('http/app: the request id', () => {
+  it('is the given one if it is well formed, and a generated one otherwise', async () => {
     const server = await listen();
     const idFor = async (given: string) =>
       (await fetch(`${server.url}/healthz`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');

@@ -37,7 +37,7 @@ describe('GET /metrics', () => {
   });
   const read = async () => seriesOf(await (await fetch(`${server.url}/metrics`)).text());
 
-  it('tells what happened, and how things stand', async () => {
+  it('reports events and the current state', async () => {
     const ask = async (path: string, body?: unknown): Promise<any> => (await post(server.url + path, body)).json();
     const { batch_id } = await ask('/jobs', submission);
     await ask('/runners', { id: 'r1', instance: 'i', capabilities });
@@ -66,7 +66,7 @@ describe('GET /metrics', () => {
     await fetch(`${server.url}/jobs/nonsense`);
     await fetch(`${server.url}/nonsense`);
     await ask('/runners/r1/heartbeat', { instance: 'other', holding: [] });
-    const behind = await read();
+    const after = await read();
     for (const [series, value] of Object.entries({
       'simbatch_jobs{status="Pending"}': 0,
       'simbatch_batches{status="Running"}': 0,
@@ -76,13 +76,13 @@ describe('GET /metrics', () => {
       'simbatch_http_request_seconds_count{operation="none",status="404"}': 1,
       'simbatch_turn_seconds_count{operation="heartbeat",outcome="refused"}': 1,
     })) {
-      expect(behind.get(series), series).to.equal(value);
+      expect(after.get(series), series).to.equal(value);
     }
-    expect(behind.get('simbatch_commit_seconds_count')).to.be.greaterThan(4);
-    expect(behind.get('simbatch_commit_records_sum')).to.be.greaterThan(4);
+    expect(after.get('simbatch_commit_seconds_count')).to.be.greaterThan(4);
+    expect(after.get('simbatch_commit_records_sum')).to.be.greaterThan(4);
   });
 
-  it('counts a fault, and goes on', async () => {
+  it('counts a fault and continues', async () => {
     const { core } = coordinator;
     const thrown = core.turns.run('spoilt', () => {
       throw new Error('spoilt');
@@ -94,24 +94,24 @@ describe('GET /metrics', () => {
     expect((await fetch(`${server.url}/healthz`)).status).to.equal(200);
   });
 
-  it('makes no series out of what clients make up', async () => {
+  it('creates no series from client input', async () => {
     const before = (await read()).size;
     for (let i = 0; i < 50; i++) await fetch(`${server.url}/made-up-${i}?x=${i}`);
     expect((await read()).size).to.equal(before);
   });
 
-  it('every metric is explained in docs/operations.md, and nothing else is', async () => {
+  it('has every metric, and no other, explained in docs/operations.md', async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
-    const told = [...text.matchAll(/^# TYPE (simbatch_\w+)/gm)].map((match) => match[1] as string);
+    const reported = [...text.matchAll(/^# TYPE (simbatch_\w+)/gm)].map((match) => match[1] as string);
     const docs = await readFile(join(packageRoot, 'docs/operations.md'), 'utf8');
     const explained = new Set([...docs.matchAll(/^\| `(simbatch_\w+)/gm)].map((match) => match[1] as string));
-    expect(told).to.have.length.greaterThan(12);
-    expect([...explained].toSorted()).to.deep.equal(told.toSorted());
+    expect(reported).to.have.length.greaterThan(12);
+    expect([...explained].toSorted()).to.deep.equal(reported.toSorted());
   });
 });
 
 describe('GET /limits', () => {
-  it('tells the limits as they were set, and they hold', async () => {
+  it('returns the configured limits, which apply', async () => {
     const limits = { submissionBytes: 5_000, runsPerBatch: 4 };
     const server = await listen({ limits, settings: { defaultMaxRetries: 7, retainMs: 3 * 86_400_000 } });
     expect(await (await fetch(`${server.url}/limits`)).json()).to.include({
@@ -145,7 +145,7 @@ describe('GET /limits', () => {
 });
 
 describe('GET /backup', () => {
-  it('breaks off, rather than end, when the store cannot be read', async () => {
+  it('cuts the connection when the store cannot be read', async () => {
     const coordinator = fakeCoordinator({
       backup: async () =>
         (async function* () {
@@ -162,7 +162,7 @@ describe('GET /backup', () => {
     await server.close(0);
   });
 
-  it('frees its snapshot when the reader leaves, or asks for the head only', async () => {
+  it('releases its view when the client disconnects or sends HEAD', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'simbatch-backup-'));
     const store = await openStore(folder);
     let open = 0;

@@ -16,7 +16,7 @@ const docs = readFileSync(join(packageRoot, 'docs/api.md'), 'utf8');
 const blocks = [...docs.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]!);
 const blockWith = (text: string) => blocks.find((block) => block.includes(text))!;
 
-/** bash, curl and jq are what a reader of the page has; a machine without them cannot follow it. */
+/** The page needs bash, curl and jq; without them its examples cannot run. */
 async function haveTools(): Promise<boolean> {
   return run('bash', ['-c', 'command -v curl && command -v jq']).then(
     () => true,
@@ -24,7 +24,7 @@ async function haveTools(): Promise<boolean> {
   );
 }
 
-describe('docs/api.md, followed in a shell', () => {
+describe('docs/api.md in a shell', () => {
   let folder: string;
   let coordinator: Coordinator | undefined;
   let server: TestServer;
@@ -53,14 +53,14 @@ describe('docs/api.md, followed in a shell', () => {
     return stdout;
   }
 
-  it('submits the study, and leads a newcomer through being a runner by hand', async () => {
+  it('submits the study and acts as a runner by hand', async () => {
     expect(JSON.parse(await shell(blockWith('study.json')))).to.include({ total_jobs: 3 });
-    const told = await shell(blockWith('"by-hand"'));
-    expect(told).not.to.contain('"code"');
-    expect(told).to.contain('"status":"Completed"').and.to.contain('"metadata":{"apogee_m":1204.5}');
+    const reported = await shell(blockWith('"by-hand"'));
+    expect(reported).not.to.contain('"code"');
+    expect(reported).to.contain('"status":"Completed"').and.to.contain('"metadata":{"apogee_m":1204.5}');
   });
 
-  it('has examples of reading that work', async () => {
+  it('has working examples of read operations', async () => {
     const batch = blockWith('BATCH=$(');
     const reading = blocks.filter(
       (block) => /curl -si? "\$URL\/(jobs|batches|runners|healthz|openapi)/.test(block) && !/-d|POST|lab-3/.test(block),

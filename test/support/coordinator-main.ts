@@ -8,7 +8,7 @@ import { systemClock } from '../../src/base/clock.ts';
 const [, , directory = '', port = '0'] = process.argv;
 const coordinator = await openCoordinator(await openStore(directory), systemClock);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const http = await startHttp({ coordinator, host: '127.0.0.1', port: Number(port), world: systemClock, log });
+const http = await startHttp({ coordinator, host: '127.0.0.1', port: Number(port), clock: systemClock, log });
 process.stdout.write(`${String(http.port)}\n`);
 await once(process, 'SIGTERM');
 await http.close(500);

@@ -11,23 +11,23 @@ export interface Heard {
 }
 
 export interface TestServer extends HttpServer {
-  heard: Heard[];
+  received: Heard[];
 }
 
 export async function listen(options: Partial<HttpOptions> = {}): Promise<TestServer> {
-  const heard: Heard[] = [];
+  const received: Heard[] = [];
   const hear = (level: string) => (facts: object, message: string) => {
-    heard.push({ level, facts: facts as Record<string, unknown>, message });
+    received.push({ level, facts: facts as Record<string, unknown>, message });
   };
   const server = await startHttp({
     coordinator: fakeCoordinator(),
     host: '127.0.0.1',
     port: 0,
     log: { debug: hear('debug'), info: hear('info'), error: hear('error') },
-    world: systemClock,
+    clock: systemClock,
     ...options,
   });
-  return { ...server, heard };
+  return { ...server, received };
 }
 
 /** POSTs a value as JSON (or a text as it is). */

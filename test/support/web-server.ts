@@ -43,7 +43,7 @@ export async function startWeb({ withTokens = false } = {}): Promise<WebServer> 
       host: '127.0.0.1',
       port,
       log: quiet,
-      world: systemClock,
+      clock: systemClock,
       ...(withTokens ? { access: accessTo(folder) } : {}),
     });
   let http = await listen(0);

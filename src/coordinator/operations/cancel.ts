@@ -1,4 +1,4 @@
-/** Cancelling a job or a whole batch. Cancelling what is cancelled already is no mistake; what has ended otherwise stays. */
+/** Cancels a job or a batch. Cancelling a cancelled one again succeeds; other terminal states refuse. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Batch, Job, Uuid } from '../../contract/types.ts';
@@ -7,14 +7,14 @@ import { toBatch, toJob } from '../resources/to-resource.ts';
 import type { BatchState, JobState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** The state of a batch, or the refusal that there is none. */
+/** Returns the state of a batch. @throws SimbatchError `unknown-batch` */
 export function batchOrThrow(turn: Pick<Turn, 'state'>, batchId: Uuid): BatchState {
   const state = turn.state('batch', batchId);
   if (state === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
   return state;
 }
 
-/** The state of a job, or the refusal that there is none. */
+/** Returns the state of a job. @throws SimbatchError `unknown-job` */
 export function jobOrThrow(turn: Pick<Turn, 'state'>, jobId: Uuid): JobState {
   const state = turn.state('job', jobId);
   if (state === undefined) throw new SimbatchError('unknown-job', `there is no job ${jobId}`);

@@ -1,4 +1,4 @@
-/** Claims: a runner asks for work and gets it at once, or as soon as there is some, or nothing when its patience ends. */
+/** Claims: a runner asks for work and gets it at once, as soon as there is some, or nothing after its waiting time. */
 import { freeCapacityOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
@@ -22,21 +22,21 @@ export async function claim(
     recordContact(turn, runnerId, instance, holding);
     turn.deliverFacts();
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
-    const seeker = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
-    const picks = seeker === undefined ? [] : core.scheduler.plan([seeker], turn.now);
+    const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
+    const picks = workRequest === undefined ? [] : core.scheduler.plan([workRequest], turn.now);
     return answer(core, turn, [...again, ...apply(turn, picks)]);
   });
   await written;
   if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
   const answered = core.longPolls.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
-  // Work that came up while the sign of life was being written has looked for this waiter in vain.
+  // Work that arrived while the contact was being written did not find this poll.
   servePendingPolls(core).catch(() => {
-    // Told by the turn or by the failing write; who waits goes on waiting.
+    // The turn or the failed write has reported the error; pending polls keep waiting.
   });
   return answered;
 }
 
-/** Deals what there is to those who wait. Called when something may have come up. */
+/** Assigns available work to pending polls. Called when work or capacity may have become available. */
 export async function servePendingPolls(core: Core): Promise<void> {
   if (core.longPolls.size === 0 || !core.scheduler.hasWork) return;
   const { value, written } = core.turns.runNow('serve-waiting', (turn) => {
@@ -45,7 +45,7 @@ export async function servePendingPolls(core: Core): Promise<void> {
     turn.deliverFacts();
     return [...jobsByRunner(picks)].map(([runnerId, jobIds]) => ({ runnerId, response: answer(core, turn, jobIds) }));
   });
-  // Taken only now: had the turn been rolled back, they would have to go on waiting.
+  // Removed only now: after a rollback the polls must keep waiting.
   const served = value.map(({ runnerId, response }) => ({ waiter: core.longPolls.take(runnerId), response }));
   try {
     await written;
@@ -60,12 +60,12 @@ function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
   for (const waiter of core.longPolls.pending()) {
     const state = turn.state('runner', waiter.runnerId);
     if (state === undefined || state.context.instance !== waiter.instance) continue;
-    const seeker = workRequestOf(state, waiter.maxJobs);
-    if (seeker !== undefined) yield seeker;
+    const workRequest = workRequestOf(state, waiter.maxJobs);
+    if (workRequest !== undefined) yield workRequest;
   }
 }
 
-/** A runner as one that looks for work; undefined when it is drained, silent or full. */
+/** Returns a runner as a work request; undefined when it is drained, silent or full. */
 export function workRequestOf({ value, context }: RunnerState, maxJobs: number): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
   const { capabilities, held, runnerId } = context;
@@ -73,7 +73,7 @@ export function workRequestOf({ value, context }: RunnerState, maxJobs: number):
   return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs };
 }
 
-/** Claimed jobs that the runner does not name: the reply that told it of them was lost. */
+/** Returns claimed jobs that the runner does not name: it never received the reply that assigned them. */
 function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptRef[]): Uuid[] {
   const named = new Set(holding.map((it) => it.job_id));
   const { held } = runnerOrThrow(turn, runnerId).context;

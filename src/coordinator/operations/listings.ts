@@ -1,6 +1,6 @@
 /**
- * Listings: jobs, batches and results as of one instant, in creation order and then run order, in chunks and constant memory
- * whatever their number. Runs that nothing happened to are derived between the recorded ones.
+ * Listings of jobs, batches and results: consistent as of one instant, in creation order and then run order, in chunks and
+ * constant memory. Untouched runs are derived between the recorded ones.
  */
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
@@ -16,7 +16,7 @@ import { isEmpty, readBatch } from './readings.ts';
 
 const CHUNK = 500;
 
-/** Turns a stream of chunks into a listing: cut at the limit, with the snapshot freed at the end. */
+/** Turns a stream of chunks into a listing: cut at the limit, with the view released at the end. */
 function listing<T>(
   snapshot: StoreView,
   source: AsyncIterable<readonly T[]>,
@@ -48,7 +48,7 @@ function listing<T>(
   return { total, chunks: freeing(snapshot, chunks()), next: () => next };
 }
 
-/** A generator that is returned from before its first step never comes to its `finally`. */
+/** A generator that is returned from before its first step never reaches its `finally`. */
 function freeing<T>(snapshot: StoreView, chunks: AsyncIterable<T>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
@@ -65,7 +65,7 @@ function freeing<T>(snapshot: StoreView, chunks: AsyncIterable<T>): AsyncIterabl
   };
 }
 
-/** Opens a listing on a new snapshot, which does not outlive a failure to open. */
+/** Opens a listing on a new view, and releases the view when opening fails. */
 async function open<T>(core: Core, make: (snapshot: StoreView) => Promise<Listing<T>>): Promise<Listing<T>> {
   const snapshot = core.store.snapshot();
   try {
@@ -82,7 +82,7 @@ async function* allBatches(
   inclusive: boolean,
 ): AsyncIterable<BatchState> {
   const range: KeyRange = allOf('batch');
-  // A character that no id has, so that the range begins behind this id.
+  // A character that no id contains, so that the range begins after this id.
   if (after !== undefined) range.gte = keys.batch(after) + (inclusive ? '' : ' ');
   for await (const chunk of snapshot.entries(range, { chunkSize: 200 })) {
     for (const [, record] of chunk) yield decodeBatch(record);
@@ -131,7 +131,7 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
       total = 0;
       for await (const it of wantedBatches(snapshot, filter, undefined)) total += countIn(it, statuses);
     }
-    // A page needs no more at once than its own size and one to know that there is a next.
+    // A page needs its own size and one more item, which shows that there is a next page.
     const size = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
     async function* chunks(): AsyncIterable<Job[]> {
       const startBatch = page.after === undefined ? undefined : batchIdOf(page.after);
@@ -157,7 +157,7 @@ const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number =>
   return sum;
 };
 
-/** The jobs of one batch from run `from` on that match, in chunks of at most `size`. */
+/** Yields the jobs of one batch from run `from` on that match, in chunks of at most `size`. */
 async function* jobsOf(
   snapshot: StoreView,
   batch: BatchState,
@@ -174,7 +174,7 @@ async function* jobsOf(
     yield namedRuns(snapshot, batch, filter.runIds ?? [], from).filter(matches);
     return;
   }
-  // Untouched runs are all in one state, and nobody's.
+  // All untouched runs have the same state and no runner.
   const withUntouched = runners === undefined && statuses.has(cancelRequested ? 'Cancelled' : 'Pending');
   let next = from;
   function* untouchedBefore(end: number): Iterable<JobState[]> {

@@ -1,4 +1,4 @@
-/** The pool: runners come, give signs of life, are drained and resumed, and go. */
+/** The pool: registration, heartbeats, draining, resuming and sign-off of runners. */
 import { offlineAfterMs, leaseMs, DEFAULT_HEARTBEAT_INTERVAL_SECS } from '../../domain/rules.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type {
@@ -16,7 +16,7 @@ import { toRunner } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** The state of a runner, or the refusal that there is none. */
+/** Returns the state of a runner. @throws SimbatchError `unknown-runner` */
 export function runnerOrThrow(turn: Pick<Turn, 'state'>, runnerId: string): RunnerState {
   const state = turn.state('runner', runnerId);
   if (state === undefined) {
@@ -28,7 +28,7 @@ export function runnerOrThrow(turn: Pick<Turn, 'state'>, runnerId: string): Runn
   return state;
 }
 
-/** Refuses a process that is no longer the one registered under the id. */
+/** Rejects a process that is not the one registered under the id. */
 export function sameInstanceOrThrow({ context }: RunnerState, instance: string): void {
   if (context.instance === instance) return;
   throw new SimbatchError(
@@ -37,7 +37,7 @@ export function sameInstanceOrThrow({ context }: RunnerState, instance: string):
   );
 }
 
-/** What became of the attempts that a runner says it holds: cancelled ones to kill and confirm, and ones that are not its own. */
+/** Compares the attempts that a runner holds with the jobs: cancelled ones to kill and confirm, and lost ones. */
 function judgeHolding(
   turn: Turn,
   runnerId: string,
@@ -81,7 +81,7 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
     }
     turn.send('runner', id, event);
     turn.deliverFacts();
-    // A process that starts anew waits for nothing: what the one before it waited for is not its own.
+    // A new process has no pending poll: the poll of its predecessor must not receive its work.
     core.longPolls.dismiss(id, { assignments: [], batches: {} });
     return {
       runner: toRunner(runnerOrThrow(turn, id)),
@@ -93,7 +93,7 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
   });
 }
 
-/** A sign of life of the registered process. */
+/** Records a contact of the registered process. */
 export function recordContact(
   turn: Turn,
   runnerId: string,

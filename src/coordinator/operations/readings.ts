@@ -1,6 +1,6 @@
 /**
- * Readings: what clients ask without changing anything. They read the store and never an actor, so that nothing is shown
- * that a crash could take back, and no reading waits for a write.
+ * Read operations. They read the store and never an actor, so that a crash cannot take back what a client has seen, and no
+ * read waits for a write.
  */
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -31,7 +31,7 @@ import {
   type JobState,
 } from '../actors/actor-kinds.ts';
 
-/** Something to read records from: the store, or a snapshot of it. */
+/** A source of records: the store, or a view of it. */
 export interface Records {
   get(key: string): string | undefined;
 }
@@ -69,7 +69,7 @@ export function jobHistory(core: Core, jobId: Uuid): JobHistory {
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
   const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
-  // The results of a deleted batch are still there for a while, and nobody's any more.
+  // Results of a deleted batch remain for a while; they must not be served.
   if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
     return JSON.parse(stored) as JobResult;
   const { value } = readJob(core.store, jobId).state;

@@ -1,6 +1,6 @@
 /**
- * Reports: a runner says what became of an attempt. A report of an attempt that is not current changes nothing; the exact
- * repeat of one that was accepted is answered as the first time, since its reply may have been lost.
+ * Reports: a runner reports the outcome of an attempt. A report of an attempt that is not current changes nothing; the exact
+ * repeat of an accepted report gets the first answer again, since its reply may have been lost.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HISTORY_MESSAGE_LIMIT } from '../../domain/rules.ts';
@@ -43,7 +43,7 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   });
 }
 
-/** Many reports in one turn, each judged alone. */
+/** Applies many reports in one turn; each has its own outcome. */
 export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
   return core.turns.run('reports', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
@@ -55,13 +55,13 @@ function judgementOf(turn: Turn, runnerId: string, report: Report): ReportJudgem
   try {
     return { job_id: report.job_id, status: judge(turn, runnerId, report).value };
   } catch (error) {
-    // A refusal has changed nothing. Anything else is a fault of the whole turn.
+    // A refusal has changed nothing. Any other error fails the whole turn.
     if (!(error instanceof SimbatchError)) throw error;
     return { job_id: report.job_id, refusal: error };
   }
 }
 
-/** Takes the report, or recognizes it, or refuses it. */
+/** Applies a report, recognizes a repeat, or refuses it. */
 function judge(turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
@@ -105,7 +105,7 @@ function isRepeat(turn: Turn, { context: c }: JobState, runnerId: string, report
     case 'complete':
       return record.outcome === 'completed' && isSameResult(turn, report);
     case 'fail':
-      // The coordinator's own clock may have been first to end the attempt.
+      // The coordinator's own deadline may have ended the attempt first.
       if (record.outcome === 'timeout' && report.reason === 'timeout') return true;
       return (
         record.outcome === 'failed' &&
@@ -115,7 +115,7 @@ function isRepeat(turn: Turn, { context: c }: JobState, runnerId: string, report
   }
 }
 
-/** Compares with the stored result but for the execution time, which may have been measured here. */
+/** Compares with the stored result without the execution time, which the coordinator may have measured. */
 function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
   const stored = turn.read(keys.result(report.job_id));
   if (stored === undefined) return false;

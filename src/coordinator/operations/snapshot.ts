@@ -1,6 +1,6 @@
 /**
- * The export: everything the store holds of one batch or of all, as of one instant, record by record as it is stored. What is
- * a client's own secret of a request (idempotency keys) and what can be derived is left out.
+ * The export: all records of one batch or of the whole store as of one instant. It omits idempotency keys, which are a
+ * client's secret, and records that can be derived.
  */
 import type { Uuid, JobRecord } from '../../contract/types.ts';
 import { packageVersion } from '../../base/package.ts';
@@ -52,7 +52,7 @@ async function* everything(snapshot: StoreView): AsyncGenerator<ExportedRecord[]
   for await (const chunk of snapshot.entries(allOf('runner'))) yield chunk.map(records('runner'));
 }
 
-/** The batch, and the runners it has to do with: with what they hold of it, and of nothing else. */
+/** The batch, and the runners related to it, reduced to their relation with this batch. */
 async function* oneBatch(snapshot: StoreView, batchId: Uuid): AsyncGenerator<ExportedRecord[]> {
   const runners = new Set<string>();
   for await (const chunk of recordsOf(snapshot, batchId)) {

@@ -1,4 +1,4 @@
-/** Submitting a study: one record, whatever the number of runs; and the memory of idempotency keys. */
+/** Submission of a study, as one record for any number of runs, and the memory of idempotency keys. */
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -39,7 +39,7 @@ function openBatch(core: Core, turn: Turn, submission: BatchSubmission): Submiss
   const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
   const input = batchInput(core, turn.now, batchId, submission, seed);
   const { totalJobs } = input;
-  // Asked before the batch is there: its own runs are counted by `totalJobs`.
+  // Estimated before the batch exists: `totalJobs` counts its own runs.
   const estimate = estimatedMinutes(core, input);
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
@@ -76,7 +76,7 @@ function quantity(parsed: number | string): number {
   return parsed;
 }
 
-/** 53 random bits, so that the seed is exact in every reader's numbers. */
+/** Draws 53 random bits, so that every reader's numbers hold the seed exactly. */
 function drawSeed(core: Core): number {
   const bytes = core.clock.random(7);
   let seed = (bytes[0] as number) & 0x1f;
@@ -84,7 +84,7 @@ function drawSeed(core: Core): number {
   return seed;
 }
 
-/** From how long runs of this simulation took of late and how many the pool takes at once; null when either is unknown. */
+/** Estimates from recent run times of this simulation and the pool's slots; null when either is unknown. */
 function estimatedMinutes(core: Core, input: BatchInput): number | null {
   const { runTimes } = core.statistics.getSnapshot().context;
   const meanMs = runTimes[input.simulationName]?.meanMs;
@@ -128,7 +128,7 @@ function remember(turn: Turn, { idempotencyKey, bodyDigest = '' }: SubmitOptions
   turn.put(keys.idempotency(idempotencyKey), JSON.stringify(record));
 }
 
-/** The keys that nobody has to remember any more. */
+/** Yields the keys that have expired. */
 export async function forgetOldKeys(core: Core): Promise<void> {
   const snapshot = core.store.snapshot();
   try {
@@ -138,7 +138,7 @@ export async function forgetOldKeys(core: Core): Promise<void> {
       const old = chunk.filter(([, text]) => isOld(text));
       if (old.length === 0) continue;
       await core.turns.run('forget-keys', (turn) => {
-        // A key that was used anew since the snapshot was taken is not the old one any more.
+        // A key that was used again since the view was opened has not expired.
         for (const [key, text] of old) if (core.groupCommit.read(key) === text) turn.put(key, null);
       });
     }

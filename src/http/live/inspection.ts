@@ -8,10 +8,10 @@ import type { ActorTransition } from '../../coordinator/turn/actor-transition.ts
 
 /** The version of the format. */
 const VERSION = '0.4.0';
-/** Actors that a viewer was told of; beyond this it is told of them again. */
+/** Actors that a viewer knows; beyond this number they are announced again. */
 const MAX_KNOWN = 10_000;
 
-/** The messages of one viewer: each actor is introduced before its first event. */
+/** The messages of one viewer: each actor is announced before its first event. */
 export class InspectionStream {
   readonly #known = new Set<string>();
   #count = 0;

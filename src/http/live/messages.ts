@@ -1,4 +1,4 @@
-/** What a viewer may say on the live feed, read from text that may be anything. */
+/** Requests of a viewer on the live feed, parsed from untrusted text. */
 import type { Position } from '../../coordinator/feed/feed.ts';
 
 export type LiveRequest =
@@ -6,7 +6,7 @@ export type LiveRequest =
   | { type: 'unsubscribe'; topic: string }
   | { type: 'ping' };
 
-/** The request in a message, or what is wrong with it. */
+/** Returns the request in a message, or its fault. */
 export function readRequest(text: string): LiveRequest | string {
   let value: unknown;
   try {
@@ -22,7 +22,7 @@ export function readRequest(text: string): LiveRequest | string {
   return type === 'subscribe' ? { type, topic, from: readPosition(from) } : { type, topic };
 }
 
-/** A position that cannot be one is none: a snapshot follows. */
+/** Returns the position, or undefined for an invalid one: the feed then starts with a full message. */
 function readPosition(value: unknown): Position | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { epoch, seq } = value as { epoch?: unknown; seq?: unknown };

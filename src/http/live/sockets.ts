@@ -1,6 +1,6 @@
 /**
- * The WebSocket side of the live feed: who may connect, how much one may say and how much may be on its way to it, and the
- * orderly end. `/live` speaks topics, `/inspect` the Stately inspection format.
+ * WebSockets of the live feed: admission, limits on messages and on unsent data, orderly end. `/live` carries topics,
+ * `/inspect` the Stately inspection format.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
@@ -20,32 +20,32 @@ import { readRequest } from './messages.ts';
 export interface LiveOptions {
   coordinator: Coordinator;
   origins: OriginRules;
-  world: Pick<Clock, 'after'>;
-  /** Who may read; undefined: everybody. */
+  clock: Pick<Clock, 'after'>;
+  /** Authorization; undefined: every viewer is admitted. */
   access: Access | undefined;
-  standing: SessionRevalidation | undefined;
+  sessions: SessionRevalidation | undefined;
 }
 
-/** More than this on its way to a viewer, and it gets a fresh snapshot later instead of every delta. */
-const BEHIND_BYTES = 1024 * 1024;
+/** A viewer with more unsent data than this gets a full message later instead of every delta. */
+const BACKLOG_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 4 * 1024;
 const PROTOCOL = 'simbatch';
 const MAX_VIEWERS = 200;
-/** Nothing heard, not even an answer to a ping, for twice this: the viewer is gone. */
+/** A viewer without traffic, not even a pong, for twice this time is disconnected. */
 const PING_MS = 30_000;
-/** A viewer that does not answer the close in this time is cut off. */
+/** A viewer that does not answer the close frame within this time is disconnected. */
 const CLOSE_MS = 500;
-/** RFC 6455, 5.5: a control frame has 125 bytes, of which the code takes two. Less, as a cut may fall into a character. */
+/** RFC 6455 section 5.5: a control frame has 125 bytes, two of them for the code. Less, since a cut may split a character. */
 const MAX_REASON_BYTES = 120;
 
-/** Serves `/live` and `/inspect` on the server. Returns what ends it. */
+/** Serves `/live` and `/inspect` on the server. Returns a function that ends it. */
 export function attachLive(server: Server, options: LiveOptions): () => void {
   const feed = new Feed(options.coordinator);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    // A page asks for this one and, beside it, for one that carries its token (see `auth.ts`), which is never the one chosen.
+    // A page offers this protocol and a second one with its token (see `auth.ts`); the second one is never selected.
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -55,11 +55,13 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
       socket.end(`HTTP/1.1 ${admission as string}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    // The server's limit on silent connections is for requests; silence here is ended by the pings.
+    // The server's limit on connections without traffic is for requests; here the pings detect a dead peer.
     if (socket instanceof Socket) socket.setTimeout(0);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      keepAlive(webSocket, options.world);
-      const release = options.standing?.hold(admission, 'read', (error) => turnOut(webSocket, error, options.world));
+      keepAlive(webSocket, options.clock);
+      const release = options.sessions?.watch(admission, 'read', (error) =>
+        closeRevoked(webSocket, error, options.clock),
+      );
       webSocket.on('close', () => release?.());
       serve(webSocket, feed, options.coordinator);
     });
@@ -68,8 +70,8 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
   return () => {
     server.off('upgrade', upgrade);
     for (const webSocket of sockets.clients) webSocket.close(1001, 'the coordinator is stopping');
-    // A viewer that does not answer the close must not hold up the end.
-    options.world.after(CLOSE_MS, () => sockets.clients.forEach((it) => it.terminate()));
+    // A viewer that does not answer the close must not delay the end.
+    options.clock.after(CLOSE_MS, () => sockets.clients.forEach((it) => it.terminate()));
     feed.close();
   };
 }
@@ -77,11 +79,11 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
 type Serve = (webSocket: WebSocket, feed: Feed, coordinator: Coordinator) => void;
 const SERVED: Record<'/live' | '/inspect', Serve> = { '/live': serveLive, '/inspect': serveInspection };
 
-/** Whose connection it is to be, or the status line of a refusal. */
+/** Returns the principal of a connection, or the status line of a refusal. */
 function admissionOf(request: IncomingMessage, options: LiveOptions, viewers: number): Principal | string {
   const { host, origin } = request.headers;
   try {
-    // A handshake is a GET, but a page elsewhere could read what follows: it is judged like a change.
+    // A handshake is a GET, but a foreign page could read the data that follows: it is checked like a change.
     rejectCrossOrigin({ method: 'POST', host, origin, fetchSite: undefined }, options.origins);
     const principal = options.access?.authorize(request, 'read') ?? ANONYMOUS;
     return viewers >= MAX_VIEWERS ? '503 Service Unavailable' : principal;
@@ -91,27 +93,27 @@ function admissionOf(request: IncomingMessage, options: LiveOptions, viewers: nu
   }
 }
 
-/** Ends the connection of one who may not look any more. Nothing is sent after the close, whether it is answered or not. */
-function turnOut(webSocket: WebSocket, { code, message }: SimbatchError, world: Pick<Clock, 'after'>): void {
+/** Ends the connection of a viewer that lost its authorization. Nothing is sent after the close frame, answered or not. */
+function closeRevoked(webSocket: WebSocket, { code, message }: SimbatchError, clock: Pick<Clock, 'after'>): void {
   const reason = Buffer.from(message).subarray(0, MAX_REASON_BYTES).toString();
   webSocket.close(code === 'forbidden' ? CLOSE_FORBIDDEN : CLOSE_UNAUTHENTICATED, reason);
-  const callOff = world.after(CLOSE_MS, () => webSocket.terminate());
-  webSocket.on('close', callOff);
+  const cancelTimer = clock.after(CLOSE_MS, () => webSocket.terminate());
+  webSocket.on('close', cancelTimer);
 }
 
-function keepAlive(webSocket: WebSocket, world: Pick<Clock, 'after'>): void {
+function keepAlive(webSocket: WebSocket, clock: Pick<Clock, 'after'>): void {
   let isAlive = true;
-  let callOff = (): void => {};
+  let cancelTimer = (): void => {};
   webSocket.on('pong', () => (isAlive = true));
   const check = (): void => {
     if (!isAlive) return webSocket.terminate();
     isAlive = false;
     webSocket.ping();
-    callOff = world.after(PING_MS, check);
+    cancelTimer = clock.after(PING_MS, check);
   };
-  callOff = world.after(PING_MS, check);
-  webSocket.on('close', () => callOff());
-  // A broken connection closes itself; without a listener it would end the process.
+  cancelTimer = clock.after(PING_MS, check);
+  webSocket.on('close', () => cancelTimer());
+  // A broken connection closes itself; an error event without a listener would end the process.
   webSocket.on('error', () => webSocket.terminate());
 }
 
@@ -119,7 +121,7 @@ function serveLive(webSocket: WebSocket, feed: Feed): void {
   const topics = new Map<string, Promise<(() => void) | undefined>>();
   const viewer: Viewer = {
     send: (text) => webSocket.send(text),
-    isCongested: () => webSocket.bufferedAmount > BEHIND_BYTES,
+    isCongested: () => webSocket.bufferedAmount > BACKLOG_BYTES,
   };
   const refuse = (topic: string | undefined, code: string, detail: string): void =>
     webSocket.send(JSON.stringify({ type: 'error', topic, code, detail }));
@@ -154,8 +156,8 @@ function serveLive(webSocket: WebSocket, feed: Feed): void {
 function serveInspection(webSocket: WebSocket, _feed: Feed, coordinator: Coordinator): void {
   const stream = new InspectionStream();
   const unwatch = coordinator.watch((commit) => {
-    // What a slow viewer cannot take is left out: every message stands for itself.
-    if (webSocket.bufferedAmount > BEHIND_BYTES) return;
+    // Messages that a slow viewer cannot take are dropped: each message is complete in itself.
+    if (webSocket.bufferedAmount > BACKLOG_BYTES) return;
     for (const text of stream.messages(commit)) webSocket.send(text);
   });
   webSocket.on('close', unwatch);

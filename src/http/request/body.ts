@@ -1,4 +1,4 @@
-/** Request bodies: JSON only, bounded in size, read without losing a digit of a seed. */
+/** Request bodies: JSON only, limited in size, parsed with exact seeds. */
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
@@ -8,25 +8,25 @@ import { parseExact } from '../../base/exact-json.ts';
 import { complexityFault } from './json-complexity.ts';
 
 export interface BodyLimits {
-  /** Bytes of a submission, and of what is alike in size. */
+  /** Bytes of a submission, and of requests of similar size. */
   submissionBytes: number;
-  /** Bytes of the reports of a runner. */
+  /** Bytes of a request with reports of a runner. */
   reportsBytes: number;
 }
 
-/** A body that was read: its text and what it says. `value` is undefined when there was none and none was needed. */
+/** A body: its text and its value. `value` is undefined for an absent optional body. */
 export interface ReadBody {
   text: string;
   value: unknown;
 }
 
-/** Small requests have a small limit: an attempt number needs no megabyte. */
+/** Limit of requests with a few small members. */
 export const SMALL_BYTES = 65_536;
 const NOTHING: ReadBody = { text: '', value: undefined };
 
 export type BodyReader = (ctx: Context, options: { optional: boolean; seeds: boolean }) => Promise<ReadBody>;
 
-/** One reader per limit, to be made once. */
+/** Returns one reader per limit. */
 export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports' | 'small', BodyReader> {
   return {
     submission: bodyReader(limits.submissionBytes),
@@ -36,7 +36,7 @@ export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports'
 }
 
 function bodyReader(limit: number): BodyReader {
-  // As text: koa-body's own JSON parser loses digits of seeds, and the text is needed for its digest.
+  // As text: koa-body's JSON parser loses digits of seeds, and the digest needs the text.
   const readText = koaBody({
     json: false,
     urlencoded: false,
@@ -65,12 +65,12 @@ function bodyReader(limit: number): BodyReader {
   };
 }
 
-/** A digest to tell one body from another. */
+/** Returns a digest that identifies a body. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function refuseOtherTypes(ctx: Context): void {
   const type = ctx.req.headers['content-type'] ?? '';
-  // Looking into a media type takes longer than reading a small body; this is what all but a few send.
+  // Parsing a media type takes longer than reading a small body; nearly all clients send this one.
   if (type === 'application/json') return;
   const charset = ctx.request.charset.toLowerCase();
   if (!ctx.is('application/json') || (charset !== '' && charset !== 'utf-8' && charset !== 'utf8')) {
@@ -92,7 +92,7 @@ function parse(text: string, seeds: boolean): unknown {
   }
 }
 
-/** Looking for the place of the fault takes a slower reader; a person wrote no more than this. */
+/** The parser that finds the position of an error is slow: longer texts get no position. */
 const MAX_LOCATED = 1_048_576;
 
 function syntaxFault(text: string, error: Error): string {
@@ -101,7 +101,7 @@ function syntaxFault(text: string, error: Error): string {
   return `The body is not valid JSON: ${place ?? error.message}`;
 }
 
-/** The fault and where it is; JSON.parse itself tells no position. */
+/** Returns the error with its position, which JSON.parse does not give. */
 function placeOf(text: string): string | undefined {
   try {
     parseForPosition(text, null, { onDuplicateKey: ({ newValue }) => newValue });
@@ -126,7 +126,7 @@ function readingFailed(error: Error, limit: number): Error {
   if (type === 'request.aborted' || type === 'request.size.invalid') {
     return new SimbatchError('malformed-body', 'The body ended before its declared length.', { cause: error });
   }
-  // A damaged gzip body, for one.
+  // For example a damaged gzip body.
   if ('code' in error && String(error.code).startsWith('Z_')) {
     return new SimbatchError('malformed-body', 'The compressed body cannot be read.', { cause: error });
   }

@@ -1,15 +1,15 @@
 /**
- * How deep and how wide a JSON text is, measured before it is parsed: an object of a million members takes seconds to parse
- * and again to look through, and what recurses does not survive a million levels.
+ * Depth and width of a JSON text, measured before parsing: an object of a million members takes seconds to parse and to
+ * validate, and recursive code fails at a million levels.
  */
 
-/** No documented body is nearly as deep. */
+/** Deeper than any documented body. */
 const MAX_DEPTH = 500;
 /** Members beyond this many in one object count as wide: above about a thousand V8 keeps an object as a hash table. */
 const WIDE = 1_000;
-/** Wide members a body may have in all. */
+/** Most wide members of one body. */
 const MAX_WIDE_MEMBERS = 100_000;
-/** A shorter text can hurt in neither way. */
+/** A shorter text is harmless in both respects. */
 const HARMLESS_LENGTH = 65_536;
 
 const QUOTE = 34;
@@ -20,10 +20,10 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** What is too much about the text, as a sentence; undefined when nothing is. The text need not be valid JSON. */
+/** Returns the limit that the text exceeds, as a sentence; undefined without one. The text need not be valid JSON. */
 export function complexityFault(text: string): string | undefined {
   if (text.length < HARMLESS_LENGTH) return undefined;
-  /** Members so far, of each object or array that is open here. */
+  /** Number of members so far, for each open object or array. */
   const open = new Int32Array(MAX_DEPTH + 1);
   let depth = 0;
   let wideMembers = 0;
@@ -47,14 +47,14 @@ export function complexityFault(text: string): string | undefined {
   return undefined;
 }
 
-/** The position of the quote that closes the string opened at `start`; the end of the text when there is none. */
+/** Returns the position of the quote that closes the string opened at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before the position. */
+/** Returns whether an odd number of backslashes precedes the position. */
 function isEscaped(text: string, at: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;

@@ -1,10 +1,10 @@
-/** Query parameters: what a route declares of them, read from the address. Anything not declared is refused. */
+/** Query parameters: parsed as a route declares them. Any other parameter is rejected. */
 import { closestMatch } from '../../base/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { shown } from './validation-errors.ts';
 import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
 
-/** The kinds of value a parameter can have. `list` ones take several, by repetition or comma. */
+/** Declaration of a parameter. A `list` one takes several values, by repetition or comma. */
 export type QueryParameter = { description: string } & (
   | { kind: 'enum'; list: boolean; values: readonly string[] }
   | { kind: 'uuid' | 'runner-id' | 'int32' | 'text'; list: true }
@@ -13,12 +13,12 @@ export type QueryParameter = { description: string } & (
 );
 export type QueryParameters = Record<string, QueryParameter>;
 
-/** The values by parameter; absent ones are absent. */
+/** Values by parameter; absent parameters are absent. */
 export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
-/** Values of one list parameter. */
+/** Most values of one list parameter. */
 const MAX_VALUES = 1_000;
 
 /**
@@ -56,7 +56,7 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
         return readText(name, text, parameter.maxLength);
     }
   }
-  // Commas are looked for before decoding in free text, where %2C is a comma of the value, and after it elsewhere.
+  // Commas separate before decoding in free text, where %2C is a comma of the value, and after decoding elsewhere.
   const values = texts.flatMap((text) =>
     parameter.kind === 'text' ? text.split(',').map((value) => decoded(value, name)) : decoded(text, name).split(','),
   );
@@ -117,7 +117,7 @@ function unknownParameter(name: string, known: readonly string[]): SimbatchError
   return malformed(`The query parameter ${shown(name)} is not known here; ${allowed} allowed.${hint}`);
 }
 
-/** An error of the query: 400. */
+/** Returns an error of the query: 400. */
 export function malformed(message: string, cause?: unknown): SimbatchError {
   return new SimbatchError('malformed-query', message, { cause });
 }

@@ -1,4 +1,4 @@
-/** What a request brings besides its headers for all: its id, body, page and wishes, read and checked as its route declares. */
+/** Reads and validates the parts of a request that its route declares: identifier, body, page and preferences. */
 import type { Context } from 'koa';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -10,14 +10,14 @@ import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '
 import { RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
 import { schemaFaults, studyFaults } from './validate.ts';
 
-/** The runner a request of the runner protocol speaks for: in its path, or in its body. */
+/** Returns the runner that a request of the runner protocol speaks for: in its path, or in its body. */
 export function actingRunner(route: Route, id: string, body: unknown): string | undefined {
   if (pathParameter(route) === 'runner_id') return id;
   const { id: own, runner_id: named } = body as { id?: string; runner_id?: string };
   return route.path === '/runners' ? own : named;
 }
 
-/** An identifier that cannot be one is answered like one that nothing has. */
+/** A malformed identifier is answered like an unknown one. */
 export function readId(ctx: Context, parameter: PathParameter | undefined): string {
   if (parameter === undefined) return '';
   const id = (ctx as unknown as { params: Record<string, string> }).params[parameter] ?? '';
@@ -63,11 +63,11 @@ export function readIdempotencyKey(ctx: Context): string | undefined {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new SimbatchError(
     'invalid-request',
-    `The Idempotency-Key is ${key.length} characters long or holds other than visible ASCII; up to 255 such are allowed.`,
+    `The Idempotency-Key is ${key.length} characters long or contains other than visible ASCII; up to 255 visible ASCII characters are allowed.`,
   );
 }
 
-/** The list a cursor belongs to: its path and its filters, in one order. */
+/** Returns the name of the list that a cursor belongs to: path and filters in a canonical order. */
 export function listingName(path: string, query: Query): string {
   const filters = Object.entries(query).filter(([name]) => name !== 'limit' && name !== 'cursor');
   return JSON.stringify([path, ...filters.sort(([a], [b]) => (a < b ? -1 : 1))]);

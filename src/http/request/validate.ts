@@ -12,15 +12,15 @@ import { registry, type NamedSchema } from '../../contract/build.ts';
 import { INT32_MAX } from '../../contract/scalars.ts';
 import { BatchSubmission as BatchSubmissionSchema } from '../../contract/study.ts';
 
-/** No more faults than this are told of one request. */
+/** Most faults that the answer to one request lists. */
 const MAX_FAULTS = 100;
-/** A body of more values than this is told its first fault only: all of them could be millions. */
+/** A body of more values than this gets its first fault only: all faults could be millions. */
 const MAX_VALUES_FOR_ALL_FAULTS = 200_000;
 
 /** Plain UUIDs only: the `urn:uuid:` form is not an id here. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Two validators: one that stops at the first fault, for the many requests that have none, and one that finds all. */
+/** Two validators: `first` stops at the first fault, for the common valid request; `all` finds every fault. */
 const validators = { first: makeValidator(false), all: makeValidator(true) };
 
 interface Validator {
@@ -86,12 +86,12 @@ function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number)
   return [{ pointer, detail: `is ${wanted}; this coordinator takes studies of up to ${maxRuns} runs` }];
 }
 
-/** All faults of a study, of shape and of meaning; empty when it can be submitted as a BatchSubmission. */
+/** Returns all faults of a study, of shape and of meaning; none for a valid BatchSubmission. */
 export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {
   const ofShape = schemaFaults(BatchSubmissionSchema, value);
   if (ofShape.length > 0 && holdsMoreThan(value, MAX_VALUES_FOR_ALL_FAULTS)) return ofShape;
-  const told = new Set(ofShape.map((fault) => fault.pointer));
-  const ofMeaning = submissionFaults(value).filter((fault) => !told.has(fault.pointer));
+  const reported = new Set(ofShape.map((fault) => fault.pointer));
+  const ofMeaning = submissionFaults(value).filter((fault) => !reported.has(fault.pointer));
   if (ofShape.length === 0) ofMeaning.push(...sizeFaults(value as BatchSubmission, maxRuns));
   return [...ofShape, ...ofMeaning].slice(0, MAX_FAULTS);
 }

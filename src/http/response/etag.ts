@@ -1,10 +1,10 @@
 /** Strong entity tags (RFC 9110 section 8.8.3): a digest of the body, so equal bodies have equal tags across restarts. */
 import { createHash } from 'node:crypto';
 
-/** The tag of a body, quotes included. */
+/** Returns the tag of a body, with quotes. */
 export const etagOf = (body: string): string => `"${createHash('sha1').update(body).digest('base64url')}"`;
 
-/** Whether an `If-None-Match` header names the tag. Weak comparison, as RFC 9110 section 13.1.2 asks. */
+/** Returns whether an `If-None-Match` header contains the tag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((part) => {
     const tag = part.trim();

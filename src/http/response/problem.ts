@@ -1,11 +1,11 @@
-/** Errors as HTTP has them: which status a code is answered with, and the RFC 9457 body. The one place that knows both. */
+/** Errors in HTTP: the status of each code and the problem body (RFC 9457). No other module knows both. */
 import type { Context } from 'koa';
 import { ERROR_TITLES, SimbatchError, type ErrorCode } from '../../domain/errors.ts';
 import type { Fault, Problem } from '../../contract/types.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** code -> HTTP status. Codes of what lies below HTTP can only reach a client as a fault of the coordinator. */
+/** code -> HTTP status. Codes of layers below HTTP reach a client only as a fault of the coordinator. */
 export const STATUS_OF: Record<ErrorCode, number> = {
   'malformed-body': 400,
   'malformed-query': 400,
@@ -38,7 +38,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'invalid-configuration': 500,
 };
 
-/** Told to a client that has to wait before it asks again. */
+/** A refusal that asks the client to wait. */
 export class TooManyRequests extends SimbatchError {
   readonly retryAfterSecs: number;
 
@@ -48,7 +48,7 @@ export class TooManyRequests extends SimbatchError {
   }
 }
 
-/** The problem's body. `instance` is the address that was asked. */
+/** Returns the problem's body. `instance` is the requested address. */
 export function problemOf(
   code: ErrorCode,
   detail: string,
@@ -66,7 +66,7 @@ export function problemOf(
   return problem;
 }
 
-/** What the client is told of an error: nothing of its inside when it is not one of ours. */
+/** Returns the problem for any error; an unknown error reveals nothing of its cause. */
 export function problemFor(error: unknown, instance: string): Problem {
   if (error instanceof SimbatchError && STATUS_OF[error.code] !== 500) {
     return problemOf(error.code, error.message, { instance, faults: error.faults });
@@ -76,7 +76,7 @@ export function problemFor(error: unknown, instance: string): Problem {
   });
 }
 
-/** Answers with a problem; `retryAfterSecs` is told where the status asks for it. */
+/** Sends a problem; `retryAfterSecs` is used for statuses with Retry-After. */
 export function answerProblem(ctx: Context, problem: Problem, retryAfterSecs = 1): void {
   ctx.status = problem.status;
   ctx.set('Cache-Control', 'no-store');

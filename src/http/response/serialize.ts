@@ -6,10 +6,10 @@ import { ClaimResponse } from '../../contract/runners.ts';
 import type { NamedSchema } from '../../contract/build.ts';
 import { stringifyExact } from '../../base/json-writing.ts';
 
-/** A value as JSON text. */
+/** Returns a value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);
 
-/** What the runs of a study have in common is written once for all of them. */
+/** Text that the runs of a study have in common is written once for all of them. */
 const options = { resolve: (id: string) => registry.get(id)!, shared: ['RunMetadata', 'BatchConfig'] };
 const jobToJson = jsonWriterOf(Job, options);
 const WRITERS = new Map<NamedSchema, (value: never) => string>([

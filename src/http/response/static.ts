@@ -1,6 +1,6 @@
 /**
- * The dashboard's files and the page of the API, with the headers that keep a page to itself. Nothing is rendered here and
- * no route of the API is taken: the dashboard keeps its own addresses behind `#`.
+ * Static files: the dashboard and the API page, with their security headers. Nothing is rendered here, and no address of
+ * the API is taken: the dashboard keeps its own addresses after `#`.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { send } from '@koa/send';
 import helmet from 'helmet';
 import type { Context, Middleware } from 'koa';
 
-/** Scripts, styles and connections of this origin only; images also inline, as the styles of the API page have them. */
+/** Scripts, styles and connections of this origin only; images also inline, since the styles of the API page have them. */
 const POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -23,7 +23,7 @@ const POLICY = {
   frameAncestors: ["'none'"],
 };
 
-// Over plain HTTP, which is what this serves, HSTS and upgrade-insecure-requests would only break the page.
+// Over plain HTTP, HSTS and upgrade-insecure-requests would only break the page.
 const guard = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: POLICY },
   strictTransportSecurity: false,
@@ -35,7 +35,7 @@ const swaggerRoot = dirname(createRequire(import.meta.url).resolve('swagger-ui-d
 const SWAGGER_FILES = new Set(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']);
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Serves the files below `root` (the built dashboard) at `/`, and the page of the API at `/docs`. */
+/** Serves the files below `root` (the built dashboard) at `/`, and the API page at `/docs`. */
 export function servingPages(root: string): Middleware {
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
@@ -44,7 +44,7 @@ export function servingPages(root: string): Middleware {
     if (ctx.path === '/docs') return ctx.redirect('/docs/');
     await guarded(ctx);
     const isSwagger = SWAGGER_FILES.has(ctx.path);
-    // The name of an asset holds a hash of its content; everything else is asked for again each time.
+    // The name of an asset contains a hash of its content; all other files are revalidated each time.
     const immutable = ctx.path.startsWith('/assets/');
     ctx.set('Cache-Control', immutable ? `public, max-age=${YEAR_MS / 1000}, immutable` : 'no-cache');
     const sent = await send(ctx, isSwagger ? file.slice('/docs'.length) : file, {
@@ -62,7 +62,7 @@ export function servingPages(root: string): Middleware {
   };
 }
 
-/** The file that a path names, or undefined when the path is not of the dashboard. */
+/** Returns the file of a path, or undefined for a path outside the dashboard. */
 function fileOf(path: string): string | undefined {
   if (path === '/' || path === '/index.html') return '/index.html';
   if (path === '/docs' || path === '/docs/') return '/docs/index.html';
@@ -76,7 +76,7 @@ function guarded(ctx: Context): Promise<void> {
   });
 }
 
-/** A file that is not there is nobody's fault; what else goes wrong is. */
+/** A missing file is an ordinary 404; any other error is a fault. */
 function absent(error: { status?: number }): undefined {
   if (error.status === 404) return undefined;
   throw error;

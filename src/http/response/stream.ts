@@ -1,7 +1,6 @@
 /**
- * Sending lists. A whole list goes out chunk by chunk as the client reads it, so its size does not matter; a page goes out
- * as one body with its `Link`. Whatever happens, the listing is iterated to its end or returned from, which frees what
- * stands behind it.
+ * Sends lists. A whole list is streamed as the client reads it, so its size does not matter; a page is sent as one body
+ * with its `Link`. In every case the listing is iterated to its end or returned from, which frees its resources.
  */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
@@ -9,7 +8,7 @@ import type { ListAnswer, ListLayout, RawAnswer } from '../handlers.ts';
 import type { Route } from '../route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
-/** An answer that says itself how it is laid out, or `[...]`, or the object's other members and then `"results":[...]}`. */
+/** Layout of a list: its own, or `[...]`, or an object with the other members and `"results":[...]`. */
 function frame({ before, layout }: ListAnswer): Omit<ListLayout, 'itemToJson'> {
   if (layout !== undefined) return layout;
   return before === undefined
@@ -17,15 +16,15 @@ function frame({ before, layout }: ListAnswer): Omit<ListLayout, 'itemToJson'> {
     : { head: `${toJson(before).slice(0, -1)},"results":[`, separator: ',', tail: ']}' };
 }
 
-/** Several items as text, with what separates them between. */
+/** Returns several items as text with separators. */
 function joined({ layout }: ListAnswer, items: readonly unknown[]): string {
   return layout === undefined ? itemsToJson(items) : items.map((it) => layout.itemToJson(it)).join(layout.separator);
 }
 
-/** Sends the whole list as it is read. An error on the way cuts the connection, so no client takes the half for a whole. */
+/** Streams the whole list. An error in the middle cuts the connection, so that no client takes a part for the whole. */
 export async function sendWhole(ctx: Context, answer: ListAnswer): Promise<void> {
   const chunks = answer.listing.chunks[Symbol.asyncIterator]();
-  // Reading the first chunk before the answer begins: a failure here can still be told as a problem.
+  // The first chunk is read before the answer begins: an error here can still be sent as a problem.
   const first = await chunks.next();
   const free = async (): Promise<void> => {
     await chunks.return?.();
@@ -35,7 +34,7 @@ export async function sendWhole(ctx: Context, answer: ListAnswer): Promise<void>
   if (answer.listing.total !== undefined) ctx.set('X-Total-Count', String(answer.listing.total));
   if (ctx.method === 'HEAD') return free();
   const source = Readable.from(pieces(answer, first, chunks), { objectMode: false, highWaterMark: 65_536 });
-  // A client may leave before the first piece is asked for; the generator's own end would not come then.
+  // A client may disconnect before the first piece is requested; the generator's own cleanup would not run then.
   source.once('close', () => {
     free().catch((error: unknown) => ctx.app.emit('error', error, ctx));
   });
@@ -43,8 +42,8 @@ export async function sendWhole(ctx: Context, answer: ListAnswer): Promise<void>
 }
 
 /**
- * What was never begun is not ended by ending its stream: a generator that did not start has no `finally` to run. So it is
- * begun and left, when a client goes before the first piece or wanted the head only. Elsewhere this finds it ended already.
+ * Closes a generator that may never have started: it has no `finally` to run, so it is started and returned from. Needed
+ * when a client disconnects before the first piece or asks only for headers. A finished generator is left unchanged.
  */
 function freeWith(source: Readable, chunks: AsyncIterable<unknown> | Iterable<unknown>): void {
   const begin = async (): Promise<void> => {
@@ -74,7 +73,7 @@ async function* pieces(
   yield pending + tail;
 }
 
-/** Sends one page. `nextAddress` makes the address of the page after the position given. */
+/** Sends one page. `nextAddress` returns the address of the page after a position. */
 export async function sendPage(
   ctx: Context,
   answer: ListAnswer,
@@ -90,7 +89,7 @@ export async function sendPage(
   ctx.body = head + texts.join(separator) + tail;
 }
 
-/** Sends what is not a JSON value or list: at once, or while it is being made, no faster than the client reads. */
+/** Sends an answer that is not a JSON value or list: whole, or in pieces no faster than the client reads. */
 export function sendRaw(
   ctx: Context,
   route: Route,
@@ -99,14 +98,14 @@ export function sendRaw(
   ctx.set('Cache-Control', 'no-store');
   if (typeof body === 'string') {
     ctx.body = body;
-    // Koa takes a text for plain, whatever was set before.
+    // Koa resets the type to text/plain when it gets a string.
     ctx.set('Content-Type', media);
     return;
   }
-  // Through a generator of its own: one that was ended before it began could not be begun any more.
+  // Through another generator: a generator that was closed before it started cannot be started again.
   const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
   freeWith(source, body);
   ctx.body = source;
-  // Koa takes a stream for binary, whatever was set before.
+  // Koa resets the type to binary when it gets a stream.
   ctx.set('Content-Type', media);
 }

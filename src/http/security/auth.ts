@@ -1,6 +1,6 @@
 /**
- * Who may do what: the one decision for requests and WebSockets alike. It is made at once, without waiting, so that nothing
- * happens between the question and the answer.
+ * Authorization: one decision for requests and WebSockets. It is synchronous, so that nothing changes between the check
+ * and the answer.
  */
 import type { IncomingMessage } from 'node:http';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -9,28 +9,28 @@ import { FailedAttempts } from './failed-attempts.ts';
 import { TooManyRequests } from '../response/problem.ts';
 import type { Scope } from '../route.ts';
 
-/** Whose request it is; both members are undefined when no credentials are needed. */
+/** The identity of a request; both members are undefined when no credentials are needed. */
 export interface Principal {
   tokenId: string | undefined;
-  /** The only runner this credential may act as. */
+  /** The only runner that this credential may act as. */
   runnerId: string | undefined;
 }
 
 export interface AccessOptions {
   tokens: Tokens;
-  /** Whether everybody may do everything while no tokens were made: right on loopback, elsewhere only if told so. */
+  /** Whether requests are allowed while no token exists: right on loopback, elsewhere only on the operator's request. */
   isOpenWithoutTokens: boolean;
   now: () => number;
-  /** Hears of refused credentials: where from, and why. Not called more often than refusals are counted. */
+  /** Called with the address and reason of a refused credential, at most as often as refusals are counted. */
   refused?: (address: string, why: string) => void;
 }
 
-/** Whose requests are, where none need credentials. */
+/** The principal of requests where no credentials are needed. */
 export const ANONYMOUS: Principal = { tokenId: undefined, runnerId: undefined };
-/** How a page passes its token to a WebSocket, for which browsers set no other header: the second protocol it asks for. */
+/** Prefix of the WebSocket protocol that carries a page's token: browsers set no other header. It is the second one offered. */
 const PROTOCOL = 'simbatch.bearer.';
 
-/** A credential was brought and is none, or none any more: the kind of refusal that is counted. */
+/** A wrong, revoked or expired credential: the kind of refusal that is counted. */
 class WrongCredential extends SimbatchError {}
 
 export class Access {
@@ -43,7 +43,7 @@ export class Access {
   }
 
   /**
-   * Whose request it is, if it may be done.
+   * Returns the principal of a request that is allowed.
    * @throws SimbatchError `unauthenticated`, `forbidden` (naming the missing scope) or `too-many-requests`
    */
   authorize(request: IncomingMessage, scope: Scope): Principal {
@@ -57,21 +57,21 @@ export class Access {
   }
 
   /**
-   * Asks again for a principal that was let in earlier and has stayed, such as the viewer behind a WebSocket. Refusals are not
-   * counted as attempts: nobody tried anything.
-   * @throws SimbatchError `unauthenticated` or `forbidden`, as `authorize` would by now
+   * Checks again a principal that was admitted earlier, such as the viewer of a WebSocket. Refusals are not counted, since no
+   * attempt was made.
+   * @throws SimbatchError `unauthenticated` or `forbidden`, as `authorize` would
    */
   confirm({ tokenId }: Principal, scope: Scope): void {
     if (scope === 'open') return;
     this.#decide(scope, tokenId === undefined ? undefined : () => this.#options.tokens.withId(tokenId));
   }
 
-  /** `find`: looks up the record of the credential; undefined when none was brought. */
+  /** `find` returns the record of the credential; undefined without a credential. */
   #decide(scope: TokenScope, find: (() => TokenRecord | undefined) | undefined): Principal {
     const { tokens, isOpenWithoutTokens, now } = this.#options;
     if (!tokens.areRequired) {
       if (isOpenWithoutTokens) return ANONYMOUS;
-      throw new SimbatchError('unauthenticated', 'This coordinator takes nothing without a token, and has none yet.');
+      throw new SimbatchError('unauthenticated', 'This coordinator requires a token, and none was created yet.');
     }
     if (find === undefined) {
       throw new SimbatchError('unauthenticated', 'This needs a token: send it as `Authorization: Bearer <token>`.');
@@ -91,8 +91,8 @@ export class Access {
   }
 
   /**
-   * Valid credentials are never refused for what others at the same address did: a proxy or a laboratory's gateway is one
-   * address, and 256 random bits are not found by trying. What is limited is the noise that wrong ones make.
+   * Valid credentials are never refused because of other clients at the same address: a proxy or a laboratory's gateway is one
+   * address, and guessing 256 random bits is hopeless. The limit only bounds the load of wrong credentials.
    */
   #refusal(request: IncomingMessage, why: string): SimbatchError {
     const address = request.socket.remoteAddress ?? 'an unknown address';
@@ -106,7 +106,7 @@ export class Access {
   }
 }
 
-/** A runner's token speaks for that runner alone. `actsAs`: the runner that the request, in its path or body, speaks for. */
+/** Refuses a runner's token for another runner. `actsAs`: the runner in the path or body of the request. */
 export function requireRunner({ tokenId, runnerId }: Principal, actsAs: string | undefined): void {
   if (runnerId === undefined || actsAs === runnerId) return;
   throw new SimbatchError(

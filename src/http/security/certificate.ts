@@ -1,20 +1,20 @@
-/** A certificate and its key: whether they can be used, before a server is made with them and whenever they are renewed. */
+/** Checks a certificate and its key, at the start and at each renewal. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { SimbatchError } from '../../domain/errors.ts';
 
-/** Both in PEM; after the certificate its chain, if it has one. */
+/** Both in PEM; the certificate is followed by its chain, if it has one. */
 export interface CertificatePair {
   cert: string;
   key: string;
 }
 
 /**
- * Calls `use` with a pair that fits together. What `use` throws is taken for a fault of the pair.
- * @throws SimbatchError `invalid-configuration` with one sentence that says why it cannot be used
+ * Calls `use` with a pair whose parts match. An error of `use` counts as a fault of the pair.
+ * @throws SimbatchError `invalid-configuration` with the reason
  */
 export function withUsable<T>(pair: CertificatePair, use: (pair: CertificatePair) => T): T {
   try {
-    // An empty or foreign key would be noticed only by the first client.
+    // Otherwise the first client would notice an empty or foreign key.
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
       throw new Error('the key is not the key of the certificate');
     }

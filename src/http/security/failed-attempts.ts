@@ -1,6 +1,6 @@
-/** Counts refused credentials per address, in memory that is bounded and without a timer. */
+/** Counts refused credentials per address in bounded memory and without a timer. */
 
-/** So many in one minute; then the address is told to wait until the minute is over. */
+/** Refusals per minute; beyond it the address must wait until the minute is over. */
 const ALLOWED = 20;
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
@@ -18,14 +18,14 @@ export class FailedAttempts {
     this.#now = now;
   }
 
-  /** Counts one more. Returns 0, or the ms to wait when there were too many. */
+  /** Counts one refusal. Returns 0, or the ms to wait when there were too many. */
   count(address: string): number {
     const now = this.#now();
     const place = neighbourhood(address);
     let window = this.#windows.get(place);
     if (window === undefined || now >= window.endsAtMs || window.endsAtMs - now > WINDOW_MS) {
       this.#windows.delete(place);
-      // The order of a Map is the order of insertion: the first one ends soonest.
+      // A Map iterates in insertion order: the first window ends soonest.
       if (this.#windows.size >= MAX_ADDRESSES) this.#windows.delete(this.#windows.keys().next().value as string);
       window = { endsAtMs: now + WINDOW_MS, failures: 0 };
       this.#windows.set(place, window);
@@ -35,7 +35,7 @@ export class FailedAttempts {
   }
 }
 
-/** One machine has a whole /64 of IPv6 addresses to speak from. */
+/** One machine owns a whole /64 of IPv6 addresses. */
 function neighbourhood(address: string): string {
   const isIpv6 = address.includes(':') && !address.includes('.');
   return isIpv6 ? address.split(':').slice(0, 4).join(':') : address;

@@ -1,12 +1,12 @@
 /**
- * Keeps a browser from being used against the coordinator: a foreign `Host` (DNS rebinding) is refused always, a request
- * that changes something is refused when a page of another origin sent it.
+ * Protects the coordinator from requests that a foreign page sends through a browser: a foreign `Host` (DNS rebinding) is
+ * always rejected, a change from a page of another origin too.
  */
 import { isIP } from 'node:net';
 import { SimbatchError } from '../../domain/errors.ts';
 
 export interface OriginRules {
-  /** Host names besides loopback under which the coordinator is reached, without port. */
+  /** Host names of the coordinator besides loopback, without port. */
   allowedHosts: readonly string[];
   /** Whether any IP address is accepted as Host: right where the coordinator listens beyond loopback. */
   anyAddress: boolean;
@@ -21,13 +21,13 @@ interface RequestHeaders {
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Throws `foreign-origin` for a request that a page elsewhere may have caused. */
+/** Throws `foreign-origin` for a request that a foreign page may have caused. */
 export function rejectCrossOrigin(request: RequestHeaders, rules: OriginRules): void {
   const { host = '' } = request;
   if (!isOwnHost(host, rules)) {
     throw new SimbatchError(
       'foreign-origin',
-      `The Host header is ${JSON.stringify(host.slice(0, 100))}, under which this coordinator is not known. ` +
+      `The Host header is ${JSON.stringify(host.slice(0, 100))}, which is not a name of this coordinator. ` +
         'Use a loopback address, or start it with that name among its allowed hosts.',
     );
   }
@@ -54,18 +54,18 @@ function isOwnHost(host: string, rules: OriginRules): boolean {
   return rules.allowedHosts.some((allowed) => allowed.toLowerCase() === name);
 }
 
-/** Whether a name or address is of this machine alone. */
+/** Returns whether a name or address is a loopback one. */
 export function isLoopbackAddress(name: string): boolean {
   return (isIP(name) === 4 && name.startsWith('127.')) || name === '::1';
 }
 
-/** The name in a Host header, in lower case, without port and brackets. */
+/** Returns the name in a Host header, in lower case, without port and brackets. */
 function hostName(host: string): string | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::\d{1,5})?$/.exec(host);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-/** `http://host:port` -> `host:port`, the default port left out as browsers do; undefined for `null` and nonsense. */
+/** `http://host:port` -> `host:port`, without the default port; undefined for `null` and invalid origins. */
 function hostOfOrigin(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

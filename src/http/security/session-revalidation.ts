@@ -1,13 +1,13 @@
 /**
- * Those who were let in and stay: whose each connection is, and whether it would be let in again. A token that was revoked or
- * has expired, and tokens that came to be required, end here what they began before. Knows no sockets.
+ * Revalidation of open sessions: revoked or expired tokens, and tokens that become required, end connections that began
+ * before. Independent of sockets.
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Access, Principal } from './auth.ts';
 import type { Scope } from '../route.ts';
 
-/** How often everybody is asked about: a look-up in memory each, and at most one look at the file of tokens for all. */
+/** Interval of revalidation: a lookup in memory for each session, and at most one read of the token file for all. */
 const CHECK_MS = 1_000;
 
 interface OpenSession {
@@ -18,43 +18,45 @@ interface OpenSession {
 
 export class SessionRevalidation {
   readonly #access: Pick<Access, 'confirm'>;
-  readonly #world: Pick<Clock, 'after'>;
-  readonly #held = new Set<OpenSession>();
-  #callOff: (() => void) | undefined;
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #sessions = new Set<OpenSession>();
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(access: Pick<Access, 'confirm'>, world: Pick<Clock, 'after'>) {
+  constructor(access: Pick<Access, 'confirm'>, clock: Pick<Clock, 'after'>) {
     this.#access = access;
-    this.#world = world;
+    this.#clock = clock;
   }
 
   /**
-   * Calls `end` once, with the refusal, when `principal` may not use `scope` any more. Call what is returned when the
-   * connection ends by itself. While nobody is held, nothing is checked.
+   * Calls `end` once, with the refusal, when `principal` may no longer use `scope`. The returned function ends the
+   * registration when the connection closes. Without sessions nothing is checked.
    */
-  hold(principal: Principal, scope: Scope, end: (error: SimbatchError) => void): () => void {
-    const held: OpenSession = { principal, scope, end };
-    this.#held.add(held);
-    this.#callOff ??= this.#world.after(CHECK_MS, () => this.#check());
+  watch(principal: Principal, scope: Scope, end: (error: SimbatchError) => void): () => void {
+    const session: OpenSession = { principal, scope, end };
+    this.#sessions.add(session);
+    this.#cancelTimer ??= this.#clock.after(CHECK_MS, () => this.#check());
     return () => {
-      this.#held.delete(held);
-      if (this.#held.size === 0) this.#rest();
+      this.#sessions.delete(session);
+      if (this.#sessions.size === 0) this.#stopChecks();
     };
   }
 
-  #rest(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+  #stopChecks(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   #check(): void {
-    for (const held of this.#held) {
+    for (const session of this.#sessions) {
       try {
-        this.#access.confirm(held.principal, held.scope);
+        this.#access.confirm(session.principal, session.scope);
       } catch (error) {
-        this.#held.delete(held);
-        held.end(error instanceof SimbatchError ? error : new SimbatchError('internal', 'Access cannot be checked.'));
+        this.#sessions.delete(session);
+        session.end(
+          error instanceof SimbatchError ? error : new SimbatchError('internal', 'Access cannot be checked.'),
+        );
       }
     }
-    this.#callOff = this.#held.size === 0 ? undefined : this.#world.after(CHECK_MS, () => this.#check());
+    this.#cancelTimer = this.#sessions.size === 0 ? undefined : this.#clock.after(CHECK_MS, () => this.#check());
   }
 }

@@ -1,4 +1,4 @@
-/** The live feed as a viewer sees it: who may connect, what is told, how one gets back in, what nonsense comes to. */
+/** The live feed from a viewer's side: admission, messages, resumption, invalid requests. */
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
@@ -16,7 +16,7 @@ interface Message {
   data: Record<string, any>;
 }
 
-describe('live feed', () => {
+describe('http/live', () => {
   let coordinator: Coordinator;
   let http: HttpServer;
   const open: WebSocket[] = [];
@@ -24,7 +24,7 @@ describe('live feed', () => {
   beforeEach(async () => {
     coordinator = await openCoordinator(new MemoryStore(), systemClock);
     const log = { debug: () => {}, info: () => {}, error: () => {} };
-    http = await startHttp({ coordinator, live: coordinator, host: '127.0.0.1', port: 0, log, world: systemClock });
+    http = await startHttp({ coordinator, live: coordinator, host: '127.0.0.1', port: 0, log, clock: systemClock });
   });
   afterEach(async () => {
     for (const socket of open.splice(0)) socket.terminate();
@@ -34,14 +34,14 @@ describe('live feed', () => {
 
   class Viewer {
     readonly socket: WebSocket;
-    readonly heard: Message[] = [];
+    readonly received: Message[] = [];
     #wake = (): void => {};
 
     constructor(path: string, headers: Record<string, string> = {}) {
       this.socket = new WebSocket(http.url.replace('http', 'ws') + path, { headers });
       open.push(this.socket);
       this.socket.on('message', (data) => {
-        this.heard.push(JSON.parse((data as Buffer).toString()) as Message);
+        this.received.push(JSON.parse((data as Buffer).toString()) as Message);
         this.#wake();
       });
     }
@@ -57,11 +57,11 @@ describe('live feed', () => {
       this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
     }
 
-    /** The first message from here on that fits; takes all up to it away. */
+    /** Returns the next message that matches and drops those before it. */
     async next(fits: (message: Message) => boolean): Promise<Message> {
       for (;;) {
-        while (this.heard.length > 0) {
-          const message = this.heard.shift()!;
+        while (this.received.length > 0) {
+          const message = this.received.shift()!;
           if (fits(message)) return message;
         }
         await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -115,10 +115,10 @@ describe('live feed', () => {
     ['a topic of Object', { type: 'subscribe', topic: 'machine/constructor' }, 'not-found'],
     ['a batch that is none', { type: 'subscribe', topic: 'batch/x' }, 'not-found'],
     ['an unknown batch', { type: 'subscribe', topic: 'batch/01890000-0000-8000-8000-000000000000' }, 'unknown-batch'],
-    ['an unknown runner', { type: 'subscribe', topic: 'machine/runner/nobody' }, 'unknown-runner'],
+    ['an unknown runner', { type: 'subscribe', topic: 'machine/runner/absent' }, 'unknown-runner'],
   ];
   for (const [what, message, code] of NONSENSE) {
-    it(`says ${code} to ${what} and stays`, async () => {
+    it(`answers ${code} to ${what} and stays connected`, async () => {
       const it = new Viewer('/live');
       await it.opened();
       it.say(message);
@@ -128,7 +128,7 @@ describe('live feed', () => {
     });
   }
 
-  it('ends a viewer that sends too much at once', async () => {
+  it('disconnects a viewer that sends too much at once', async () => {
     const it = new Viewer('/live');
     await it.opened();
     const closed = new Promise<number>((resolve) => it.socket.on('close', resolve));
@@ -136,7 +136,7 @@ describe('live feed', () => {
     expect(await closed).to.equal(1009);
   });
 
-  it('tells a batch from its snapshot to its end, run by run', async () => {
+  it('follows a batch from the full message to its end, run by run', async () => {
     await register();
     const { batch_id } = await coordinator.submit(study({ runs: 3 }));
     const it = await viewer(`batch/${batch_id}`);
@@ -160,7 +160,7 @@ describe('live feed', () => {
     expect(rows.get(1).outputs).to.deep.equal({ miss: 1.5, execution_time_secs: 2 });
   });
 
-  it('lets one who comes back go on where it was, and gives a snapshot where that is not known', async () => {
+  it('resumes from the last position, and sends a full message when the position is unknown', async () => {
     await register();
     const first = await viewer('pool');
     const { epoch, seq } = await first.next(() => true);
@@ -176,7 +176,7 @@ describe('live feed', () => {
     }
   });
 
-  it('counts actors by state and tells transitions', async () => {
+  it('counts actors by state and reports transitions', async () => {
     await register();
     const it = await viewer('machine/job');
     expect((await it.next(() => true)).data['counts']).to.not.have.property('Running');
@@ -196,7 +196,7 @@ describe('live feed', () => {
     expect(flow).to.deep.equal({ 'Pending|CLAIM|Claimed': 1, 'Claimed|START|Running': 1 });
   });
 
-  it('tells those who watch a batch, its runs or all batches that it was deleted', async () => {
+  it('reports a deleted batch to subscribers of the batch, of its runs and of all batches', async () => {
     await register();
     const { batch_id } = await coordinator.submit(study({ runs: 1 }));
     const { assignments } = await coordinator.claim('r1', { instance: 'i', max_jobs: 1 });
@@ -219,10 +219,10 @@ describe('live feed', () => {
     expect(codes).to.deep.equal(['unknown-batch', 'unknown-job', 'unknown-job', 'unknown-batch']);
     await coordinator.submit(study({ runs: 1 }));
     await all.next((message) => message.type === 'delta');
-    expect(within.flatMap((it) => it.heard)).to.deep.equal([]);
+    expect(within.flatMap((it) => it.received)).to.deep.equal([]);
   });
 
-  it('tells those who watch the pool or a runner that it was forgotten', async () => {
+  it('reports a forgotten runner to subscribers of the pool and of the runner', async () => {
     await register();
     await coordinator.signOff('r1', { instance: 'i' });
     const pool = await viewer('pool');
@@ -237,7 +237,7 @@ describe('live feed', () => {
     expect((await pool.next(() => true)).data['runners'][0].id).to.equal('r1');
   });
 
-  it('coalesces: a thousand changes are a handful of messages', async () => {
+  it('coalesces a thousand changes into a handful of messages', async () => {
     await register();
     await coordinator.submit(study({ runs: 5 }));
     const it = await viewer('pool');
@@ -245,10 +245,10 @@ describe('live feed', () => {
     for (let n = 0; n < 1_000; n += 1) void coordinator.heartbeat('r1', { instance: 'i', holding: [] });
     await coordinator.drain('r1', 'last');
     await it.next((message) => message.data['runners']?.[0].drain_reason === 'last');
-    expect(it.heard.length).to.be.lessThan(10);
+    expect(it.received.length).to.be.lessThan(10);
   });
 
-  it('keeps nothing up once everybody has left', async () => {
+  it('holds nothing after the last viewer has disconnected', async () => {
     const it = await viewer('pool');
     await it.next(() => true);
     expect(coordinator.core.turns.isWatched).to.equal(true);
@@ -256,7 +256,7 @@ describe('live feed', () => {
     expect(coordinator.core.turns.isWatched).to.equal(false);
   });
 
-  it('speaks the inspection format: an actor, then its events with the state after each', async () => {
+  it('sends the inspection format: an actor, then its events with the state after each', async () => {
     const it = new Viewer('/inspect');
     await it.opened();
     await register();

@@ -10,7 +10,7 @@ const complete = (metadata: string, files = '[]') =>
 const nested = (depth: number) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 const study = JSON.stringify(submission);
 
-describe('hostile bodies', () => {
+describe('http/request: hostile bodies', () => {
   let server: TestServer;
   before(async () => {
     server = await listen();
@@ -55,7 +55,7 @@ describe('hostile bodies', () => {
     });
   }
 
-  it('any JSON value is refused with its pointers by any route that takes a body', async () => {
+  it('are rejected with pointers by every route with a body, for any JSON value', async () => {
     const paths = ['/jobs', '/runners', '/runners/r1/claims', '/runners/r1/reports', `/jobs/${JOB_ID}/fail`];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), fc.json({ maxDepth: 5 }), async (path, text) => {
@@ -68,14 +68,14 @@ describe('hostile bodies', () => {
     );
   });
 
-  it('names the place of what is not finite in free-form metadata', async () => {
+  it('get the pointer of a non-finite number in free-form metadata', async () => {
     const problem: any = await (
       await post(`${server.url}/jobs/${JOB_ID}/complete`, complete('{"a/b":[0,1e999]}'))
     ).json();
     expect(problem.errors).to.deep.equal([{ pointer: '/result/metadata/a~1b/1', detail: 'must be a finite number' }]);
   });
 
-  it('says clearly that an error message is too long', async () => {
+  it('get a clear fault for an error message that is too long', async () => {
     const body = { runner_id: 'r1', attempt: 1, reason: 'exit', error_message: 'x'.repeat(65_537) };
     const problem: any = await (await post(`${server.url}/jobs/${JOB_ID}/fail`, body)).json();
     expect(problem.errors).to.deep.equal([
@@ -83,7 +83,7 @@ describe('hostile bodies', () => {
     ]);
   });
 
-  it('answers what is not HTTP with 400 and goes on', async () => {
+  it('are answered with 400 when they are not HTTP, and the server continues', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(server.port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
       let text = '';
@@ -95,7 +95,7 @@ describe('hostile bodies', () => {
     expect((await fetch(`${server.url}/healthz`)).status).to.equal(200);
   });
 
-  it('cuts a request that does not arrive in time', async () => {
+  it('are cut when they do not arrive in time', async () => {
     const slow = await listen({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(slow.port, '127.0.0.1', () =>
@@ -113,7 +113,7 @@ describe('hostile bodies', () => {
   });
 });
 
-describe('foreign origins', () => {
+describe('http/security/origin', () => {
   let server: TestServer;
   let own: string;
   const coordinator = fakeCoordinator();

@@ -5,7 +5,7 @@ import { complexityFault } from '../../../src/http/request/json-complexity.ts';
 const filler = `"${'x'.repeat(70_000)}"`;
 const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join(',')}}`;
 
-describe('the extent of a body', () => {
+describe('http/request/json-complexity', () => {
   const table: [string, string, RegExp | undefined][] = [
     ['500 levels', `[${filler},${'['.repeat(499)}${']'.repeat(499)}]`, undefined],
     ['501 levels', `[${filler},${'['.repeat(500)}${']'.repeat(500)}]`, /deeper than 500/],
@@ -25,7 +25,7 @@ describe('the extent of a body', () => {
     });
   }
 
-  it('is fine for any JSON value that is small', () => {
+  it('accepts every small JSON value', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(complexityFault(`[${text},${filler}]`)).to.equal(undefined);

@@ -22,9 +22,9 @@ function withMember(path: string, value: unknown): any {
 const distribution = (members: object) => ({ d: { distribution: members, units: '' } });
 const condition = (text: unknown) => [{ variable: 'v', condition: text, description: '' }];
 
-describe('the faults of a study', () => {
+describe('http/request/validate: the faults of a study', () => {
   const normal = { distribution: { type: 'normal', mean: 1, std_dev: 1 }, units: '' };
-  // the member that is wrong, its value, where the fault is told, what it says
+  // the wrong member, its value, the pointer of the fault, its text
   const table: [string, unknown, string, RegExp][] = [
     ['/name', undefined, '/name', /^is required$/],
     ['/name', '', '/name', /empty/],
@@ -160,7 +160,7 @@ describe('the faults of a study', () => {
     });
   }
 
-  // What is allowed although it looks odd.
+  // Unusual values that are allowed.
   const accepted: [string, unknown][] = [
     ['/config/monte_carlo/seed', null],
     ['/config/monte_carlo/seed', undefined],
@@ -182,13 +182,13 @@ describe('the faults of a study', () => {
     });
   }
 
-  it('are passed over, not met, where the shape is wrong', () => {
+  it('are skipped where the shape is wrong', () => {
     for (const odd of [null, 1, [], {}, { config: null }, { config: { compute: [], early_termination: 'x' } }]) {
       expect(submissionFaults(odd)).to.deep.equal([]);
     }
   });
 
-  it('are never more than a hundred, and say how many there are', () => {
+  it('are limited to a hundred, with the total number', () => {
     const study = withMember('/config/telemetry/variables', Array(500).fill(1));
     const faults = studyFaults(study);
     expect(faults).to.have.length(100);
@@ -200,7 +200,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'nothing').slice(0, 60);
 }
 
-describe('a refused request', () => {
+describe('http/request: a refused request', () => {
   let server: TestServer;
   const coordinator = fakeCoordinator();
   before(async () => {
@@ -208,7 +208,7 @@ describe('a refused request', () => {
   });
   after(() => server.close(0));
 
-  it('tells all its faults at once, of shape and of meaning, and reaches nobody', async () => {
+  it('lists all faults of shape and of meaning, and does not reach the coordinator', async () => {
     const study = withMember('/name', undefined);
     study.config.monte_carlo.runs = -1;
     study.config.early_termination.conditions = [{ variable: 'v', condition: 'low', description: '' }];
@@ -224,7 +224,7 @@ describe('a refused request', () => {
     expect(coordinator.calls).to.deep.equal([]);
   });
 
-  it('is refused for a number too large for a double', async () => {
+  it('is caused by a number too large for a double', async () => {
     const text = JSON.stringify(submission).replace('"mean":10', '"mean":1e999');
     const problem: any = await (await post(`${server.url}/jobs`, text)).json();
     expect(problem.errors).to.deep.equal([
@@ -232,7 +232,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('keeps every digit of a seed on the way in and out', async () => {
+  it('keeps every digit of a seed in both directions', async () => {
     const text = JSON.stringify(submission).replace('"seed":7', '"seed":9223372036854775807');
     expect((await post(`${server.url}/jobs`, text)).status).to.equal(200);
     const [given] = coordinator.calls.at(-1)!.args as [typeof submission];

@@ -5,7 +5,7 @@ import { listen, post, rawRequest, type TestServer } from '../../support/http.ts
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('errors', () => {
+describe('http/response/problem', () => {
   let server: TestServer;
   const coordinator = fakeCoordinator({
     jobHistory: async () => {
@@ -32,7 +32,7 @@ describe('errors', () => {
     attempt: 1,
     result: { execution_time_secs: 1, output_files: [], metadata: {} },
   });
-  // method, path, headers, body -> status, code, what the detail says
+  // method, path, headers, body -> status, code, detail
   const table: [string, string, Record<string, string>, string, number, string, RegExp][] = [
     ['GET', '/nothing', {}, '', 404, 'not-found', /nothing at \/nothing/],
     ['GET', '/jobs/', {}, '', 404, 'not-found', /\/jobs\//],
@@ -145,14 +145,14 @@ describe('errors', () => {
     });
   }
 
-  it('writes a fault of its own to the log, with the request that met it', async () => {
+  it('logs an internal fault with its request', async () => {
     await rawRequest(`${server.url}/jobs/${JOB_ID}/history`, 'GET', { 'x-request-id': 'mine-1' });
-    const fault = server.heard.findLast(({ level }) => level === 'error')!;
+    const fault = server.received.findLast(({ level }) => level === 'error')!;
     expect(fault.facts).to.include({ requestId: 'mine-1', method: 'GET' });
     expect((fault.facts['err'] as Error).message).to.equal('secret of the inside');
   });
 
-  it('gives the problems of refused reports their status', async () => {
+  it('adds the status to the problems of refused reports', async () => {
     const other = await listen({
       coordinator: fakeCoordinator({
         reports: async () => [{ job_id: JOB_ID, refusal: new SimbatchError('stale-attempt', 'old') }],

@@ -8,7 +8,7 @@ import { listen, rawRequest, type TestServer } from '../../support/http.ts';
 
 const TOTAL = 100_000;
 
-describe('lists', () => {
+describe('http/response/stream: lists', () => {
   let server: TestServer;
   const listings: FakeListing<unknown>[] = [];
   const kept = <T>(listing: FakeListing<T>): FakeListing<T> => {
@@ -35,7 +35,7 @@ describe('lists', () => {
   });
   after(() => server.close(0));
 
-  it('are sent whole without a limit', async () => {
+  it('are streamed whole without a limit', async () => {
     const response = await fetch(`${server.url}/jobs`);
     expect(response.headers.get('x-total-count')).to.equal(String(TOTAL));
     const jobs = (await response.json()) as { run_config: { run_id: number } }[];
@@ -51,16 +51,16 @@ describe('lists', () => {
     expect(JSON.parse(text)).to.have.length(2);
   });
 
-  it('are read no faster than the client reads, and freed when it leaves', async () => {
+  it('are read no faster than the client reads, and released when it disconnects', async () => {
     const { port } = server.server.address() as AddressInfo;
     await new Promise<void>((resolve, reject) => {
       const request = get({ host: '127.0.0.1', port, path: '/jobs' }, (response) => {
         response.once('readable', () => {
           response.read(1);
-          // Time for the server to run ahead, if it would.
+          // Time in which a server without back-pressure would run ahead.
           setTimeout(() => {
             const made = last().chunksMade;
-            expect(made, 'chunks of 1000 made while nobody reads').to.be.below(400);
+            expect(made, 'chunks of 1000 made while the client does not read').to.be.below(400);
             expect(last().freed).to.equal(false);
             response.destroy();
             resolve();
@@ -73,15 +73,15 @@ describe('lists', () => {
     expect(last().freed).to.equal(true);
   });
 
-  it('break off, rather than end early, when the coordinator cannot go on', async () => {
+  it('cut the connection when the coordinator fails in the middle', async () => {
     const response = await fetch(`${server.url}/batches`);
     expect(response.status).to.equal(200);
     const failure = await response.text().catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(Error);
-    expect(server.heard.some(({ message }) => message === 'an answer broke off')).to.equal(true);
+    expect(server.received.some(({ message }) => message === 'an answer broke off')).to.equal(true);
   });
 
-  it('are answered with a problem when they fail before they begin', async () => {
+  it('are answered with a problem when they fail before the first item', async () => {
     const other = await listen({
       coordinator: fakeCoordinator({
         jobs: async () =>
@@ -96,13 +96,13 @@ describe('lists', () => {
     await other.close(0);
   });
 
-  it('free what they were made from after HEAD', async () => {
+  it('release their resources after HEAD', async () => {
     const answer = await rawRequest(`${server.url}/jobs`, 'HEAD', {});
     expect(answer).to.include({ status: 200, body: '' });
     expect(last()).to.include({ chunksMade: 1, freed: true });
   });
 
-  it('come in pages with a limit, each leading to the next', async () => {
+  it('are paged with a limit, each page with the address of the next', async () => {
     const ids: number[] = [];
     let address: string | undefined = '/jobs?limit=40000&status=Pending';
     const refused = await fetch(server.url + address);
@@ -120,7 +120,7 @@ describe('lists', () => {
     expect(ids).to.deep.equal(Array.from({ length: TOTAL }, (_, index) => index));
   });
 
-  it('of results keep the batch around them, whole and in pages', async () => {
+  it('of results include the batch, whole and in pages', async () => {
     const whole: any = await (await fetch(`${server.url}/batches/${BATCH_ID}/results`)).json();
     const page = await fetch(`${server.url}/batches/${BATCH_ID}/results?limit=2`);
     expect(whole.batch).to.deep.equal(batch);
@@ -129,7 +129,7 @@ describe('lists', () => {
     expect(page.headers.get('link')).to.match(/results\?limit=2&cursor=/);
   });
 
-  it('refuse a cursor of another filter, an altered one and a made-up one', async () => {
+  it('reject a cursor of another filter, an altered one and an invented one', async () => {
     const page = await fetch(`${server.url}/jobs?limit=1&status=Pending`);
     const cursor = /cursor=([\w-]+)/.exec(page.headers.get('link')!)![1]!;
     const of = async (query: string) => (await fetch(`${server.url}/jobs?${query}`)).status;
@@ -142,8 +142,8 @@ describe('lists', () => {
   });
 });
 
-describe('cursors', () => {
-  it('give back the position they were made of, for their own list only', () => {
+describe('http/request/cursor', () => {
+  it('return their position for their own list only', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (list, other, position) => {
         expect(readCursor(list, makeCursor(list, position))).to.equal(position);
@@ -152,7 +152,7 @@ describe('cursors', () => {
     );
   });
 
-  it('are refused when a person or a program made them up', () => {
+  it('are rejected when they were not issued', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => readCursor('/jobs', text)).to.throw(/cursor/);

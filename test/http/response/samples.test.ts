@@ -13,7 +13,7 @@ interface Row {
   parameters: Record<string, number>;
 }
 
-describe('the samples of a batch', () => {
+describe('http: the samples of a batch', () => {
   let server: TestServer;
   const samples: CoordinatorApi['samples'] = async () => ({ sampler, totalJobs: RUNS });
   before(async () => {
@@ -41,7 +41,7 @@ describe('the samples of a batch', () => {
     });
   }
 
-  it('are those of the sampler, whatever part is asked for', async () => {
+  it('equal the samples of the sampler for every part', async () => {
     const rows = (await (await ask('?from=999998')).json()) as Row[];
     expect(rows.map((it) => it.run_id)).to.deep.equal([999_998, 999_999]);
     expect(rows[1]!.parameters).to.deep.equal({ ...sampler.parameters(999_999) });
@@ -49,13 +49,13 @@ describe('the samples of a batch', () => {
     expect(await (await ask('?from=9&to=5')).json()).to.deep.equal([]);
   });
 
-  it('are refused in a format that there is not', async () => {
+  it('are refused in an unknown format', async () => {
     const response = await ask('?format=xml');
     expect(response.status).to.equal(400);
     expect(await response.json()).to.include({ code: 'malformed-query' });
   });
 
-  it('are made only as far as they are read', async () => {
+  it('are computed only as far as they are read', async () => {
     const heldBefore = process.memoryUsage().rss;
     const response = await ask('?format=csv');
     const reader = response.body!.getReader();

@@ -27,7 +27,7 @@ const BODIES: Record<string, unknown> = {
 const addressOf = (path: string) =>
   path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1');
 
-describe('every route', () => {
+describe('http/routes: every route', () => {
   let server: TestServer;
   const coordinator = fakeCoordinator();
   before(async () => {
@@ -48,7 +48,7 @@ describe('every route', () => {
     });
   }
 
-  it('passes to the coordinator what the request said', async () => {
+  it('passes the request to the coordinator unchanged', async () => {
     coordinator.calls.length = 0;
     await post(`${server.url}/runners/r1/drain?reason=new%20disk`);
     await post(`${server.url}/batches/${BATCH_ID}/cancel`, { reason: 'wrong mass' });

@@ -29,7 +29,7 @@ const BODIES: Record<string, unknown> = {
   failJob: { runner_id: 'r1', attempt: 1, reason: 'exit', error_message: 'no' },
 };
 
-describe('access', () => {
+describe('http/security/auth', () => {
   let folder: string;
   let now = 0;
   let server: TestServer;
@@ -82,7 +82,7 @@ describe('access', () => {
 
   for (const route of routes) {
     const path = route.path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1');
-    it(`${route.method} ${route.path} is for ${route.scope === 'open' ? 'everybody' : `the scope ${route.scope}`}`, async () => {
+    it(`${route.method} ${route.path} is for ${route.scope === 'open' ? 'every client' : `the scope ${route.scope}`}`, async () => {
       for (const scope of TOKEN_SCOPES) {
         const response = await ask(route.method, path, secrets[scope], BODIES[route.operationId]);
         const isAllowed = route.scope === 'open' || route.scope === scope;
@@ -98,7 +98,7 @@ describe('access', () => {
     });
 
     if (route.scope !== 'runner') continue;
-    it(`${route.method} ${route.path} lets a runner's token act as that runner only`, async () => {
+    it(`${route.method} ${route.path} restricts a runner's token to that runner`, async () => {
       const own = await ask(route.method, path, secrets.r1, BODIES[route.operationId]);
       const foreign = await ask(route.method, path, secrets.r2, BODIES[route.operationId]);
       expect([own.status, foreign.status]).to.deep.equal([200, 403]);
@@ -108,14 +108,14 @@ describe('access', () => {
     });
   }
 
-  it('is decided before anything else is told of the request', async () => {
+  it('is checked before any other fault of the request is reported', async () => {
     const asked = coordinator.calls.length;
     expect((await ask('GET', '/jobs/nonsense?what=1', undefined)).status).to.equal(401);
     expect((await ask('POST', '/jobs', undefined, { wrong: true })).status).to.equal(401);
     expect(coordinator.calls.length).to.equal(asked);
   });
 
-  it('takes no other scheme, and no token from the address', async () => {
+  it('accepts no other scheme, and no token in the address', async () => {
     for (const authorization of [`Basic ${secrets.read}`, secrets.read, 'Bearer', `Bearer ${secrets.read} x`]) {
       const answer = await rawRequest(`${server.url}/jobs`, 'GET', { authorization });
       expect(answer.status, authorization).to.equal(401);
@@ -126,7 +126,7 @@ describe('access', () => {
     ).to.equal(200);
   });
 
-  it('ends with the token: expired, revoked', async () => {
+  it('ends when the token expires or is revoked', async () => {
     expect((await ask('GET', '/jobs', secrets.brief)).status).to.equal(200);
     now = 1_000;
     const expired = await ask('GET', '/jobs', secrets.brief);
@@ -140,7 +140,7 @@ describe('access', () => {
     expect((await ask('GET', '/jobs', secrets.read)).status).to.equal(200);
   });
 
-  it('limits wrong tokens by address, and right ones never', async () => {
+  it('limits wrong tokens per address, and valid ones never', async () => {
     now += 60_000;
     const wrong = `sbt_00000000_${'x'.repeat(43)}`;
     const statuses: number[] = [];
@@ -154,12 +154,12 @@ describe('access', () => {
     expect((await ask('GET', '/jobs', wrong)).status).to.equal(401);
   });
 
-  it('no secret reaches the log', () => {
-    const heard = JSON.stringify(server.heard);
-    for (const secret of Object.values(secrets)) expect(heard).not.to.contain(secret.slice(13));
+  it('writes no secret to the log', () => {
+    const received = JSON.stringify(server.received);
+    for (const secret of Object.values(secrets)) expect(received).not.to.contain(secret.slice(13));
   });
 
-  it('is decided for a WebSocket by the same function, from a header or the protocols it asks for', () => {
+  it('uses the same check for a WebSocket, from a header or the offered protocols', () => {
     const request = (headers: Record<string, string>) =>
       ({ headers, socket: { remoteAddress: '::1' } }) as unknown as IncomingMessage;
     const { read } = secrets;
@@ -171,7 +171,7 @@ describe('access', () => {
     expect(() => mine.authorize(request(offered), 'operate')).to.throw(/`operate`/);
   });
 
-  it('without tokens is open only where it may be', async () => {
+  it('is open without tokens only on loopback or by option', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'simbatch-access-'));
     const request = { headers: {}, socket: {} } as IncomingMessage;
     const tokens = new Tokens(
@@ -182,13 +182,13 @@ describe('access', () => {
     const open = new Access({ tokens, isOpenWithoutTokens: true, now: () => now });
     const shut = new Access({ tokens, isOpenWithoutTokens: false, now: () => now });
     expect(open.authorize(request, 'operate')).to.deep.equal({ tokenId: undefined, runnerId: undefined });
-    expect(() => shut.authorize(request, 'read')).to.throw(/has none yet/);
+    expect(() => shut.authorize(request, 'read')).to.throw(/none was created yet/);
     await rm(empty, { recursive: true });
   });
 });
 
-describe('counting failed attempts', () => {
-  it('forgets with time, with a clock that stepped back, and the oldest of too many addresses', () => {
+describe('http/security/failed-attempts', () => {
+  it('drops counts after their minute, after a clock step, and of the oldest of too many addresses', () => {
     let now = 0;
     const failed = new FailedAttempts(() => now);
     const tries = (address: string, count: number) => Array.from({ length: count }, () => failed.count(address)).at(-1);

@@ -163,7 +163,7 @@ class Running {
       access: accessFor(flags, log, metrics),
       ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
-      world: systemClock,
+      clock: systemClock,
       allowedHosts: flags.allowedHost ?? [],
     });
     const http = this.#http;
