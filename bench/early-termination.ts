@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
-import { Attempt, inheritedEnvironment } from '../src/runner/attempt/run-attempt.ts';
+import { Attempt } from '../src/runner/attempt/run-attempt.ts';
+import { inheritedEnvironment } from '../src/runner/attempt/environment.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { measure, type Measure } from './support/measure.ts';
 
@@ -47,6 +48,7 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
       log,
       python: undefined,
       env: inheritedEnvironment(process.env),
+      environmentAllowed: ['*'],
       workingDirectory: folder,
     },
     {

@@ -87,7 +87,14 @@ export class Agent {
       config,
       spool,
       reporter: new ReportQueue(this.#link, log, { runnerId: config.id, instance }, this.#over.signal),
-      site: { clock, log, python: python?.executable, env, workingDirectory: config.workingDirectory },
+      site: {
+        clock,
+        log,
+        python: python?.executable,
+        env,
+        environmentAllowed: config.environmentAllowed,
+        workingDirectory: config.workingDirectory,
+      },
       leaving: this.#leaving.signal,
       onChange: () => {
         this.#wake();

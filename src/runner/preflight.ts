@@ -1,12 +1,13 @@
 /**
- * Whether this machine is as the configuration says: the entrypoints, the interpreter, the folders. Told before anything
- * starts and together with the faults of the configuration itself, so that a slip is not told by failed runs.
+ * Checks this machine against the configuration: entrypoints, interpreter, folders, credential. Runs before anything
+ * starts and reports together with the faults of the configuration itself, so that a mistake does not appear as failed runs.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDirectory, isWritable, makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { readConfig } from './config/config.ts';
+import { readCredential } from './config/credential.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
 import { entrypointProblem, findPython } from './attempt/engine.ts';
 import type { Python } from './attempt/engine.ts';
@@ -14,20 +15,26 @@ import { oneLine } from './system-error.ts';
 
 export interface Resolved {
   config: RunnerConfig;
+  /** Sent to the coordinator as a bearer token and nowhere else. */
+  token: string | undefined;
+  /** Settings that are valid and probably not intended; for the log. */
+  notes: readonly string[];
   /** Undefined: there is none, and no entrypoint needs it. */
   python: Python | undefined;
 }
 
-/** @throws SimbatchError `invalid-configuration`, naming every fault of the settings and of the machine, a line each. */
+/** @throws SimbatchError `invalid-configuration` with every fault of the settings and of the machine, a line each. */
 export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   const { config, faults, faultOf } = readConfig(sources);
-  const python = await findPython(config.pythonExecutable);
+  const python = await findPython(config.pythonExecutable, sources.env['PATH'] ?? '');
   const found = [
     ...faults,
     ...pythonFaults(config, python, faultOf),
     ...(await entrypointFaults(config, python, faultOf)),
     ...directoryFaults(config, faultOf),
   ];
+  const credential = readCredential({ ...config, env: sources.env });
+  found.push(...credential.faults);
   // Engines that share an entrypoint share its fault.
   if (found.length > 0) throw refusal([...new Set(found)].join('\n'));
   try {
@@ -35,7 +42,7 @@ export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   } catch (error) {
     throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
   }
-  return { config, python };
+  return { config, token: credential.token, notes: [...config.notes, ...credential.notes], python };
 }
 
 const refusal = (message: string): SimbatchError => new SimbatchError('invalid-configuration', message);

@@ -1,7 +1,7 @@
 /** Puts a runner together from its configuration: opens the spool, connects. */
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
-import { inheritedEnvironment } from './attempt/run-attempt.ts';
+import { inheritedEnvironment } from './attempt/environment.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
 import type { Resolved } from './preflight.ts';
@@ -19,16 +19,20 @@ export interface StartedRunner {
 
 /** @throws SimbatchError when another process has this runner id. */
 export async function startRunner(
-  { config, python }: Resolved,
+  { config, token, notes, python }: Resolved,
   given: { clock: Clock; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
 ): Promise<StartedRunner> {
   const { clock, log } = given;
-  for (const note of config.notes) log.warn(note);
-  const token = config.token === undefined ? {} : { token: config.token };
-  const client = new Client({ endpoint: config.endpoint, timeoutMs: EXCHANGE_MS, fetch: httpFetch(), ...token });
+  for (const note of notes) log.warn(note);
+  const client = new Client({
+    endpoint: config.endpoint,
+    timeoutMs: EXCHANGE_MS,
+    fetch: httpFetch(),
+    ...(token === undefined ? {} : { token }),
+  });
   const instance = randomUuid(clock);
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
-  const env = inheritedEnvironment(given.env);
+  const env = inheritedEnvironment(given.env, config.environmentInherited);
   const agent = new Agent({ config, client, spool, clock, log, instance, python, env });
   const engines = config.engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
   log.info(

@@ -30,6 +30,10 @@ tags: a, b
 cpu_cores: 4
 memory_gb: 2.5
 gpu_available: true
+environment_inherited: [AWS_*]
+environment_allowed: ['*', FUEL]
+token_file: /run/token
+token_fd: 4
 `;
 
 describe('runner: configuration', () => {
@@ -60,7 +64,10 @@ describe('runner: configuration', () => {
     const config = resolved({ flags: withEntrypoint });
     expect(config).to.deep.include({
       endpoint: 'http://127.0.0.1:7070',
-      token: undefined,
+      tokenFile: undefined,
+      tokenFd: undefined,
+      environmentInherited: [],
+      environmentAllowed: [],
       maxConcurrentJobs: 8,
       heartbeatIntervalSecs: 5,
       graceSecs: 30,
@@ -87,7 +94,10 @@ describe('runner: configuration', () => {
       id: 'lab-7',
       name: 'The fast one',
       endpoint: 'https://coordinator.example.org',
-      token: undefined,
+      tokenFile: '/run/token',
+      tokenFd: 4,
+      environmentInherited: ['AWS_*'],
+      environmentAllowed: ['*', 'FUEL'],
       maxConcurrentJobs: 3,
       heartbeatIntervalSecs: 7,
       graceSecs: 0,
@@ -125,6 +135,10 @@ describe('runner: configuration', () => {
     output_root: ['/f', '/e', '/x', 'outputRoot'],
     working_directory: ['/f', '/e', '/x', 'workingDirectory'],
     tags: ['f', 'e', 'x', 'tags'],
+    environment_inherited: ['F_*', 'E', 'X', 'environmentInherited'],
+    environment_allowed: ['F', 'E_*', 'X', 'environmentAllowed'],
+    token_file: ['/f', '/e', '/x', 'tokenFile'],
+    token_fd: ['3', '4', '5', 'tokenFd'],
     cpu_cores: ['1', '2', '3', 'cpuCores'],
     memory_gb: ['1', '2', '3', 'memoryGb'],
     gpu_available: ['true', 'false', true, 'gpuAvailable'],
@@ -189,10 +203,6 @@ describe('runner: configuration', () => {
     expect(notes[1]).to.include('b is not in engines');
   });
 
-  it('takes the credential from the environment', () => {
-    expect(resolved({ flags: withEntrypoint, env: { SVC_TOKEN: 's3' } }).token).to.equal('s3');
-  });
-
   const mistakes: [yaml: string, message: RegExp][] = [
     ['', /no engine: say what to execute/],
     ['engins: [a]\nentrypoint: x', /runner\.yaml:1:9: unknown field "engins"; did you mean engines\?/],
@@ -210,13 +220,17 @@ describe('runner: configuration', () => {
     ['entrypoint: x\ngpu_available: maybe', /gpu_available is "maybe" and must be true or false/],
     ['entrypoint: x\nrunner_id: a b', /runner_id is "a b" and must be 1 to 128/],
     ['entrypoint: x\nrunner_id: ../../etc', /runner_id is .* and must be/],
+    ['entrypoint: x\nenvironment_allowed: [A-B]', /must be a list of names of variables.*"A-B" is not one/],
     ['entrypoint: x\ntags:\n  - {a: 1}', /tags is .* and must be a list of texts/],
     ['entrypoint: x\ntags: {a: 1}', /:2:1: tags must be a single value or a list/],
     ['entrypoint:', /:1:1: entrypoint has no value/],
     ['entrypoint: x\nentrypoint: y', /:2:1: Map keys must be unique/],
     ['- a', /:1:1: the file must be a list of "field: value" lines/],
     ['a: [b', /runner\.yaml:1:\d+: /],
-    ['entrypoint: x\ntoken: abc', /:2:8: token does not belong in a file; set SVC_TOKEN/],
+    [
+      'entrypoint: x\ntoken: abc',
+      /:2:8: token does not belong in a file .*; put it into a file of its own and name that in token_file/,
+    ],
     [
       'engines: [rocket]\nrocekt_entrypoint: x',
       /:1:10: engine rocket has no entrypoint; set rocket_entrypoint .*did you mean that/,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../src/base/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import { MAIN, SIMULATION, Site } from '../support/runner-process.ts';
+import { MAIN, SIMULATION, Site, VARIABLES_ALLOWED } from '../support/runner-process.ts';
 
 const RUN_CONFIG = {
   run_id: 3,
@@ -35,7 +35,10 @@ describe('runner: one run by hand', () => {
     env: Record<string, string> = {},
     whenSaid?: [text: string, signal: NodeJS.Signals],
   ) {
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: site.folder, env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: site.folder,
+      env: { ...process.env, ...VARIABLES_ALLOWED, ...env },
+    });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

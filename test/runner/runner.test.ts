@@ -29,7 +29,12 @@ describe('runner: one job', () => {
   before(async () => {
     fake = await FakeCoordinator.start();
     site = new Site();
-    site.start(fake.url, [], { SVC_TOKEN: 'very-secret', INHERITED: 'yes' });
+    site.start(fake.url, [], {
+      SVC_TOKEN: 'very-secret',
+      INHERITED: 'yes',
+      KEPT_BACK: 'no',
+      SVC_RUNNER_ENVIRONMENT_INHERITED: 'INHERITED',
+    });
   });
   after(async () => {
     await site.clean();
@@ -62,7 +67,7 @@ describe('runner: one job', () => {
     const env = JSON.parse(readFileSync(join(directory, 'environment.json'), 'utf8')) as Record<string, string>;
     expect(env).to.include({ SVC_OUTPUT_DIR: directory, INHERITED: 'yes', BEHAVE: 'succeed' });
     expect(env['SVC_RUN_CONFIG']).to.be.a('string');
-    expect(env).not.to.have.property('SVC_TOKEN');
+    expect(env).not.to.have.any.keys('SVC_TOKEN', 'KEPT_BACK');
     expect(JSON.stringify(env)).not.to.include('very-secret');
     const seen = readFileSync(join(directory, 'run_config.txt'), 'utf8');
     expect(seen).to.include('"seed":9223372036854775807');
@@ -79,7 +84,9 @@ describe('runner: one job', () => {
     ['hang', 'timeout', /time limit of 1 s/, { timeoutSecs: 1 }],
     ['stubborn', 'timeout', /time limit of 1 s/, { timeoutSecs: 1 }],
     ['succeed', 'invalid', /container\.environment sets "SVC_OUTPUT_DIR"/, { environment: { SVC_OUTPUT_DIR: '/' } }],
-    ['succeed', 'invalid', /name "A=B"/, { environment: { 'A=B': '1' } }],
+    ['succeed', 'invalid', /sets "PATH": this runner does not allow/, { environment: { PATH: '/tmp' } }],
+    ['succeed', 'invalid', /sets "LD_PRELOAD"/, { environment: { LD_PRELOAD: '/tmp/x.so' } }],
+    ['succeed', 'invalid', /sets "A=B": no environment/, { environment: { 'A=B': '1' } }],
     ['succeed', 'invalid', /zero byte/, { environment: { A: 'x\0y' } }],
   ];
   for (const [behaviour, reason, message, more] of failures) {

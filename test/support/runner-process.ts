@@ -11,6 +11,13 @@ import { packageRoot } from '../../src/base/package.ts';
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
+/** What the simulations of the tests are told by variables, which no runner passes by default. */
+const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES';
+export const VARIABLES_ALLOWED = {
+  SVC_RUNNER_ENVIRONMENT_ALLOWED: VARIABLES,
+  SVC_RUNNER_ENVIRONMENT_INHERITED: VARIABLES,
+};
+
 export class RunnerProcess {
   readonly process: ChildProcess;
   log = '';
@@ -54,7 +61,7 @@ export class Site {
     const child = spawn(process.execPath, all, {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: this.folder,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...VARIABLES_ALLOWED, ...env },
     });
     const runner = new RunnerProcess(child);
     this.#processes.push(runner);

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, open, stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Engine } from '../config/config.ts';
 import { systemCode } from '../system-error.ts';
@@ -35,18 +35,36 @@ export function commandOf(
   return { command: entrypoint, args: [] };
 }
 
-/** Asks each candidate for its version; the first that answers is it. `configured` leaves no other candidate. */
-export async function findPython(configured: string | undefined): Promise<Python | undefined> {
+/**
+ * The first candidate that answers with its version, as an absolute path: the PATH of a study must not choose another.
+ * `configured` leaves no other candidate.
+ */
+export async function findPython(configured: string | undefined, searchPath: string): Promise<Python | undefined> {
   for (const executable of configured === undefined ? ['python3', 'python'] : [configured]) {
     try {
       const { stdout, stderr } = await promisify(execFile)(executable, ['--version'], { timeout: 10_000 });
       const version = /Python (\S{1,40})/.exec(`${stdout}${stderr}`)?.[1];
-      if (version !== undefined) return { executable, version };
+      if (version !== undefined) return { executable: await inPath(executable, searchPath), version };
     } catch {
       // Not there or not a Python: the next one.
     }
   }
   return undefined;
+}
+
+/** The file that a name without a slash is found at in `searchPath`; the name itself when there is none. */
+async function inPath(name: string, searchPath: string): Promise<string> {
+  if (name.includes('/')) return name;
+  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
+    const path = join(folder, name);
+    try {
+      await access(path, constants.X_OK);
+      if ((await stat(path)).isFile()) return path;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return name;
 }
 
 /** Why the entrypoint cannot be executed here and now, as a sentence; undefined when it can. */

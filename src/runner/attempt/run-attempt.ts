@@ -14,6 +14,7 @@ import type {
 } from '../../contract/types.ts';
 import { collectArtifacts } from './artifacts.ts';
 import type { Engine } from '../config/config.ts';
+import { environmentFault } from './environment.ts';
 import { commandOf, entrypointFault, launchFault } from './engine.ts';
 import type { Log } from '../log.ts';
 import { SimulationProcess } from './simulation-process.ts';
@@ -49,6 +50,8 @@ export interface ExecutionSite {
   python: string | undefined;
   /** The environment simulations inherit; see `inheritedEnvironment`. */
   env: Readonly<Record<string, string>>;
+  /** Patterns of variables that studies may set besides the default ones. */
+  environmentAllowed: readonly string[];
   workingDirectory: string;
   /** Told of each telemetry sample as it comes; for a person who watches. */
   onSample?: (sample: Sample) => void;
@@ -74,15 +77,6 @@ const SIGNAL_WORDS: Partial<Record<NodeJS.Signals, string>> = {
   SIGXCPU: 'CPU time limit',
   SIGXFSZ: 'file size limit',
 };
-
-/** The runner's environment without its own settings and its credential. */
-export function inheritedEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !name.startsWith('SVC_')) kept[name] = value;
-  }
-  return kept;
-}
 
 type Kill = { type: 'abandoned' } | { type: 'timeout' } | { type: 'early_termination'; message: string };
 
@@ -113,7 +107,7 @@ export class Attempt {
    * @param launched called once the process exists, before it is waited for.
    */
   async run(launched: (pid: number) => Promise<void> = async () => {}): Promise<AttemptEnd> {
-    const invalid = orderFault(this.#order);
+    const invalid = planFault(this.#order, this.#site.environmentAllowed);
     if (invalid !== undefined) return { type: 'fail', reason: 'invalid', error_message: invalid };
     try {
       const absent = await entrypointFault(this.#order.engine.entrypoint, this.#site.python);
@@ -248,19 +242,11 @@ function inWords(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {
   return `was killed by signal ${ending.signal}${words === undefined ? '' : ` (${words})`}`;
 }
 
-/** What no runner could execute. */
-function orderFault(order: ExecutionPlan): string | undefined {
-  for (const [name, value] of Object.entries(order.environment ?? {})) {
-    const shown = JSON.stringify(name);
-    if (name.startsWith('SVC_')) return `container.environment sets ${shown}; names with SVC_ belong to the runner`;
-    if (name === '' || /[=\0]/.test(name))
-      return `container.environment has the name ${shown}, which no environment can hold`;
-    if (value.includes('\0')) return `container.environment gives ${shown} a value with a zero byte`;
-  }
-  for (const [name, value] of Object.entries(order.runConfig.parameters)) {
-    if (!Number.isFinite(value)) return `parameter ${JSON.stringify(name)} is not a finite number`;
-  }
-  return undefined;
+/** Why no runner, or none with this configuration, can execute the plan. */
+function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
+  const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
+  if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
+  return environmentFault(plan.environment, environmentAllowed);
 }
 
 async function prepare(order: ExecutionPlan): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * The runner's configuration: defaults < configuration file < environment < flags, resolved once into a frozen object.
- * The settings themselves are the table in `config/fields.ts`. The credential comes from the environment alone.
+ * The settings themselves are the table in `config/fields.ts`. The credential is read in `credential.ts`.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -18,6 +18,7 @@ import {
   size,
   text,
   Unfit,
+  variables,
 } from './fields.ts';
 import type { FieldName, Given } from './fields.ts';
 import { readConfigFile } from './file.ts';
@@ -34,8 +35,9 @@ export interface RunnerConfig {
   id: string;
   name: string;
   endpoint: string;
-  /** Goes to the coordinator as a bearer token and nowhere else. */
-  token: string | undefined;
+  /** Where the credential is; `credential.ts` reads it. */
+  tokenFile: string | undefined;
+  tokenFd: number | undefined;
   maxConcurrentJobs: number;
   heartbeatIntervalSecs: number;
   graceSecs: number;
@@ -45,6 +47,9 @@ export interface RunnerConfig {
   tags: readonly string[];
   /** Undefined: `python3`, then `python`, from PATH. */
   pythonExecutable: string | undefined;
+  /** Patterns of variables, besides the default ones: those that simulations inherit, and those that studies may set. */
+  environmentInherited: readonly string[];
+  environmentAllowed: readonly string[];
   /** Absolute paths. */
   outputRoot: string;
   workingDirectory: string;
@@ -142,7 +147,8 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     id: runnerId,
     name: settings.read('name', text, runnerId),
     endpoint: settings.read('endpoint', address, DEFAULT_ENDPOINT),
-    token: sources.env['SVC_TOKEN'] === '' ? undefined : sources.env['SVC_TOKEN'],
+    tokenFile: settings.read<string | undefined>('token_file', path, undefined),
+    tokenFd: settings.read<number | undefined>('token_fd', atLeast(0), undefined),
     maxConcurrentJobs: settings.read('max_concurrent_jobs', atLeast(1), host.cpuCores),
     heartbeatIntervalSecs: settings.read('heartbeat_interval_secs', atLeast(1, LONGEST_INTERVAL_SECS), 5),
     graceSecs: settings.read('grace_secs', atLeast(0), 30),
@@ -150,6 +156,8 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     capabilities: settings.read('capabilities', list, []),
     tags: settings.read('tags', list, []),
     pythonExecutable: settings.read<string | undefined>('python_executable', program, undefined),
+    environmentInherited: settings.read('environment_inherited', variables, []),
+    environmentAllowed: settings.read('environment_allowed', variables, []),
     outputRoot,
     workingDirectory: settings.read('working_directory', path, sources.cwd),
     cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),
@@ -182,7 +190,7 @@ function takeFile(settings: Settings, file: string): void {
     else if (engine !== undefined) settings.entrypoints.set(engine, given);
     else if (CREDENTIAL_FIELDS.includes(name.toLowerCase())) {
       settings.faults.push(
-        `${given.where}: ${name} does not belong in a file; set SVC_TOKEN in the environment instead`,
+        `${given.where}: ${name} does not belong in a file that is copied and shared; put it into a file of its own and name that in token_file`,
       );
     } else {
       const near = closestMatch(name, [...known.keys()]);

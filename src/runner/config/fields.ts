@@ -3,6 +3,7 @@
  * be. A new setting is a row here, a member of `RunnerConfig` and a line in docs/runner.md.
  */
 import { isAbsolute, resolve } from 'node:path';
+import { VARIABLE_PATTERN } from '../attempt/environment.ts';
 import { endpointFault } from '../../client/transport.ts';
 
 export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean';
@@ -83,6 +84,34 @@ export const FIELDS = [
     flag: 'working-directory',
     kind: 'path',
     text: 'working directory of the simulations',
+  },
+  {
+    name: 'environment_inherited',
+    env: 'SVC_RUNNER_ENVIRONMENT_INHERITED',
+    flag: 'environment-inherited',
+    kind: 'list',
+    text: "further variables of the runner's environment that simulations get; a name, PREFIX_* or *",
+  },
+  {
+    name: 'environment_allowed',
+    env: 'SVC_RUNNER_ENVIRONMENT_ALLOWED',
+    flag: 'environment-allowed',
+    kind: 'list',
+    text: 'further variables that a study may set; a name, PREFIX_* or *',
+  },
+  {
+    name: 'token_file',
+    env: 'SVC_TOKEN_FILE',
+    flag: 'token-file',
+    kind: 'path',
+    text: 'file that holds the credential',
+  },
+  {
+    name: 'token_fd',
+    env: 'SVC_TOKEN_FD',
+    flag: 'token-fd',
+    kind: 'count',
+    text: 'open file descriptor from which the credential is read',
   },
   { name: 'tags', env: 'SVC_RUNNER_TAGS', flag: 'tags', kind: 'list', text: 'tags shown in the API' },
   {
@@ -178,6 +207,17 @@ export function list(given: Given): readonly string[] {
     return trimmed;
   });
   return [...new Set(items)];
+}
+
+/** Names of environment variables, each with `*` at its end for a prefix. */
+export function variables(given: Given): readonly string[] {
+  const names = list(given);
+  const wrong = names.find((name) => !VARIABLE_PATTERN.test(name));
+  if (wrong !== undefined)
+    throw new Unfit(
+      `must be a list of names of variables, with * at the end for a prefix; ${JSON.stringify(wrong)} is not one`,
+    );
+  return names;
 }
 
 /** An integer in [least, most]. */

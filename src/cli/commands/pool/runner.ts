@@ -1,4 +1,4 @@
-/** `simbatch runner`: reads flags and environment, runs one runner, and turns signals into leaving. */
+/** `simbatch runner`: reads flags and environment, runs one runner, and stops it on signals. */
 import os from 'node:os';
 import { Command, Option } from 'commander';
 import type { ConfigSources } from '../../../runner/config/config.ts';
@@ -59,7 +59,7 @@ export function configSources(options: Record<string, unknown>): ConfigSources {
   return {
     flags,
     ...(typeof config === 'string' ? { file: config } : {}),
-    env: process.env,
+    env: { ...process.env },
     cwd: process.cwd(),
     host: {
       hostname: os.hostname(),
@@ -77,19 +77,31 @@ export function runnerCommand(): Command {
   return command
     .addOption(new Option('--log-format <format>', 'default: text on a terminal, else json').choices(['text', 'json']))
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
-    .addHelpText('after', '\nThe credential is taken from SVC_TOKEN and from nowhere else. See docs/runner.md.')
+    .addHelpText(
+      'after',
+      '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd. See docs/runner.md.',
+    )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
       // Loaded here, because the other commands must not wait for them.
       const { resolveHere } = await import('../../../runner/preflight.ts');
+      const { hideVariable, TOKEN_VARIABLE } = await import('../../../runner/config/credential.ts');
       const { createLog } = await import('../../../runner/log.ts');
       const { startRunner } = await import('../../../runner/start.ts');
-      const resolved = await resolveHere(configSources(options));
+      const sources = configSources(options);
+      const exposed = hideVariable(TOKEN_VARIABLE);
+      delete process.env[TOKEN_VARIABLE];
+      const resolved = await resolveHere(sources);
       const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
       const log = createLog(process.stderr, { format, level: options.logLevel });
+      if (exposed !== undefined) {
+        log.warn(
+          `${TOKEN_VARIABLE} stays readable for other processes of this user: ${exposed}; use --token-file instead`,
+        );
+      }
       const { agent, spool } = await startRunner(resolved, {
         clock: systemClock,
         log,
-        env: process.env,
+        env: sources.env,
         pid: process.pid,
       });
 

@@ -9,7 +9,14 @@ import type { StudyPart } from '../../../runner/local-run.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { configOptions, configSources } from '../pool/runner.ts';
 
-const FIELDS_OF_A_RUN: readonly FieldName[] = ['engines', 'entrypoint', 'python_executable', 'working_directory'];
+const FIELDS_OF_A_RUN: readonly FieldName[] = [
+  'engines',
+  'entrypoint',
+  'python_executable',
+  'working_directory',
+  'environment_inherited',
+  'environment_allowed',
+];
 
 export interface LocalOptions {
   [name: string]: unknown;
@@ -35,7 +42,7 @@ export async function executeLocally(
   // Loaded here, because the other commands must not wait for them.
   const { resolveConfig } = await import('../../../runner/config/config.ts');
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
-  const { inheritedEnvironment } = await import('../../../runner/attempt/run-attempt.ts');
+  const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');
   const { createLog } = await import('../../../runner/log.ts');
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
   const config = resolveConfig(configSources(options));
@@ -45,7 +52,7 @@ export async function executeLocally(
     throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
   const directory =
     options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
-  const python = await findPython(config.pythonExecutable);
+  const python = await findPython(config.pythonExecutable, process.env['PATH'] ?? '');
   const live = new LiveTelemetry(
     () => systemClock.monotonicMs(),
     (line) => process.stderr.write(`${line}\n`),
@@ -61,7 +68,8 @@ export async function executeLocally(
       clock: systemClock,
       log: createLog(process.stderr, { format: 'text', level: 'warn' }),
       python: python?.executable,
-      env: inheritedEnvironment(process.env),
+      env: inheritedEnvironment(process.env, config.environmentInherited),
+      environmentAllowed: config.environmentAllowed,
       workingDirectory: config.workingDirectory,
       ...(options.quiet === true ? {} : { onSample: live.take }),
     },

@@ -1,0 +1,113 @@
+/**
+ * The environment of a simulation: an allow list of the runner's own variables, and an allow list of those that a study may
+ * set. Variables such as PATH, LD_PRELOAD or PYTHONSTARTUP decide which code runs, so neither list is open by default.
+ */
+
+/** Variables of the runner that every simulation gets: paths, locale, and the libraries and devices of the machine. */
+export const INHERITED: readonly string[] = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'TMPDIR',
+  'TZ',
+  'LANG',
+  'LANGUAGE',
+  'LC_*',
+  'LD_LIBRARY_PATH',
+  'DYLD_LIBRARY_PATH',
+  'PYTHONPATH',
+  'PYTHONHOME',
+  'PYTHONUNBUFFERED',
+  'PYTHONDONTWRITEBYTECODE',
+  'VIRTUAL_ENV',
+  'CONDA_*',
+  'PYENV_*',
+  'NODE_PATH',
+  'OMP_*',
+  'MKL_*',
+  'OPENBLAS_*',
+  'NUMEXPR_*',
+  'NUMBA_*',
+  'CUDA_*',
+  'NVIDIA_*',
+  'ROCR_*',
+  'HIP_*',
+];
+
+/** Variables that a study may set in `container.environment`: names of its own, and how many threads a library takes. */
+export const ALLOWED: readonly string[] = [
+  'SIM_*',
+  'SIMULATION_*',
+  'MODEL_*',
+  'STUDY_*',
+  'RUN_*',
+  'APP_*',
+  'LOG_LEVEL',
+  'TZ',
+  'OMP_NUM_THREADS',
+  'OMP_THREAD_LIMIT',
+  'OMP_PROC_BIND',
+  'OMP_PLACES',
+  'OMP_SCHEDULE',
+  'OMP_DYNAMIC',
+  'OMP_STACKSIZE',
+  'MKL_NUM_THREADS',
+  'MKL_DYNAMIC',
+  'MKL_CBWR',
+  'OPENBLAS_NUM_THREADS',
+  'GOTO_NUM_THREADS',
+  'BLIS_NUM_THREADS',
+  'NUMEXPR_NUM_THREADS',
+  'NUMEXPR_MAX_THREADS',
+  'NUMBA_NUM_THREADS',
+  'VECLIB_MAXIMUM_THREADS',
+  'CUDA_VISIBLE_DEVICES',
+  'ROCR_VISIBLE_DEVICES',
+];
+
+/** The prefix of the run contract and of the runner's own settings. */
+const RESERVED = 'SVC_';
+
+/** A name, a prefix with `*` at its end, or `*` for every name. */
+export const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
+
+/** True when a pattern is the name, or ends in `*` and begins like it. */
+export function matchesAny(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((it) => (it.endsWith('*') ? name.startsWith(it.slice(0, -1)) : name === it));
+}
+
+/** The variables of the runner that simulations get: `INHERITED` and `further`, never one with the prefix `SVC_`. */
+export function inheritedEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  further: readonly string[] = [],
+): Record<string, string> {
+  const patterns = [...INHERITED, ...further];
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !name.startsWith(RESERVED) && matchesAny(name, patterns)) kept[name] = value;
+  }
+  return kept;
+}
+
+/**
+ * Why `container.environment` cannot be applied, as a message with the name and the remedy; undefined when it can.
+ * @param further what the operator allows besides `ALLOWED`.
+ */
+export function environmentFault(
+  environment: Readonly<Record<string, string>> | null,
+  further: readonly string[],
+): string | undefined {
+  const allowed = [...ALLOWED, ...further];
+  for (const [name, value] of Object.entries(environment ?? {})) {
+    const sets = `container.environment sets ${JSON.stringify(name)}`;
+    if (name.startsWith(RESERVED)) return `${sets}: names with ${RESERVED} are reserved for the runner; rename it`;
+    if (name === '' || /[=\0]/.test(name)) return `${sets}: no environment can hold this name; rename it`;
+    if (value.includes('\0')) return `${sets}: its value has a zero byte; remove it`;
+    if (!matchesAny(name, allowed)) {
+      return `${sets}: this runner does not allow the name; use one that begins with SIM_, or have the operator of the runner add it to environment_allowed`;
+    }
+  }
+  return undefined;
+}
