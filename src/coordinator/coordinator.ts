@@ -109,7 +109,7 @@ class RunningCoordinator implements Coordinator {
       committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
-    const directory = new Directory(groupCommit, onFact);
+    const directory = new Directory(groupCommit, onFact, options.interpreter);
     const scheduler = new Scheduler({
       isTouched: (id) => directory.isTouched(id),
       isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),

@@ -1,6 +1,7 @@
 /** The parts of a running coordinator, as the operations use them. `coordinator.ts` builds them. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { ClaimResponse } from '../contract/types.ts';
+import type { Interpreter } from './actors/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';
@@ -18,6 +19,8 @@ export interface CoordinatorOptions {
   defaultMaxRetries: number;
   /** How long an idempotency key is kept, in ms. */
   idempotencyMs: number;
+  /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
+  interpreter: Interpreter;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }
@@ -25,6 +28,7 @@ export interface CoordinatorOptions {
 export const DEFAULT_OPTIONS: CoordinatorOptions = {
   defaultMaxRetries: DEFAULT_MAX_RETRIES,
   idempotencyMs: 24 * 3_600_000,
+  interpreter: 'flat',
 };
 
 export interface Core {

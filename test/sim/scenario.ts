@@ -1,6 +1,7 @@
 /** One scenario from one seed: faults first, with the invariants checked after every step; then honest runners finish. */
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
+import type { Interpreter } from '../../src/coordinator/actors/interpreters.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
 import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
@@ -31,6 +32,12 @@ interface Handlers<T> {
   onRefusal?(code: string): void;
 }
 
+/** The result of a scenario: what occurred, and the records on disk at its end. */
+export interface Outcome {
+  tally: Tally;
+  disk: ReadonlyMap<string, string>;
+}
+
 const STEPS = 120;
 /** The limit on steps of 5 s in which honest runners finish the remaining work. */
 const STEPS_TO_FINISH = 150;
@@ -45,6 +52,7 @@ export class Stage {
   readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
   readonly #memory = new Memory();
   readonly #bug: Bug;
+  readonly #interpreter: Interpreter;
   #world: SimulatedClock;
   #store!: SimStore;
   #coordinator!: Coordinator;
@@ -52,7 +60,8 @@ export class Stage {
   #violation: Violation | undefined;
   api!: CoordinatorApi;
 
-  constructor(seed: number, bug: Bug) {
+  constructor(seed: number, bug: Bug, interpreter: Interpreter) {
+    this.#interpreter = interpreter;
     this.dice = new Dice(seed);
     this.#bug = bug;
     this.#world = new SimulatedClock({ seed });
@@ -79,7 +88,10 @@ export class Stage {
           this.#fail(`a fault in ${operation}: ${String(error)} ${String((error as Error).cause)}`);
       },
     };
-    this.#coordinator = await openCoordinator(this.#store, this.#world, { hooks: news });
+    this.#coordinator = await openCoordinator(this.#store, this.#world, {
+      hooks: news,
+      interpreter: this.#interpreter,
+    });
     this.api = Object.assign(Object.create(this.#coordinator), this.#bug.api?.(this.#coordinator));
     this.#store.holdProbability = 0.3;
   }
@@ -145,8 +157,8 @@ export class Stage {
 }
 
 /** Plays the scenario of a seed. @throws Violation when a promise is broken */
-export async function play(seed: number, bug: Bug = {}): Promise<Tally> {
-  const stage = new Stage(seed, bug);
+export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter = 'flat'): Promise<Outcome> {
+  const stage = new Stage(seed, bug, interpreter);
   const { dice } = stage;
   await stage.begin();
   const runners = Array.from({ length: 2 + dice.int(3) }, (_, at) => new SimRunner(stage, `r${at}`));
@@ -159,7 +171,7 @@ export async function play(seed: number, bug: Bug = {}): Promise<Tally> {
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4000));
   }
   await finish(stage);
-  return stage.tally;
+  return { tally: stage.tally, disk: stage.disk };
 }
 
 /** Ends the faulty runners; honest runners must be able to finish every study. */

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { play, type Tally } from './scenario.ts';
 
 const DEFAULT_SEEDS = 1000;
+/** Scenarios that are played with both interpreters. */
+const COMPARED_SEEDS = 100;
 const ONE = process.env.SIM_SEED;
 const first = ONE === undefined ? 1 : Number(ONE);
 const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS) : 1;
@@ -13,7 +15,7 @@ describe('sim', () => {
     const sum: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
     for (let seed = first; seed < first + count; seed += 1) {
       try {
-        const tally = await play(seed);
+        const { tally } = await play(seed);
         sum.steps += tally.steps;
         sum.crashes += tally.crashes;
         sum.answers += tally.answers;
@@ -28,6 +30,16 @@ describe('sim', () => {
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
       expect(sum.refusals).to.include.keys('stale-attempt', 'illegal-transition', 'wrong-instance', 'runner-id-in-use');
+    }
+  });
+
+  it(`leaves the same records with either interpreter of the machines in ${Math.min(count, COMPARED_SEEDS)} scenarios`, async function () {
+    this.timeout(0);
+    for (let seed = first; seed < first + Math.min(count, COMPARED_SEEDS); seed += 1) {
+      const flat = await play(seed);
+      const xstate = await play(seed, {}, 'xstate');
+      expect(xstate.tally, `seed ${seed}`).to.deep.equal(flat.tally);
+      expect(Object.fromEntries(xstate.disk), `seed ${seed}`).to.deep.equal(Object.fromEntries(flat.disk));
     }
   });
 });

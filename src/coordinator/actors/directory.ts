@@ -7,7 +7,8 @@ import type { BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
-import { flatMachine, type TransitionObserver } from './flat-machine.ts';
+import type { TransitionObserver } from './flat-machine.ts';
+import { interpret, type Interpreter } from './interpreters.ts';
 import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,
@@ -67,14 +68,14 @@ export class Directory {
     runner: (id) => this.#readRunner(id),
   };
 
-  constructor(source: RecordSource, onFact: (fact: Fact) => void) {
+  constructor(source: RecordSource, onFact: (fact: Fact) => void, interpreter: Interpreter = 'flat') {
     this.#activationsByKind = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
     const observer: TransitionObserver = {
       emit: (fact) => onFact(fact as Fact),
       fail: (cause) => (this.#fault ??= { cause }),
     };
-    const logic = (kind: Kind): AnyStateMachine => flatMachine(ACTOR_KINDS[kind].machine, observer);
+    const logic = (kind: Kind): AnyStateMachine => interpret(ACTOR_KINDS[kind].machine, interpreter, observer);
     this.#logic = { job: logic('job'), batch: logic('batch'), runner: logic('runner') };
   }
 

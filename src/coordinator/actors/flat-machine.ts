@@ -57,11 +57,14 @@ interface CompiledState {
 
 /**
  * Returns the logic of a flat machine for `createActor`: the machine, with this interpreter for its transitions.
- * @throws Error when the machine has anything but atomic and final states, and transitions with `assign` and `emit`
+ * @throws Error when the machine has more than atomic and final states, and transitions with `assign` and `emit`; when a guard
+ * has no implementation
  */
 export function flatMachine(machine: AnyStateMachine, observer: TransitionObserver): AnyStateMachine {
   const nodes = Object.values(machine.root.states);
+  rootOrThrow(machine);
   for (const node of nodes) flatOrThrow(machine, node);
+  for (const it of transitionsOf(machine)) guardOrThrow(machine, it.source, it.guard);
   const transitions = new Map(transitionsOf(machine).map((it) => [it, compileTransition(machine, it)]));
   const states = new Map(nodes.map((node) => [node.key, compileState(machine, node, transitions)]));
 
@@ -131,6 +134,17 @@ function first(choices: readonly GuardedTransition[], args: EffectArgs): Transit
   return undefined;
 }
 
+/** Throws unless the root has states and transitions on events only: this interpreter evaluates nothing else of it. */
+function rootOrThrow({ root }: AnyStateMachine): void {
+  if (root.type !== 'compound')
+    throw new Error(`the ${root.id} machine is ${root.type}: its root state must be compound`);
+  const unsupported = { always: root.always, after: root.after, invoke: root.invoke, exit: root.exit };
+  for (const [name, of] of Object.entries(unsupported)) {
+    if (of !== undefined && of.length > 0) throw new Error(`the root state of the ${root.id} machine has \`${name}\``);
+  }
+  if (root.output !== undefined) throw new Error(`the root state of the ${root.id} machine has \`output\``);
+}
+
 /** Throws unless the state is flat. Only the initial state, which XState enters, may have entry actions. */
 function flatOrThrow(machine: AnyStateMachine, node: AnyStateNode): void {
   const isFlat = node.type === 'atomic' || node.type === 'final';
@@ -139,6 +153,20 @@ function flatOrThrow(machine: AnyStateMachine, node: AnyStateNode): void {
   if (!isFlat || extras.some((it) => it.length > 0) || (node.entry.length > 0 && isEntered)) {
     throw new Error(`state ${node.id} is not flat: it has children, or actions outside its transitions`);
   }
+  if (node.output !== undefined) throw new Error(`the final state ${node.id} has \`output\``);
+}
+
+/** Throws when a named guard, alone or in a combined one, has no implementation: a missing guard must not hold. */
+function guardOrThrow(machine: AnyStateMachine, { id }: AnyStateNode, guard: unknown): void {
+  if (guard === undefined) return;
+  const named = machine.implementations.guards as Record<string, unknown>;
+  const name = typeof guard === 'object' && guard !== null && 'type' in guard ? guard.type : guard;
+  if (typeof name === 'string' && named[name] === undefined) {
+    throw new Error(`state ${id} has a transition with guard "${name}", which has no implementation`);
+  }
+  const implementation = typeof name === 'string' ? named[name] : guard;
+  const { guards: combined = [] } = implementation as { guards?: readonly unknown[] };
+  for (const it of combined) guardOrThrow(machine, machine.root, it);
 }
 
 function compileState(

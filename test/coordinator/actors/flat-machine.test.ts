@@ -1,10 +1,13 @@
 /** The flat interpreter equals XState's interpreter in every state, for every event, of the machines that use it. */
 import { expect } from 'chai';
 import {
+  and,
   assign,
   createActor,
   emit,
+  fromPromise,
   not,
+  or,
   setup,
   type Actor,
   type AnyActorLogic,
@@ -265,5 +268,41 @@ describe('coordinator/actors/flat-machine', () => {
     };
     for (const [what, machine] of Object.entries(machines))
       expect(() => played(machine, flatMachine), what).to.throw('state');
+  });
+
+  it('refuses a named guard without implementation, alone, with parameters or in a combined guard', () => {
+    const guards: unknown[] = ['missing', { type: 'missing' }, not('missing'), and(['present', or(['missing'])])];
+    for (const guard of guards) {
+      const both: object[] = [{ on: { X: { guard, target: 'b' } } }, { always: { guard, target: 'b' } }];
+      for (const transitions of both) {
+        const machine = setup({ guards: { present: () => true } }).createMachine({
+          initial: 'a',
+          states: { a: transitions, b: {} },
+        });
+        expect(() => played(machine, flatMachine), JSON.stringify(transitions)).to.throw(
+          'guard "missing", which has no implementation',
+        );
+      }
+    }
+  });
+
+  it('refuses a root with always, exit, after, invoke or output, and a parallel root', () => {
+    const roots: Record<string, object> = {
+      always: { always: { guard: () => false, target: '.a' } },
+      exit: { exit: emit({ type: 'x' }) },
+      after: { after: { 10: '.a' } },
+      invoke: { invoke: { src: fromPromise(() => Promise.resolve()) } },
+      output: { output: {} },
+      parallel: { type: 'parallel', initial: undefined },
+    };
+    for (const [name, root] of Object.entries(roots)) {
+      const machine = setup({}).createMachine({ initial: 'a', states: { a: {} }, ...root });
+      expect(() => played(machine, flatMachine), name).to.throw(name);
+    }
+  });
+
+  it('refuses a final state with output', () => {
+    const machine = setup({}).createMachine({ initial: 'a', states: { a: { type: 'final', output: { n: 1 } } } });
+    expect(() => played(machine, flatMachine)).to.throw('output');
   });
 });
