@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { backupText, restoreBackup } from '../src/coordinator/storage/backup.ts';
 import { newBatchId, jobId } from '../src/domain/ids.ts';
 import { keys } from '../src/coordinator/storage/keys.ts';
-import { openStore } from '../src/coordinator/storage/store.ts';
+import { openStore } from '../src/coordinator/storage/open-store.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const folder = await mkdtemp(join(tmpdir(), 'simbatch-bench-'));

@@ -14,7 +14,7 @@ import type { BatchSubmission } from '../src/client/client.ts';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
-import { openStore } from '../src/coordinator/storage/store.ts';
+import { openStore } from '../src/coordinator/storage/open-store.ts';
 import { systemClock } from '../src/base/clock.ts';
 
 const SELF = fileURLToPath(import.meta.url);

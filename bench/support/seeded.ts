@@ -12,7 +12,8 @@ import { keys } from '../../src/coordinator/storage/keys.ts';
 import { reportedResult } from '../../src/coordinator/resources/to-resource.ts';
 import { encodeJob } from '../../src/coordinator/actors/job-codec.ts';
 import { ACTOR_KINDS } from '../../src/coordinator/actors/actor-kinds.ts';
-import { openStore, type Store } from '../../src/coordinator/storage/store.ts';
+import { openStore } from '../../src/coordinator/storage/open-store.ts';
+import type { Store } from '../../src/coordinator/storage/store.ts';
 import { encodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
 import { registration, RESULT, study } from './studies.ts';
 

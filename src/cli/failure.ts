@@ -30,6 +30,7 @@ const EXIT_OF_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   'store-locked': EXIT.cannotOpen,
   'store-newer': EXIT.cannotOpen,
   'store-unusable': EXIT.cannotOpen,
+  'store-damaged': EXIT.cannotOpen,
   'snapshot-newer': EXIT.invalid,
   'snapshot-unusable': EXIT.invalid,
   'invalid-configuration': EXIT.configuration,

@@ -33,6 +33,7 @@ export const ERROR_TITLES = {
   'store-locked': 'Another process uses this data directory',
   'store-newer': 'The data directory was written by a newer version',
   'store-unusable': 'The data directory cannot be used',
+  'store-damaged': 'The data directory is damaged',
   'snapshot-newer': 'The snapshot was written by a newer version',
   'snapshot-unusable': 'The snapshot cannot be used',
   'invalid-configuration': 'The configuration is not valid',

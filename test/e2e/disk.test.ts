@@ -1,7 +1,17 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { ApiError, UnreachableError, type Client } from '../../src/client/client.ts';
 import type { Uuid } from '../../src/contract/types.ts';
 import { study } from '../support/studies.ts';
@@ -93,9 +103,16 @@ describe('a coordinator that died in the middle of a write', function () {
   this.timeout(30_000);
   const site = new Site();
   const kept: Uuid[] = [];
+  const markOf = ({ dataDir }: Site): Buffer => readFileSync(join(dataDir, 'high-water-mark'));
+  let markBefore: Buffer;
   before(async () => {
     await site.start();
-    for (let number = 0; number < 8; number += 1) kept.push((await site.client().submit(bulky(number))).batch_id);
+    for (let number = 0; number < 8; number += 1) {
+      markBefore = markOf(site);
+      kept.push((await site.client().submit(bulky(number))).batch_id);
+    }
+    // It is written after the reply.
+    while (markOf(site).equals(markBefore)) await new Promise((resolve) => setTimeout(resolve, 5));
     await site.kill();
   });
   after(() => site.clean());
@@ -105,12 +122,12 @@ describe('a coordinator that died in the middle of a write', function () {
     return join(folder, logs.sort().at(-1) as string);
   };
 
-  // what happened to the last file, how many of the last acknowledged batches it takes with it
+  // damage to the last file, number of acknowledged batches that it takes away
   const table: [string, (log: string) => void, number][] = [
     // LevelDB's record: checksum, length 20,000, type 1 (whole); of its content the disk got a quarter.
-    ['a half record behind the last', (log) => appendFileSync(log, HALF), 0],
-    ['zeros behind the last', (log) => appendFileSync(log, Buffer.alloc(70_000)), 0],
-    ['noise behind the last', (log) => appendFileSync(log, Buffer.alloc(5_000, 'noise')), 0],
+    ['half a record after the last', (log) => appendFileSync(log, HALF), 0],
+    ['zeros after the last', (log) => appendFileSync(log, Buffer.alloc(70_000)), 0],
+    ['noise after the last', (log) => appendFileSync(log, Buffer.alloc(5_000, 'noise')), 0],
     ['the last record cut by a byte', (log) => truncateSync(log, statSync(log).size - 1), 1],
     ['the last record cut in half', (log) => truncateSync(log, statSync(log).size - 30_000), 1],
   ];
@@ -120,12 +137,32 @@ describe('a coordinator that died in the middle of a write', function () {
       cpSync(site.dataDir, copy.dataDir, { recursive: true });
       rmSync(join(copy.dataDir, 'LOCK'), { force: true });
       damage(logIn(copy.dataDir));
+      // A write that was never acknowledged was never marked either.
+      if (taken > 0) writeFileSync(join(copy.dataDir, 'high-water-mark'), markBefore);
       try {
         await copy.start();
         const client = copy.client();
         expect(await idsOf(client)).to.deep.equal(kept.slice(0, kept.length - taken));
         expect(await client.submission(kept[0] as string)).to.have.property('name', '0');
         await client.submit(study());
+      } finally {
+        await copy.clean();
+      }
+    });
+
+    if (taken === 0) continue;
+    it(`(${what}) refuses with 73 when the record was acknowledged, and names the file`, async () => {
+      const copy = new Site();
+      cpSync(site.dataDir, copy.dataDir, { recursive: true });
+      damage(logIn(copy.dataDir));
+      try {
+        const message = await copy.start().then(
+          () => 'started',
+          (error: Error) => error.message,
+        );
+        expect(message).to.match(/is damaged: nothing in it was changed; restore a backup, or save .*simbatch repair/);
+        expect(message).to.contain(basename(logIn(copy.dataDir)));
+        expect(await copy.exit()).to.equal(73);
       } finally {
         await copy.clean();
       }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Metrics } from '../../src/http/metrics.ts';
 import { readBackup } from '../../src/coordinator/storage/backup.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { openStore } from '../../src/coordinator/storage/store.ts';
+import { openStore } from '../../src/coordinator/storage/open-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { capabilities, fakeCoordinator, submission } from '../support/fake-api.ts';
@@ -187,7 +187,7 @@ describe('GET /backup', () => {
     for (let tries = 0; tries < 200 && open > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(open).to.equal(0);
     const whole = await fetch(`${server.url}/backup`);
-    expect((await readBackup(whole.body as AsyncIterable<Uint8Array>)).records).to.equal(51);
+    expect((await readBackup(whole.body as AsyncIterable<Uint8Array>)).records).to.equal(50);
     await server.close(0);
     await coordinator.close();
     await rm(folder, { recursive: true });

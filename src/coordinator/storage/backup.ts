@@ -1,20 +1,23 @@
 /**
- * Backups: all records of the store as of one instant, one JSON text a line, between a line that says what this is and one
- * that proves that nothing is missing. The tokens are not part of it. Written while the coordinator serves, in memory that
- * does not grow; read back into a fresh directory only.
+ * Backups: all records of the store as of one instant, one JSON text a line, between a head with the versions and a tail with
+ * number and checksum. Tokens are not included. A backup is written while the coordinator serves, in constant memory, and
+ * restored into a new directory only. Each record is verified as it is read.
  */
 import { createHash } from 'node:crypto';
 import { SimbatchError } from '../../domain/errors.ts';
 import { packageVersion } from '../../base/package.ts';
-import { keys } from './keys.ts';
+import { allOf, keys } from './keys.ts';
 import { makeStore, refuseIfUsed } from './create-store.ts';
 import { STORE_FORMAT, type Store } from './store.ts';
 
-/** The version of the form of a backup. That of its records stands beside it. */
+/** The version of a backup's layout; its head also has the format of the records. */
 const BACKUP_FORMAT = 1;
-/** Every key begins with `!`; `"` is the character behind it. */
+/** Every key begins with `!`; `"` is the character after it. */
 const EVERYTHING = { gte: '!', lt: '"' };
 const CHUNK = 500;
+
+/** The store's own records, such as its format and its last group: each store has its own. */
+const isOwnKey = (key: string): boolean => key.startsWith(allOf('meta').gte);
 
 interface Head {
   simbatch_backup: number;
@@ -29,13 +32,16 @@ interface Tail {
   sha256: string;
 }
 
-/** What a backup holds. */
+/** The size and the time of a backup. */
 export interface BackupSummary {
   records: number;
   createdAt: string;
 }
 
-/** The text of a backup, piece by piece. The store as of the call is shown, whatever is written meanwhile. */
+/**
+ * The text of a backup, piece by piece, of the store as of the call.
+ * @throws SimbatchError `store-damaged`, while it is read, when a record is damaged
+ */
 export function backupText(store: Store, now: number): AsyncIterable<string> {
   const snapshot = store.snapshot();
   const hash = createHash('sha256');
@@ -54,8 +60,9 @@ export function backupText(store: Store, now: number): AsyncIterable<string> {
       yield hashed(`${JSON.stringify(head)}\n`);
       let records = 0;
       for await (const chunk of snapshot.entries(EVERYTHING, { chunkSize: CHUNK })) {
-        records += chunk.length;
-        yield hashed(chunk.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+        const copied = chunk.filter(([key]) => !isOwnKey(key));
+        records += copied.length;
+        yield hashed(copied.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
       }
       const tail: Tail = { records, sha256: hash.digest('hex') };
       yield `${JSON.stringify(tail)}\n`;
@@ -67,11 +74,11 @@ export function backupText(store: Store, now: number): AsyncIterable<string> {
 }
 
 const unusable = (why: string): SimbatchError =>
-  new SimbatchError('store-unusable', `this is not a whole backup: ${why}; nothing was restored from it`);
+  new SimbatchError('store-unusable', `the backup cannot be used: ${why}; nothing was restored from it`);
 
 /**
- * Reads a backup to its end and checks it; `take` is given its records in order, some hundred at a time.
- * @throws SimbatchError `store-unusable` when something is missing or was changed, `store-newer`
+ * Reads a backup to its end and checks it; `take` receives its records in order, some hundred at a time.
+ * @throws SimbatchError `store-unusable` when it is incomplete or altered, `store-newer`
  */
 export async function readBackup(
   source: AsyncIterable<Uint8Array>,
@@ -83,12 +90,13 @@ export async function readBackup(
   let count = 0;
   let records: [string, string][] = [];
   for await (const line of linesOf(source)) {
-    if (tail !== undefined) throw unusable('something stands behind its end');
+    if (tail !== undefined) throw unusable('it has data after its end');
     const value = parsed(line, count);
     if (head === undefined) head = checkedHead(value);
     else if (Array.isArray(value)) {
       count += 1;
-      if (take !== undefined) records.push(value as [string, string]);
+      const entry = value as [string, string];
+      if (take !== undefined && !isOwnKey(entry[0])) records.push(entry);
     } else {
       tail = value as Tail;
       continue;
@@ -100,9 +108,9 @@ export async function readBackup(
     }
   }
   if (head === undefined) throw unusable('it is empty');
-  if (tail === undefined) throw unusable(`it breaks off after ${count} records`);
-  if (tail.records !== count) throw unusable(`it has ${count} records and says that they are ${tail.records}`);
-  if (tail.sha256 !== hash.digest('hex')) throw unusable('its checksum does not fit');
+  if (tail === undefined) throw unusable(`it ends after ${count} records, without its last line`);
+  if (tail.records !== count) throw unusable(`it has ${count} records, and its last line says ${tail.records}`);
+  if (tail.sha256 !== hash.digest('hex')) throw unusable('its checksum does not match');
   if (records.length > 0) await take?.(records);
   return { records: count, createdAt: head.created_at };
 }
@@ -111,19 +119,19 @@ function parsed(line: Buffer, count: number): unknown {
   try {
     return JSON.parse(line.toString('utf8'));
   } catch {
-    throw unusable(`what stands behind its record ${count} is not JSON`);
+    throw unusable(`the line after record ${count} is not JSON`);
   }
 }
 
 function checkedHead(value: unknown): Head {
   const head = value as Partial<Head> | null;
   if (typeof head?.simbatch_backup !== 'number' || typeof head.store_format !== 'number') {
-    throw unusable('it does not begin like one');
+    throw unusable('its first line is not the head of a backup');
   }
   if (head.simbatch_backup > BACKUP_FORMAT || head.store_format > STORE_FORMAT) {
     throw new SimbatchError(
       'store-newer',
-      `the backup was written by simbatch ${head.simbatch_version}, which is newer; restore it with that version`,
+      `the backup cannot be used: it was written by the newer simbatch ${head.simbatch_version}; restore it with that version`,
     );
   }
   return head as Head;
@@ -131,7 +139,7 @@ function checkedHead(value: unknown): Head {
 
 const NEWLINE = 10;
 
-/** Lines without their ends. Split as bytes: a character may be cut in two between two pieces. */
+/** Lines without their ends. Split as bytes: a character may be divided between two pieces. */
 async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   for await (const piece of source) {
@@ -148,9 +156,9 @@ async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
 }
 
 /**
- * Makes the data directory that a backup is of. `open` gives the backup's bytes anew each time: it is read once to check it,
- * and once to restore. The directory appears when it is whole, or not at all.
- * @throws SimbatchError `store-unusable` when the directory holds something already, or the backup is not whole
+ * Creates a data directory from a backup. `open` returns the backup's bytes from their start at each call: one pass checks
+ * the backup, a second one restores it. The directory appears when it is complete, or not at all.
+ * @throws SimbatchError `store-unusable` when the directory is not empty or the backup is incomplete or altered
  */
 export async function restoreBackup(open: () => AsyncIterable<Uint8Array>, directory: string): Promise<BackupSummary> {
   await refuseIfUsed(directory);

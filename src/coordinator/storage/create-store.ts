@@ -1,27 +1,33 @@
-/** Making a store from something that is read piece by piece: its directory appears when it is whole, or not at all. */
+/** Creates a store from a stream of records: its directory appears when it is complete, or not at all. */
 import { existsSync } from 'node:fs';
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { isDirectory } from '../../base/directories.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { openStore, type Store } from './store.ts';
+import { syncDirectory } from './integrity/high-water-mark.ts';
+import { openStore } from './open-store.ts';
+import type { Store } from './store.ts';
 
-/** @throws SimbatchError `store-unusable` when the directory holds something already, or is none */
+/** @throws SimbatchError `store-unusable` when the directory is not empty, or is a file */
 export async function refuseIfUsed(directory: string): Promise<void> {
-  if (existsSync(directory) && !isDirectory(directory)) throw unusable(directory, 'is a file and not a directory');
+  if (existsSync(directory) && !isDirectory(directory)) throw unusable(directory, 'is a file');
   const entries = isDirectory(directory) ? await readdir(directory) : [];
-  if (entries.length > 0) throw unusable(directory, 'is not empty, and nothing is replaced');
+  if (entries.length > 0) throw unusable(directory, 'is not empty');
 }
 
 const unusable = (directory: string, why: string): SimbatchError =>
-  new SimbatchError('store-unusable', `${directory} ${why}; name one that does not exist, or move that away`);
+  new SimbatchError(
+    'store-unusable',
+    `the data directory ${directory} cannot be created: it ${why}; name a directory that does not exist`,
+  );
 
 /**
- * Makes the data directory, which must not exist or be empty, and gives what `fill` gives.
- * @throws SimbatchError `store-unusable` naming `directory`; what `fill` throws. Nothing is left then.
+ * Creates the data directory, which must not exist or be empty. Returns the result of `fill`.
+ * @throws SimbatchError `store-unusable` naming `directory`; the error of `fill`. Nothing remains then.
  */
 export async function makeStore<T>(directory: string, fill: (store: Store) => Promise<T>): Promise<T> {
   await refuseIfUsed(directory);
-  // Beside its place until it is whole, so that no coordinator ever opens half of it.
+  // Beside its place until it is complete, so that no coordinator opens a part of it.
   const coming = `${directory}.making-${process.pid}`;
   try {
     const store = await openStore(coming).catch((error: unknown) => {
@@ -35,15 +41,16 @@ export async function makeStore<T>(directory: string, fill: (store: Store) => Pr
     }
     await rmdir(directory).catch(() => {});
     await rename(coming, directory);
+    await syncDirectory(dirname(directory));
     return filled;
   } catch (error) {
-    // Where it could not be made it cannot be removed either.
+    // A directory that could not be created cannot be removed either.
     await rm(coming, { recursive: true, force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** Nobody knows of the directory that is only there for a while. */
+/** The error with the name of the directory that was asked for, in place of the temporary one. */
 function named({ code, message, cause }: SimbatchError, coming: string, directory: string): SimbatchError {
   return new SimbatchError(code, message.replaceAll(coming, directory), { cause });
 }

@@ -129,8 +129,10 @@ export class Turns {
       this.#directory.rollBack(activation);
       this.#deactivate(activation);
     }
-    if (error instanceof SimbatchError && error.code !== 'internal') return error;
+    const isRefusal = error instanceof SimbatchError && error.code !== 'internal';
+    if (isRefusal && error.code !== 'store-damaged') return error;
     this.#listener.faulted(operation, error);
+    if (isRefusal) return error;
     return new SimbatchError('internal', 'the operation failed: internal error; nothing was changed', {
       cause: error,
     });

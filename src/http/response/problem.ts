@@ -35,6 +35,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'snapshot-newer': 500,
   'snapshot-unusable': 500,
   'store-unusable': 500,
+  'store-damaged': 500,
   'invalid-configuration': 500,
 };
 

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allOf, keys, ofBatch } from '../../../src/coordinator/storage/keys.ts';
+import { openStore } from '../../../src/coordinator/storage/open-store.ts';
 import {
-  openStore,
   STORE_FORMAT,
   type Changes,
   type Entry,
@@ -193,7 +193,7 @@ describe('system/store', () => {
 
   it('refuses what a newer version wrote, what is something else, and what is no directory', async () => {
     for (const [format, code] of [
-      ['2', 'store-newer'],
+      ['3', 'store-newer'],
       ['soon', 'store-unusable'],
       ['', 'store-unusable'],
       ['0', 'store-unusable'],
@@ -220,18 +220,18 @@ describe('system/store', () => {
     await store.close();
     const step = (name: string) => async (it: Store) => changes({ a: `${it.get('a')}${name}`, [name]: 'new' });
     const migrations = new Map([
-      [1, step('x')],
-      [2, step('y')],
+      [2, step('x')],
+      [3, step('y')],
     ]);
-    const migrated = await openStore(path, { format: 3, migrations });
+    const migrated = await openStore(path, { format: 4, migrations });
     expect([migrated.get('a'), migrated.get('x'), migrated.get('y')]).to.deep.equal(['1xy', 'new', 'new']);
-    expect(migrated.get(keys.meta('format'))).to.equal('3');
+    expect(migrated.get(keys.meta('format'))).to.equal('4');
     await migrated.close();
-    expect(await codeOf(openStore(path, { format: 5, migrations })), 'no way there').to.equal('store-unusable');
+    expect(await codeOf(openStore(path, { format: 6, migrations })), 'no way there').to.equal('store-unusable');
     expect(await codeOf(openStore(path)), 'no way back').to.equal('store-newer');
-    const broken = new Map([[3, async () => Promise.reject(new Error('no'))]]);
-    expect(await openStore(path, { format: 4, migrations: broken }).catch((it: Error) => it.message)).to.equal('no');
-    const whole = await openStore(path, { format: 3, migrations });
+    const broken = new Map([[4, async () => Promise.reject(new Error('no'))]]);
+    expect(await openStore(path, { format: 5, migrations: broken }).catch((it: Error) => it.message)).to.equal('no');
+    const whole = await openStore(path, { format: 4, migrations });
     expect(whole.get('a'), 'a step that fails leaves nothing').to.equal('1xy');
     await whole.close();
   });

@@ -11,7 +11,7 @@ import { isLoopbackAddress } from '../../../http/security/origin.ts';
 import { startHttp, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../coordinator/core.ts';
-import { openStore } from '../../../coordinator/storage/store.ts';
+import { openStore } from '../../../coordinator/storage/open-store.ts';
 import { readTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';

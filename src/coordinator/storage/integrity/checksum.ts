@@ -1,0 +1,23 @@
+/**
+ * Checksums of records: a CRC-32 (ISO 3309) of key and value, eight hexadecimal digits before the value. It covers the key
+ * too, so that a record under a wrong key is refused like one with a wrong value.
+ */
+import { crc32 } from 'node:zlib';
+
+const LENGTH = 8;
+
+export function checksum(key: string, value: string): string {
+  return crc32(`${key}\n${value}`).toString(16).padStart(LENGTH, '0');
+}
+
+/** The value as it is stored. */
+export const seal = (key: string, value: string): string => checksum(key, value) + value;
+
+/** The value of a stored record; undefined when the checksum does not match. */
+export function unseal(key: string, sealed: string): string | undefined {
+  const value = sealed.slice(LENGTH);
+  return sealed.startsWith(checksum(key, value)) ? value : undefined;
+}
+
+/** The checksum of a sealed value. */
+export const checksumOf = (sealed: string): string => sealed.slice(0, LENGTH);

@@ -1,0 +1,70 @@
+/** LevelDB as the engine of a store: opens it, and translates its interface. */
+import { Level } from 'level';
+import type { Engine, EngineView, Operation } from '../engine.ts';
+import type { KeyRange } from '../keys.ts';
+
+const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
+const CACHE_BYTES = 64 * 1024 * 1024;
+const READ_AHEAD_BYTES = 1024 * 1024;
+
+/** @throws the error of LevelDB; `cause.code` is LEVEL_LOCKED when another process has it open */
+export async function openLevelEngine(directory: string): Promise<LevelEngine> {
+  const level = new Level<string, string>(directory, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'utf8',
+    writeBufferSize: WRITE_BUFFER_BYTES,
+    cacheSize: CACHE_BYTES,
+  });
+  await level.open();
+  return new LevelEngine(level);
+}
+
+export class LevelEngine implements Engine {
+  readonly #level: Level<string, string>;
+
+  constructor(level: Level<string, string>) {
+    this.#level = level;
+  }
+
+  get(key: string): string | undefined {
+    return this.#level.getSync(key);
+  }
+
+  async write(operations: readonly Operation[], { sync }: { sync: boolean }): Promise<void> {
+    const batch = this.#level.batch();
+    for (const [key, value] of operations) {
+      if (value === null) batch.del(key);
+      else batch.put(key, value);
+    }
+    await batch.write({ sync });
+  }
+
+  snapshot(): EngineView {
+    const level = this.#level;
+    const snapshot = level.snapshot();
+    return {
+      get: (key) => level.getSync(key, { snapshot }),
+      async *entries(range, { chunkSize = 1000, reverse = false } = {}) {
+        const iterator = level.iterator({ ...range, reverse, snapshot, highWaterMarkBytes: READ_AHEAD_BYTES });
+        try {
+          for (;;) {
+            const chunk = await iterator.nextv(chunkSize);
+            if (chunk.length === 0) return;
+            yield chunk;
+          }
+        } finally {
+          await iterator.close();
+        }
+      },
+      close: () => snapshot.close(),
+    };
+  }
+
+  async compact({ gte, lt }: KeyRange): Promise<void> {
+    await (this.#level as unknown as { compactRange(start: string, end: string): Promise<void> }).compactRange(gte, lt);
+  }
+
+  async close(): Promise<void> {
+    await this.#level.close();
+  }
+}
