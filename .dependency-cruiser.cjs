@@ -7,7 +7,7 @@ const nothingAbove = (name, from, above) => ({
   to: { path: above },
 });
 // The files of the contract that load no package: constants for the domain, the machines and the web pages.
-const PLAIN_CONTRACT = '^src/contract/(enums|limits|live/close-codes|records/members)[.]ts$';
+const PLAIN_CONTRACT = '^src/contract/(enums|limits|patterns|live/close-codes|records/members)[.]ts$';
 module.exports = {
   forbidden: [
     nothingAbove('base-is-the-bottom', '^src/base', '^(machines|bin|src/(?!base))'),
@@ -15,10 +15,19 @@ module.exports = {
     {
       name: 'contract-uses-typebox-only',
       severity: 'error',
-      from: { path: '^src/contract' },
+      from: { path: '^src/contract', pathNot: '^src/contract/validation/' },
       to: {
         dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
         pathNot: '^node_modules/typebox/',
+      },
+    },
+    {
+      name: 'contract-validation-uses-ajv-only',
+      severity: 'error',
+      from: { path: '^src/contract/validation/' },
+      to: {
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
+        pathNot: '^node_modules/(typebox|ajv|ajv-formats)/',
       },
     },
     {

@@ -3,45 +3,10 @@
  * Its size does not grow with its runs. JOBS_CHANGED brings it the changes of its jobs, many at a time. Pure.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import type { Uuid } from '../src/contract/types.ts';
+import type { BatchContext, BatchInput } from '../src/contract/types.ts';
 import type { BatchEnded, BatchEvent, BatchFact, JobChange } from './protocol.ts';
 
-/** The constants of a batch, from its submission. Times in ms since the epoch, cpu in thousandths of a core, memory in bytes. */
-export interface BatchInput {
-  batchId: Uuid;
-  name: string;
-  configHash: string;
-  createdAtMs: number;
-  simulationName: string;
-  totalJobs: number;
-  /** At most this many Claimed or Running at once; 0: no cap. */
-  maxParallelJobs: number;
-  maxRetries: number;
-  timeLimitMs: number;
-  cpuMilli: number;
-  memoryBytes: number;
-  /** The sampling definition in force when the batch was submitted. */
-  samplingScheme: string;
-}
-
-export interface BatchContext extends BatchInput {
-  /** The lowest run id that was never claimed. */
-  next: number;
-  /** The number of runs at or after `next` that were cancelled one by one and must not be claimed. */
-  cancelledAhead: number;
-  /** The number of touched runs that are Pending again. */
-  requeued: number;
-  claimed: number;
-  running: number;
-  completed: number;
-  failed: number;
-  timedOut: number;
-  cancelled: number;
-  cancelRequested: boolean;
-  cancelReason: string | undefined;
-  startedAtMs: number | undefined;
-  endedAtMs: number | undefined;
-}
+export type { BatchContext, BatchInput };
 
 /** The counters of a new batch. */
 export const INITIAL_COUNTERS = {

@@ -4,37 +4,10 @@
  */
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
-import type { AttemptRef, RunnerCapabilities } from '../src/contract/types.ts';
+import type { AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
 import type { Deadline, JobChange, RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
 
-/** One attempt that the runner holds, with the resources reserved for it. */
-export interface HeldAttempt {
-  jobId: string;
-  attempt: number;
-  cpuMilli: number;
-  memoryBytes: number;
-  /** Time of the first heartbeat in a row that does not name the attempt (ms); absent while the runner names it. */
-  missingSinceMs?: number;
-}
-
-export interface RunnerContext {
-  runnerId: string;
-  name: string;
-  instance: string;
-  capabilities: RunnerCapabilities;
-  tags: readonly string[];
-  heartbeatIntervalSecs: number;
-  registeredAtMs: number;
-  /** Time of the last heartbeat, for display. */
-  lastHeartbeatMs: number;
-  /** Start of the silence: the last heartbeat, or a later restart of the coordinator. */
-  heardAtMs: number;
-  held: readonly HeldAttempt[];
-  drained: boolean;
-  drainReason: string | undefined;
-  completed: number;
-  failed: number;
-}
+export type { HeldAttempt, RunnerContext };
 
 export interface RunnerInput {
   runnerId: string;

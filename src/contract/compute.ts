@@ -1,7 +1,8 @@
 /** What a run needs of the machine it runs on. */
 import { Type, type Static } from 'typebox';
 import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
-import { LIMITS, freeText, int32, name } from './scalars.ts';
+import { LIMITS } from './limits.ts';
+import { freeText, int32, name } from './scalars.ts';
 
 const textMap = (description: string) =>
   mapOf(Type.String({ maxLength: LIMITS.textLength }), {

@@ -1,7 +1,8 @@
 /** Dispersions: what each parameter of a run is drawn from. Which values are degenerate is said by `domain/submission.ts`. */
 import type { Static } from 'typebox';
 import { literal, mapOf, named, ref, submitted, tagged } from './build.ts';
-import { LIMITS, double, freeText } from './scalars.ts';
+import { LIMITS } from './limits.ts';
+import { double, freeText } from './scalars.ts';
 
 const NormalDistribution = named(
   'NormalDistribution',

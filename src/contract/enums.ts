@@ -22,3 +22,7 @@ export type FailReason = (typeof FAIL_REASONS)[number];
 /** How an attempt ended: `released` unstarted or handed back, `lost` with its runner, the others as the job status says. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** The operations that an access token may allow. No scope includes another. */
+export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner'] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];

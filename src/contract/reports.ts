@@ -4,7 +4,8 @@ import { FAIL_REASONS } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
 import { jobStatus } from './jobs.ts';
 import { Problem } from './problem.ts';
-import { LIMITS, freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
+import { LIMITS } from './limits.ts';
+import { freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
 
 const attempt = int32('Number of the attempt, as the claim told it.', { minimum: 1 });
 const reason = enumOf(

@@ -1,5 +1,7 @@
-/** The scalar schemas that several subjects share, and the bounds on what a client may send. */
+/** The scalar schemas that several subjects share: ids, times, names, integers. */
 import { Type } from 'typebox';
+import { INT32_MAX, LIMITS } from './limits.ts';
+import { RUNNER_ID_PATTERN } from './patterns.ts';
 
 /** A UUID, version 8 for ids made by this coordinator (see `domain/ids.ts`). */
 export type Uuid = string;
@@ -12,29 +14,6 @@ export type Timestamp = string;
  * `domain/seed.ts` reads and writes it.
  */
 export type Seed = number | bigint;
-
-/** How much of anything one request may hold. Generous for people, finite for machines. */
-export const LIMITS = {
-  nameLength: 200,
-  textLength: 10_000,
-  dispersions: 10_000,
-  conditions: 1_000,
-  variables: 10_000,
-  mapEntries: 10_000,
-  tags: 1_000,
-  outputFiles: 100_000,
-  /** In characters. */
-  errorMessageLength: 65_536,
-  holding: 100_000,
-  reports: 10_000,
-  maxJobs: 10_000,
-  waitSeconds: 30,
-  pageSize: 10_000,
-  freeFormDepth: 32,
-  freeFormValues: 100_000,
-} as const;
-
-export const INT32_MAX = 2_147_483_647;
 
 /** An integer from 0 (or `minimum`) to 2^31 - 1 (or `maximum`). */
 export const int32 = (description: string, { minimum = 0, maximum = INT32_MAX } = {}) =>
@@ -64,8 +43,6 @@ export const name = (description: string) => Type.String({ minLength: 1, maxLeng
 
 /** Longer text, possibly empty. */
 export const freeText = (description: string) => Type.String({ maxLength: LIMITS.textLength, description });
-
-export const RUNNER_ID_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$';
 
 export const runnerId = (description: string) => Type.String({ pattern: RUNNER_ID_PATTERN, description });
 

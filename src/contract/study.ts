@@ -4,7 +4,8 @@ import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { dispersions } from './dispersions.ts';
-import { LIMITS, double, freeText, int32, int64, name, uuid } from './scalars.ts';
+import { LIMITS } from './limits.ts';
+import { double, freeText, int32, int64, name, uuid } from './scalars.ts';
 
 export const MonteCarloConfig = named(
   'MonteCarloConfig',

@@ -12,6 +12,7 @@ export type * from './live/messages.ts';
 export type * from './problem.ts';
 export type * from './records/members.ts';
 export type * from './records/records.ts';
+export type * from './records/tokens.ts';
 export type * from './reports.ts';
 export type * from './runners.ts';
 export type * from './scalars.ts';

@@ -2,9 +2,11 @@
  * Ids: UUIDs version 8 (RFC 9562 section 5.8). 48 bits of milliseconds, 42 random bits, and 32 low bits that are 0 for a
  * batch and `run_id + 1` for its jobs. A job id thus contains its batch and its run, and ids sort in creation order.
  */
+import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../contract/patterns.ts';
 import type { Uuid } from '../contract/types.ts';
 
-const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const BATCH_ID = new RegExp(BATCH_ID_PATTERN);
+const JOB_ID = new RegExp(JOB_ID_PATTERN);
 
 /** A new batch id. `nowMs` in ms since the epoch, `random` at least 6 bytes. */
 export function newBatchId(nowMs: number, random: Uint8Array): Uuid {
@@ -42,12 +44,12 @@ export function jobId(batchId: Uuid, runId: number): Uuid {
 
 /** True for an id in the form that `newBatchId` makes. */
 export function isBatchId(id: string): boolean {
-  return UUID_V8.test(id) && id.endsWith('00000000');
+  return BATCH_ID.test(id);
 }
 
 /** True for an id in the form that `jobId` makes. */
 export function isJobId(id: string): boolean {
-  return UUID_V8.test(id) && !id.endsWith('00000000');
+  return JOB_ID.test(id);
 }
 
 let latest = { prefix: '', batchId: '' };

@@ -31,7 +31,7 @@ import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
-import { prepare } from './request/validate.ts';
+import { prepare } from '../contract/validation/validate.ts';
 
 /** The operator's log; a pino logger fits. */
 export interface HttpLog {

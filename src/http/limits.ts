@@ -3,7 +3,7 @@ import { CLAIM_MS, LEASE_MS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/
 import type { LimitsResponse } from '../contract/types.ts';
 import type { CoordinatorOptions } from '../coordinator/core.ts';
 import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
-import { INT32_MAX, LIMITS } from '../contract/scalars.ts';
+import { INT32_MAX, LIMITS } from '../contract/limits.ts';
 
 export interface HttpLimits extends BodyLimits {
   /** Most runs of one study. */

@@ -6,7 +6,8 @@ import type { QueryParameter } from './request/query.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import { registry } from '../contract/build.ts';
-import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../contract/scalars.ts';
+import { INT32_MAX, LIMITS } from '../contract/limits.ts';
+import { RUNNER_ID_PATTERN } from '../contract/patterns.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /** The type of a route, and properties derived from it. The table is in `routes.ts`. */
 import type { ErrorCode } from '../domain/errors.ts';
-import type { TokenScope } from '../coordinator/storage/tokens.ts';
+import type { TokenScope } from '../contract/types.ts';
 import type { HandlerName } from './handlers.ts';
 import type { QueryParameters } from './request/query.ts';
 import type { NamedSchema } from '../contract/build.ts';

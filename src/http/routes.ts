@@ -12,7 +12,7 @@ import * as jobs from '../contract/jobs.ts';
 import { HealthResponse, LimitsResponse } from '../contract/problem.ts';
 import * as reports from '../contract/reports.ts';
 import * as runners from '../contract/runners.ts';
-import { INT32_MAX, LIMITS } from '../contract/scalars.ts';
+import { INT32_MAX, LIMITS } from '../contract/limits.ts';
 import * as study from '../contract/study.ts';
 
 const page: QueryParameters = {

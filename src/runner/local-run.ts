@@ -5,7 +5,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SimbatchError } from '../domain/errors.ts';
-import type { BatchConfig, Fault, JobRunConfig } from '../contract/types.ts';
+import { RunConfigFile } from '../contract/records/run-config.ts';
+import type { BatchConfig, JobRunConfig } from '../contract/types.ts';
+import { schemaFaults } from '../contract/validation/validate.ts';
 import { keepProcessAlive } from '../base/clock.ts';
 import { parseExact } from '../base/exact-json.ts';
 import type { Engine } from './config/config.ts';
@@ -82,34 +84,9 @@ export function readRunConfig(text: string, name: string): JobRunConfig {
     const why = error instanceof Error ? error.message : String(error);
     throw new SimbatchError('invalid-request', `${name} is not JSON: ${why}`, { cause: error });
   }
-  const faults = runConfigFaults(value);
+  const faults = schemaFaults(RunConfigFile, value);
   if (faults.length > 0) throw new SimbatchError('invalid-request', `${name} is not a run configuration`, { faults });
   return value as JobRunConfig;
-}
-
-function runConfigFaults(value: unknown): Fault[] {
-  if (!isObject(value)) return [{ pointer: '', detail: 'must be an object with run_id, parameters and metadata' }];
-  const faults: Fault[] = [];
-  const { run_id, parameters, metadata } = value;
-  if (!Number.isSafeInteger(run_id) || Number(run_id) < 0) {
-    faults.push({ pointer: '/run_id', detail: 'must be an integer of at least 0' });
-  }
-  if (!isObject(metadata)) faults.push({ pointer: '/metadata', detail: 'must be an object' });
-  else if (typeof metadata['simulation_name'] !== 'string') {
-    faults.push({ pointer: '/metadata/simulation_name', detail: 'must be a text' });
-  }
-  if (!isObject(parameters)) faults.push({ pointer: '/parameters', detail: 'must be an object of numbers' });
-  else {
-    for (const [parameter, number] of Object.entries(parameters)) {
-      const pointer = `/parameters/${parameter.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      if (!Number.isFinite(number)) faults.push({ pointer, detail: 'must be a finite number' });
-    }
-  }
-  return faults;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Tells at most so many lines per second of a stream of samples: the latest values of all variables. */

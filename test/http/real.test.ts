@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { routes } from '../../src/http/routes.ts';
-import { schemaFaults } from '../../src/http/request/validate.ts';
+import { schemaFaults } from '../../src/contract/validation/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/open-store.ts';
 import { systemClock } from '../../src/base/clock.ts';

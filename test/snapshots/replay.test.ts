@@ -165,12 +165,12 @@ describe('a file that is not a snapshot', () => {
     [
       'a scenario without steps',
       { format: 1, kind: 'scenario', name: '', about: '', machine: 'job' },
-      /"input" is missing.*"steps" is missing/,
+      /\/input is required.*\/steps is required/,
     ],
     [
       'another machine',
       { ...recording('job-completed'), machine: '__proto__' },
-      /"machine" is "__proto__"; it must be one of/,
+      /\/machine is "__proto__"; it must be one of/,
     ],
     ['an export without records', { ...asExport({}) }, /"records" is missing/],
     ['a key of no kind', withRecord('__proto__/x', {}), /"__proto__\/x" is not the key of a known kind of record/],
@@ -198,12 +198,12 @@ describe('a file that is not a snapshot', () => {
     [
       'another name in the key',
       withRecord(study.records[0].key.replace('2026', '2026'), { ...study.records[0].value, batchId: 'x' }),
-      /"batchId" is "x"/,
+      /\/batchId is "x"/,
     ],
     [
       'a negative count',
       withRecord(study.records[0].key, { ...study.records[0].value, next: -1 }),
-      /"next" is -1; it must be a whole number from 0/,
+      /\/next is -1; it must be at least 0/,
     ],
     ['truncated lines', lines(`${line},`), /truncated after line 2/],
     ['lines cut in a line', lines(line.slice(0, 40)), /line 2 is not valid JSON/],

@@ -4,7 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { BatchSubmission, Fault } from '../../contract/types.ts';
-import { studyFaults } from '../../http/request/validate.ts';
+import { studyFaults } from '../../http/request/study-faults.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { plural } from '../terminal/format.ts';

@@ -1,12 +1,134 @@
-/** The records in the store, as schemas. */
-import { Type, type Static } from 'typebox';
-import { enumOf } from '../build.ts';
-import { JOB_STATUSES } from '../enums.ts';
-import { storedProperties } from './member-schemas.ts';
+/** The records in the store, as schemas. An optional member of a record is absent while it has no value. */
+import { Type, type Static, type TSchema } from 'typebox';
+import { enumOf, flag, nullable, ref, text } from '../build.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../enums.ts';
+import { JobResult } from '../jobs.ts';
+import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
+import { RunnerCapabilities } from '../runners.ts';
+import { runnerId } from '../scalars.ts';
+import { storedCount, storedProperties, storedTime } from './member-schemas.ts';
 import { JOB_MEMBERS } from './members.ts';
+
+const batchId = Type.String({ pattern: BATCH_ID_PATTERN });
+const jobId = Type.String({ pattern: JOB_ID_PATTERN });
+const count = (description: string) => ({ ...storedCount, description });
+const time = (description: string) => ({ ...storedTime, description });
+const amount = (description: string) => Type.Number({ minimum: 0, description });
+/** A list that is replaced and never changed. */
+const fixedList = <T extends TSchema>(items: T) => Type.Unsafe<readonly Static<T>[]>(Type.Array(items));
+
+/** The members of a batch that its submission determines. */
+const batchInput = {
+  batchId,
+  name: text('As submitted.'),
+  configHash: text('Digest of the configuration.'),
+  createdAtMs: time('When it was submitted.'),
+  simulationName: text('Which runners may take its runs.'),
+  totalJobs: count('Its number of runs.'),
+  maxParallelJobs: count('The most runs Claimed or Running at once; 0: no limit.'),
+  maxRetries: count('How often a failed run is retried.'),
+  timeLimitMs: count('The time limit of a run; 0: none.'),
+  cpuMilli: amount('CPU of a run, in thousandths of a core.'),
+  memoryBytes: amount('Memory of a run.'),
+  samplingScheme: text('The sampling definition in force when it was submitted.'),
+};
+
+export const BatchRecord = Type.Object({
+  value: enumOf(BATCH_STATUSES, 'The status.'),
+  ...batchInput,
+  next: count('The lowest run id that was never claimed.'),
+  cancelledAhead: count(
+    'The number of runs at or after `next` that were cancelled one by one and must not be claimed.',
+  ),
+  requeued: count('The number of touched runs that are Pending again.'),
+  claimed: count('Runs in this state.'),
+  running: count('Runs in this state.'),
+  completed: count('Runs in this state.'),
+  failed: count('Runs in this state.'),
+  timedOut: count('Runs in this state.'),
+  cancelled: count('Runs in this state.'),
+  cancelRequested: flag('True after the batch was cancelled.'),
+  cancelReason: Type.Optional(text('The reason given.')),
+  startedAtMs: Type.Optional(time('When its first run was claimed.')),
+  endedAtMs: Type.Optional(time('When its last run ended.')),
+});
+
+export const SubmissionRecord = Type.Object({
+  seed: Type.String({ pattern: '^[0-9]{1,19}$', description: 'The seed in decimal.' }),
+  submission: Type.Unsafe<object>({ type: 'object', description: 'A BatchSubmission.' }),
+});
 
 export const JobRecord = Type.Object({
   value: enumOf(JOB_STATUSES, 'The status.'),
   ...storedProperties(JOB_MEMBERS),
 });
 export interface JobRecord extends Static<typeof JobRecord> {}
+
+export const ResultRecord = Type.Object({ ...JobResult.properties, job_id: jobId });
+
+/** An attempt that a runner holds, with its share of the machine. */
+export const HeldAttempt = Type.Object({
+  jobId,
+  attempt: count('Number of the attempt.'),
+  cpuMilli: amount('Its CPU, in thousandths of a core.'),
+  memoryBytes: amount('Its memory.'),
+  missingSinceMs: Type.Optional(
+    time('Time of the first heartbeat in a row that does not name it; absent while the runner names it.'),
+  ),
+});
+
+export const RunnerRecord = Type.Object({
+  value: enumOf(RUNNER_STATUSES, 'The status.'),
+  runnerId: runnerId('The runner.'),
+  name: text('Display name.'),
+  instance: text('The process that registered last.'),
+  capabilities: ref(RunnerCapabilities),
+  tags: fixedList(Type.String()),
+  heartbeatIntervalSecs: amount('How often it sends a heartbeat.'),
+  registeredAtMs: time('When it registered first.'),
+  lastHeartbeatMs: time('Time of the last heartbeat, for display.'),
+  heardAtMs: time('Start of the silence: the last heartbeat, or a later restart of the coordinator.'),
+  held: fixedList(HeldAttempt),
+  drained: flag('True while it takes no new jobs.'),
+  drainReason: Type.Optional(text('Why it was drained.')),
+  completed: count('Jobs it completed.'),
+  failed: count('Jobs that failed on it.'),
+});
+
+/** The records, by the name in their keys. */
+export const RECORDS = {
+  batch: BatchRecord,
+  submission: SubmissionRecord,
+  job: JobRecord,
+  result: ResultRecord,
+  runner: RunnerRecord,
+} as const;
+export type RecordName = keyof typeof RECORDS;
+
+/** The head of an export: the file without its records. */
+export const ExportHead = Type.Object({
+  made_by: text('The program that wrote it, with its version.'),
+  taken_at: text('The instant it shows.'),
+  batch_id: nullable(batchId),
+});
+
+const steps = Type.Array(Type.Object({}));
+export const ScenarioHead = Type.Object({
+  name: text('Its name.'),
+  about: text('One sentence.'),
+  machine: enumOf(['job', 'batch', 'runner', 'supervisor'], 'The machine.'),
+  input: Type.Object({}),
+  start: Type.Object({}),
+  startFacts: Type.Optional(Type.Array(Type.Unknown())),
+  steps,
+  end: Type.Object({}),
+});
+
+export const StudyHead = Type.Object({ name: text('Its name.'), about: text('One sentence.'), turns: steps });
+
+/** A context as a machine has it: the record without its status, each optional member present and possibly undefined. */
+export type ContextOf<R> = { [K in Exclude<keyof Required<R>, 'value'>]: R[K] };
+export interface BatchInput extends Static<ReturnType<typeof Type.Object<typeof batchInput>>> {}
+export interface BatchContext extends ContextOf<Static<typeof BatchRecord>> {}
+export interface HeldAttempt extends Static<typeof HeldAttempt> {}
+export interface RunnerContext extends ContextOf<Static<typeof RunnerRecord>> {}

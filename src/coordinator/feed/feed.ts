@@ -5,17 +5,12 @@
 import { MACHINE_NAMES } from '../../../machines/kinds.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
+import type { Position } from '../../contract/types.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
 import type { Topic } from './topic.ts';
-
-/** A position in a topic: the number of the last delta. The epoch changes when the numbering starts over. */
-export interface Position {
-  epoch: string;
-  seq: number;
-}
 
 /** A client of the feed. Texts are encoded JSON messages. */
 export interface Viewer {

@@ -2,13 +2,14 @@
  * Checks an export record by record: replays each job's history, recounts each batch's counters, and compares the jobs that
  * runners hold with the jobs' own records. Memory grows with the number of active jobs, not with the size of the file.
  */
+import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
-import { splitKey, type RecordName, type SnapshotRecord, type StoredState } from './format.ts';
+import { splitKey, type SnapshotRecord, type StoredState } from './format.ts';
 import { pastOf } from '../../../machines/job-past.ts';
 import { ActorPlayer, plain } from '../../../machines/actor-player.ts';
 import { unusable } from './read.ts';

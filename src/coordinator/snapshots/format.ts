@@ -2,6 +2,7 @@
  * Types of a snapshot file: one JSON document of one of three kinds. docs/snapshots.md describes it for its readers;
  * `read.ts` reads it. No behaviour here.
  */
+import { RECORDS, type RecordName } from '../../contract/records/records.ts';
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import type { Consequence, StoredState } from '../../../machines/actor-player.ts';
 import type { MachineName } from '../../../machines/kinds.ts';
@@ -80,8 +81,7 @@ export interface Export {
   batch_id: string | null;
 }
 
-export const RECORD_NAMES = ['batch', 'submission', 'job', 'result', 'runner'] as const;
-export type RecordName = (typeof RECORD_NAMES)[number];
+export const RECORD_NAMES = Object.keys(RECORDS) as readonly RecordName[];
 
 /** A record as it is stored. A batch comes before its submission, its touched jobs and its results; runners come last. */
 export interface SnapshotRecord {

@@ -2,12 +2,13 @@
  * Imports an export into an empty store, from which a coordinator continues. Refuses an inconsistent export: a coordinator
  * must never start on counters that do not match its records.
  */
+import type { RecordName } from '../../contract/records/records.ts';
 import type { JobRecord } from '../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
 import { DivergenceLog } from './divergence.ts';
-import { splitKey, type RecordName, type Snapshot, type SnapshotRecord } from './format.ts';
+import { splitKey, type Snapshot, type SnapshotRecord } from './format.ts';
 import { ConsistencyCheck } from './consistency-check.ts';
 import { unusable } from './read.ts';
 

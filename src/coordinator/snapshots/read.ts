@@ -2,16 +2,10 @@
  * Reads a snapshot file of any known format. An export in its original layout is read line by line, so that its size does
  * not matter; any other layout is read whole. Refuses a file that is damaged, truncated or newer.
  */
+import type { RecordName } from '../../contract/records/records.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { stateFaults } from './check.ts';
-import {
-  RECORD_NAMES,
-  SNAPSHOT_FORMAT,
-  splitKey,
-  type RecordName,
-  type Snapshot,
-  type SnapshotRecord,
-} from './format.ts';
+import { headFaults, recordFaults } from './check.ts';
+import { RECORD_NAMES, SNAPSHOT_FORMAT, splitKey, type Snapshot, type SnapshotRecord } from './format.ts';
 
 /** The longest document or line. V8 allows no string above 512 MiB. */
 const MAX_TEXT = 256 * 1024 * 1024;
@@ -64,13 +58,13 @@ export async function readSnapshot(
 function checkedHead(head: Document, records: AsyncIterable<SnapshotRecord>): Snapshot {
   switch (head['kind']) {
     case 'scenario': {
-      const faults = stateFaults('scenario', head);
+      const faults = headFaults('scenario', head);
       if (faults.length > 0) throw unusable(faults.join('; '));
       return head as unknown as Snapshot;
     }
     case 'study':
     case 'export': {
-      const faults = stateFaults(head['kind'], head);
+      const faults = headFaults(head['kind'], head);
       if (faults.length > 0) throw unusable(faults.join('; '));
       return { ...head, records } as unknown as Snapshot;
     }
@@ -95,7 +89,7 @@ function checked(record: SnapshotRecord): SnapshotRecord {
   if (!RECORD_NAMES.includes(name as RecordName) || id === '') {
     throw unusable(`"${key.slice(0, 100)}" is not the key of a known kind of record`);
   }
-  const faults = stateFaults(name as RecordName, value, id);
+  const faults = recordFaults(name as RecordName, id, value);
   if (faults.length > 0) throw unusable(`${key}: ${faults.join('; ')}`);
   return record;
 }

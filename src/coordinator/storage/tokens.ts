@@ -10,30 +10,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { statSync, readFileSync } from 'node:fs';
 import { chown, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TokenFile } from '../../contract/records/tokens.ts';
+import type { TokenRecord, TokenScope } from '../../contract/types.ts';
+import { isValid } from '../../contract/validation/validate.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { makeDirectory } from '../../base/directories.ts';
-
-/** What a token may allow. None includes another. */
-export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner'] as const;
-export type TokenScope = (typeof TOKEN_SCOPES)[number];
-
-/** A token as the file has it; the secret itself is nowhere but with its owner. Times are ISO 8601. */
-export interface TokenRecord {
-  id: string;
-  name: string;
-  scopes: TokenScope[];
-  /** The only runner id that the scope `runner` holds for; null: any. */
-  runner_id: string | null;
-  /** SHA-256 of the whole token, in hex. */
-  hash: string;
-  created_at: string;
-  expires_at: string | null;
-}
-
-interface TokenFile {
-  format: 1;
-  tokens: TokenRecord[];
-}
 
 export interface TokenRequest {
   name: string;
@@ -83,10 +64,10 @@ export function readTokens(directory: string): TokenRecord[] | undefined {
     throw new SimbatchError('invalid-configuration', `${path} cannot be read: ${(cause as Error).message}`, { cause });
   }
   try {
-    const file = JSON.parse(text) as TokenFile;
-    if (file.format === 1 && file.tokens.every(isRecord)) return file.tokens;
+    const file: unknown = JSON.parse(text);
+    if (isValid(TokenFile, file) && file.tokens.every(hasValidExpiry)) return file.tokens;
   } catch {
-    // Told below: what is not JSON is not a list of tokens either.
+    // Text that is not JSON gets the error below.
   }
   throw new SimbatchError(
     'invalid-configuration',
@@ -94,15 +75,8 @@ export function readTokens(directory: string): TokenRecord[] | undefined {
   );
 }
 
-function isRecord(it: TokenRecord): boolean {
-  return (
-    /^[0-9a-f]{8}$/.test(it.id) &&
-    /^[0-9a-f]{64}$/.test(it.hash) &&
-    it.scopes.every((scope) => TOKEN_SCOPES.includes(scope)) &&
-    (it.runner_id === null || typeof it.runner_id === 'string') &&
-    (it.expires_at === null || !Number.isNaN(Date.parse(it.expires_at)))
-  );
-}
+const hasValidExpiry = ({ expires_at }: TokenRecord): boolean =>
+  expires_at === null || !Number.isNaN(Date.parse(expires_at));
 
 /**
  * Replaces the tokens of a data directory, all or none, and makes the file readable by its owner only. The new file is made

@@ -15,7 +15,7 @@ import { ANONYMOUS, type Access, type Principal } from '../security/auth.ts';
 import { rejectCrossOrigin, type OriginRules } from '../security/origin.ts';
 import type { SessionRevalidation } from '../security/session-revalidation.ts';
 import { InspectionStream } from './inspection.ts';
-import { readRequest } from './messages.ts';
+import { readPosition, readRequest } from './messages.ts';
 
 export interface LiveOptions {
   coordinator: Coordinator;
@@ -139,7 +139,7 @@ function serveLive(webSocket: WebSocket, feed: Feed): void {
     if (topics.size >= MAX_TOPICS_PER_VIEWER) {
       return refuse(topic, 'invalid-request', `no more than ${MAX_TOPICS_PER_VIEWER} topics at once`);
     }
-    const subscribed = feed.subscribe(topic, viewer, request.from).catch((error: unknown) => {
+    const subscribed = feed.subscribe(topic, viewer, readPosition(request.from)).catch((error: unknown) => {
       topics.delete(topic);
       const known = error instanceof SimbatchError;
       refuse(topic, known ? error.code : 'internal', known ? error.message : 'the coordinator met a fault of its own');

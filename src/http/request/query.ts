@@ -1,8 +1,9 @@
 /** Query parameters: parsed as a route declares them. Any other parameter is rejected. */
 import { closestMatch } from '../../base/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { shown } from './validation-errors.ts';
-import { INT32_MAX, LIMITS, RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
+import { shown } from '../../contract/validation/validation-errors.ts';
+import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
+import { RUNNER_ID_PATTERN, UUID_PATTERN } from '../../contract/patterns.ts';
 
 /** Declaration of a parameter. A `list` one takes several values, by repetition or comma. */
 export type QueryParameter = { description: string } & (
@@ -16,7 +17,7 @@ export type QueryParameters = Record<string, QueryParameter>;
 /** Values by parameter; absent parameters are absent. */
 export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = new RegExp(UUID_PATTERN, 'i');
 const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
 /** Most values of one list parameter. */
 const MAX_VALUES = 1_000;

@@ -7,8 +7,9 @@ import { readCursor } from './cursor.ts';
 import type { Call } from '../handlers.ts';
 import type { Query } from './query.ts';
 import { PATH_PARAMETERS, pathParameter, type PathParameter, type Route } from '../route.ts';
-import { RUNNER_ID_PATTERN } from '../../contract/scalars.ts';
-import { schemaFaults, studyFaults } from './validate.ts';
+import { RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
+import { schemaFaults } from '../../contract/validation/validate.ts';
+import { studyFaults } from './study-faults.ts';
 
 /** Returns the runner that a request of the runner protocol speaks for: in its path, or in its body. */
 export function actingRunner(route: Route, id: string, body: unknown): string | undefined {

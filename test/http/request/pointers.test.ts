@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { submissionFaults } from '../../../src/domain/submission.ts';
 import type { Fault } from '../../../src/contract/types.ts';
-import { studyFaults } from '../../../src/http/request/validate.ts';
+import { studyFaults } from '../../../src/http/request/study-faults.ts';
 import { fakeCoordinator, submission } from '../../support/fake-api.ts';
 import { listen, post, type TestServer } from '../../support/http.ts';
 
@@ -192,7 +192,7 @@ describe('http/request/validate: the faults of a study', () => {
     const study = withMember('/config/telemetry/variables', Array(500).fill(1));
     const faults = studyFaults(study);
     expect(faults).to.have.length(100);
-    expect(faults.at(-1)!.detail).to.equal('and 401 faults more');
+    expect(faults.at(-1)!.detail).to.equal('and 401 more faults');
   });
 });
 

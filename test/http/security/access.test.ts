@@ -7,13 +7,9 @@ import { join } from 'node:path';
 import { Access } from '../../../src/http/security/auth.ts';
 import { FailedAttempts } from '../../../src/http/security/failed-attempts.ts';
 import { routes } from '../../../src/http/routes.ts';
-import {
-  changeTokens,
-  newToken,
-  TOKEN_SCOPES,
-  Tokens,
-  type TokenScope,
-} from '../../../src/coordinator/storage/tokens.ts';
+import { TOKEN_SCOPES } from '../../../src/contract/enums.ts';
+import type { TokenScope } from '../../../src/contract/types.ts';
+import { changeTokens, newToken, Tokens } from '../../../src/coordinator/storage/tokens.ts';
 import { BATCH_ID, capabilities, fakeCoordinator, JOB_ID, result, submission } from '../../support/fake-api.ts';
 import { listen, rawRequest, type TestServer } from '../../support/http.ts';
 

@@ -1,15 +1,10 @@
 /** `simbatch token`: makes, lists and revokes access tokens, in the data directory itself. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { RUNNER_ID_PATTERN } from '../../../contract/scalars.ts';
-import {
-  changeTokens,
-  newToken,
-  readTokens,
-  TOKEN_SCOPES,
-  type TokenRecord,
-  type TokenScope,
-} from '../../../coordinator/storage/tokens.ts';
+import { RUNNER_ID_PATTERN } from '../../../contract/patterns.ts';
+import { TOKEN_SCOPES } from '../../../contract/enums.ts';
+import type { TokenRecord, TokenScope } from '../../../contract/types.ts';
+import { changeTokens, newToken, readTokens } from '../../../coordinator/storage/tokens.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, dataDirOption, integerBetween } from '../../options.ts';

@@ -1,6 +1,6 @@
-/** The two schema keywords that are ours: exact 64-bit integers, and bounded JSON of the client's own making. */
+/** Two schema keywords of this project: exact 64-bit integers, and free-form JSON with bounds. */
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
-import { seedFault } from '../../domain/seed.ts';
+import { int64Fault } from '../../base/int64.ts';
 import { pointerToken } from '../../base/json-pointer.ts';
 
 type DataContext = { instancePath: string };
@@ -9,7 +9,7 @@ function fault(keyword: string, instancePath: string, message: string, data: unk
   return { keyword, instancePath, schemaPath: '', params: {}, message, data };
 }
 
-/** `x-int64: {nullable}`: an integer in [0, 2^63 - 1], a bigint where a number would lose digits. */
+/** `x-int64: {nullable}`: an integer in [0, 2^63 - 1], a bigint where a number loses digits. */
 export const int64Keyword: FuncKeywordDefinition = {
   keyword: 'x-int64',
   errors: 'full',
@@ -19,14 +19,14 @@ export const int64Keyword: FuncKeywordDefinition = {
     _parent: unknown,
     context?: DataContext,
   ): boolean {
-    const wrong = data === null && rule.nullable ? undefined : seedFault(data);
+    const wrong = data === null && rule.nullable ? undefined : int64Fault(data);
     const keyword = check as { errors?: ErrorObject[] };
     keyword.errors = wrong === undefined ? [] : [fault('x-int64', context?.instancePath ?? '', wrong, data)];
     return wrong === undefined;
   },
 };
 
-/** `x-free-form: {depth, values}`: any JSON object within those bounds, all its numbers finite. */
+/** `x-free-form: {depth, values}`: any JSON object within these bounds, with finite numbers only. */
 export const freeFormKeyword: FuncKeywordDefinition = {
   keyword: 'x-free-form',
   type: 'object',
@@ -45,7 +45,7 @@ export const freeFormKeyword: FuncKeywordDefinition = {
   },
 };
 
-/** The first fault of a free-form value; never recurses deeper than `depth`. */
+/** Returns the first fault of a free-form value; recurses no deeper than `bounds.depth`. */
 function freeFormFault(data: unknown, bounds: { depth: number; values: number }) {
   let left = bounds.values;
   const visit = (value: unknown, depth: number): { pointer: string; detail: string } | undefined => {
@@ -56,7 +56,7 @@ function freeFormFault(data: unknown, bounds: { depth: number; values: number })
     }
     if (typeof value !== 'object' || value === null) return undefined;
     if (depth > bounds.depth) return { pointer: '', detail: `is nested deeper than ${bounds.depth} levels, the limit` };
-    // Not Object.entries: a large object should not be copied before it is found too large.
+    // Not Object.entries, which copies a large object before it is found too large.
     for (const key in value) {
       const found = visit((value as Record<string, unknown>)[key], depth + 1);
       if (found !== undefined) return { ...found, pointer: pointerToken(key) + found.pointer };
@@ -66,7 +66,7 @@ function freeFormFault(data: unknown, bounds: { depth: number; values: number })
   return visit(data, 1);
 }
 
-/** How many values `root` holds, counted no further than `limit`. Not recursive: what a client sends may be of any depth. */
+/** True when `root` holds more than `limit` values. Not recursive: input has any depth. */
 export function holdsMoreThan(root: unknown, limit: number): boolean {
   const pending: unknown[] = [root];
   let seen = 0;

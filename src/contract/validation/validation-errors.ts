@@ -1,11 +1,11 @@
-/** Turns what the validator says into faults a person can act on: where, what is there, what would be right. */
+/** Converts Ajv's errors to faults: the pointer, the value found, and the value required. */
 import type { ErrorObject } from 'ajv';
 import { closestMatch } from '../../base/closest-match.ts';
-import type { Fault } from '../../contract/types.ts';
+import type { Fault } from '../problem.ts';
 import { pointerToken } from '../../base/json-pointer.ts';
-import { registry } from '../../contract/build.ts';
+import { registry } from '../build.ts';
 
-/** A value as a person may be shown it: JSON, and not more than a line of it. */
+/** A value in a message: JSON, shortened to one line. */
 export function shown(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return JSON.stringify(shortened(value));
@@ -16,7 +16,7 @@ export function shown(value: unknown): string {
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** All faults of one validation, at most `limit`; the last one then says how many there are more. */
+/** Returns the faults of one validation, at most `limit`; the last one then counts the omitted ones. */
 export function faultsOf(errors: readonly ErrorObject[], limit: number): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
@@ -26,12 +26,12 @@ export function faultsOf(errors: readonly ErrorObject[], limit: number): Fault[]
   const all = [...faults.values()];
   if (all.length <= limit) return all;
   const kept = all.slice(0, limit - 1);
-  return [...kept, { pointer: '', detail: `and ${all.length - kept.length} faults more` }];
+  return [...kept, { pointer: '', detail: `and ${all.length - kept.length} more faults` }];
 }
 
 type Params = Record<string, unknown>;
 
-/** Undefined for an error that only repeats what another says. */
+/** Returns undefined for an error that only repeats another. */
 function faultOf(error: ErrorObject): Fault | undefined {
   const params = error.params as Params;
   const pointer =
@@ -66,18 +66,21 @@ function unknownMember(pointer: string, member: string, error: ErrorObject): Fau
 function wrongTag(pointer: string, error: ErrorObject): Fault {
   const { discriminator, oneOf } = error.parentSchema as {
     discriminator: { propertyName: string };
-    oneOf: { $ref: string }[];
+    oneOf: (TaggedVariant & { $ref?: string })[];
   };
   const tag = discriminator.propertyName;
   const value = (error.data as Params | undefined)?.[tag];
-  const known = oneOf.map((variant) => tagValue(variant.$ref, tag));
+  const known = oneOf.map((variant) =>
+    tagValue(variant.$ref === undefined ? variant : (registry.get(variant.$ref) as TaggedVariant | undefined), tag),
+  );
   return { pointer: pointer + pointerToken(tag), detail: oneOfThese(value, known) };
 }
 
-function tagValue(schemaName: string, tag: string): string {
-  const properties = (registry.get(schemaName) as { properties?: Record<string, { const?: string }> }).properties;
-  return properties?.[tag]?.const ?? schemaName;
+interface TaggedVariant {
+  properties?: Record<string, { const?: string }>;
 }
+
+const tagValue = (variant: TaggedVariant | undefined, tag: string): string => String(variant?.properties?.[tag]?.const);
 
 function oneOfThese(value: unknown, known: readonly string[]): string {
   const hint = typeof value === 'string' ? suggestion(value, known) : '';

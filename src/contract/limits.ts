@@ -1,0 +1,24 @@
+/** The limits on what clients and runners send. Imports no package, so that web pages may import it. */
+
+/** The most of each that one request may hold: more than a person needs, and finite. */
+export const LIMITS = {
+  nameLength: 200,
+  textLength: 10_000,
+  dispersions: 10_000,
+  conditions: 1_000,
+  variables: 10_000,
+  mapEntries: 10_000,
+  tags: 1_000,
+  outputFiles: 100_000,
+  /** In characters. */
+  errorMessageLength: 65_536,
+  holding: 100_000,
+  reports: 10_000,
+  maxJobs: 10_000,
+  waitSeconds: 30,
+  pageSize: 10_000,
+  freeFormDepth: 32,
+  freeFormValues: 100_000,
+} as const;
+
+export const INT32_MAX = 2_147_483_647;

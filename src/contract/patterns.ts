@@ -1,0 +1,11 @@
+/** The patterns of ids, as sources of regular expressions. Imports no package, so that web pages may import it. */
+
+export const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+
+const UUID_V8 = '[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-';
+/** A batch: a UUID version 8 whose 32 low bits are 0. */
+export const BATCH_ID_PATTERN = `^${UUID_V8}[0-9a-f]{4}0{8}$`;
+/** A job: a UUID version 8 whose 32 low bits are not 0. */
+export const JOB_ID_PATTERN = `^${UUID_V8}[0-9a-f]{4}(?!0{8})[0-9a-f]{8}$`;
+
+export const RUNNER_ID_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$';

@@ -1,0 +1,26 @@
+/** Validation of a submitted study: its shape by the schema, its meaning by the domain, its size by the coordinator. */
+import { submissionFaults } from '../../domain/submission.ts';
+import { INT32_MAX } from '../../contract/limits.ts';
+import { BatchSubmission } from '../../contract/study.ts';
+import type { Fault } from '../../contract/types.ts';
+import { isLarge, schemaFaults } from '../../contract/validation/validate.ts';
+
+const MAX_FAULTS = 100;
+
+function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number): Fault[] {
+  const { runs } = config.monte_carlo;
+  const wanted = Math.min(runs, runs_override ?? runs);
+  if (wanted <= maxRuns) return [];
+  const pointer = wanted === runs ? '/config/monte_carlo/runs' : '/runs_override';
+  return [{ pointer, detail: `is ${wanted}; this coordinator takes studies of up to ${maxRuns} runs` }];
+}
+
+/** Returns all faults of a study; empty when it can be submitted as a BatchSubmission. */
+export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {
+  const ofShape = schemaFaults(BatchSubmission, value);
+  if (ofShape.length > 0 && isLarge(value)) return ofShape;
+  const reported = new Set(ofShape.map((fault) => fault.pointer));
+  const ofMeaning = submissionFaults(value).filter((fault) => !reported.has(fault.pointer));
+  if (ofShape.length === 0) ofMeaning.push(...sizeFaults(value as BatchSubmission, maxRuns));
+  return [...ofShape, ...ofMeaning].slice(0, MAX_FAULTS);
+}
