@@ -61,6 +61,18 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/server/backup.ts')).restoreCommand(),
   },
   {
+    name: 'verify',
+    group: SERVE,
+    summary: 'check a whole data directory',
+    load: async () => (await import('./commands/server/verify.ts')).verifyCommand(),
+  },
+  {
+    name: 'repair',
+    group: SERVE,
+    summary: 'save what is whole of a damaged data directory',
+    load: async () => (await import('./commands/server/verify.ts')).repairCommand(),
+  },
+  {
     name: 'token',
     group: SERVE,
     summary: 'create, list and revoke access tokens',

@@ -11,13 +11,13 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { lockDirectory, lockedError } from './directory-lock.ts';
 import type { Engine, Operation } from './engine.ts';
 import { CheckedStore } from './integrity/checked-store.ts';
-import { unseal, seal } from './integrity/checksum.ts';
-import { decodeGroup, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup } from './integrity/group-chain.ts';
+import { seal } from './integrity/checksum.ts';
+import { damaged, missingRecord, readIdentity, STORE_KEY } from './integrity/identity.ts';
+import { encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup } from './integrity/group-chain.ts';
 import { createMark, HighWaterMark, MARK_FILE, type Mark } from './integrity/high-water-mark.ts';
 import { endOfMigration, isMigrating, sealRecords } from './integrity/seal-migration.ts';
 import { verifyFiles } from './integrity/verify-files.ts';
-import { keys } from './keys.ts';
-import { isDataFile, type FileFault } from './leveldb/inspection.ts';
+import { isDataFile } from './leveldb/inspection.ts';
 import { openLevelEngine } from './leveldb/level-engine.ts';
 import { STORE_FORMAT, type Changes, type Store } from './store.ts';
 
@@ -33,8 +33,6 @@ export interface OpenOptions {
   onProgress?: (done: number, total: number) => void;
 }
 
-/** The identity of a store, which its high-water mark repeats. */
-const STORE_KEY = keys.meta('store');
 const ID_BYTES = 8;
 
 /**
@@ -82,11 +80,10 @@ async function openLocked(directory: string, options: OpenOptions, release: () =
   try {
     const sequence = files.lastSequence + (await initialise(engine, directory, files.mark));
     refuseNewer(engine, directory, options.format ?? STORE_FORMAT);
-    const { store, last } = readIdentity(engine, directory, files.mark);
+    const { store, last, faults } = readIdentity(engine, files.mark);
+    if (faults.length > 0) throw damaged(directory, faults);
     if (files.mark === undefined) {
-      // The mark is created after the first group. Without one a store has that group at most.
-      if (last.number !== 1) throw damaged(directory, [{ file: MARK_FILE, problem: 'the file is missing' }]);
-      await createMark(directory, { store, number: last.number, hash: last.hash, sequence });
+        await createMark(directory, { store, number: last.number, hash: last.hash, sequence });
     }
     const checked: CheckedStore = new CheckedStore({
       engine,
@@ -159,33 +156,6 @@ function refuseNewer(engine: Engine, directory: string, supported: number): void
   }
 }
 
-/** The store's identity and last group, compared with the high-water mark. */
-function readIdentity(engine: Engine, directory: string, mark: Mark | undefined) {
-  const store = unsealed(engine, STORE_KEY);
-  const group = unsealed(engine, GROUP_KEY);
-  const last = group === undefined ? undefined : decodeGroup(group);
-  if (store === undefined || last === undefined) {
-    throw damaged(directory, [missingRecord(store === undefined ? STORE_KEY : GROUP_KEY)]);
-  }
-  if (mark !== undefined && mark.store !== store) {
-    throw damaged(directory, [
-      { file: MARK_FILE, problem: `it is of store ${mark.store}, and the records of ${store}` },
-    ]);
-  }
-  if (mark !== undefined && (last.number < mark.number || (last.number === mark.number && last.hash !== mark.hash))) {
-    const problem = `the last group is ${last.number} ${last.hash}, and ${MARK_FILE} has ${mark.number} ${mark.hash}`;
-    throw damaged(directory, [{ file: GROUP_KEY, problem }]);
-  }
-  return { store, last };
-}
-
-function unsealed(engine: Engine, key: string): string | undefined {
-  const sealed = engine.get(key);
-  return sealed === undefined ? undefined : unseal(key, sealed);
-}
-
-const missingRecord = (key: string): FileFault => ({ file: key, problem: 'the record is missing or damaged' });
-
 async function migrated(store: Store, directory: string, options: OpenOptions): Promise<Store> {
   const { format = STORE_FORMAT, migrations = MIGRATIONS } = options;
   let version = Number(store.get(FORMAT_KEY));
@@ -201,23 +171,6 @@ async function migrated(store: Store, directory: string, options: OpenOptions): 
     await store.write(new Map([...(await migration(store)), [FORMAT_KEY, String(version + 1)]]));
   }
   return store;
-}
-
-const MOST_FAULTS = 20;
-
-/** A refusal that lists the faults, a line each. */
-export function damaged(directory: string, faults: readonly FileFault[]): SimbatchError {
-  const lines = faults.slice(0, MOST_FAULTS).map(({ file, problem }) => `  ${file}: ${problem}`);
-  const more = faults.length - lines.length;
-  return new SimbatchError(
-    'store-damaged',
-    [
-      `the data directory ${directory} is damaged: nothing in it was changed; restore a backup, or save the readable ` +
-        `records with simbatch repair ${directory} NEW-DIRECTORY`,
-      ...lines,
-      ...(more > 0 ? [`  and ${more} more`] : []),
-    ].join('\n'),
-  );
 }
 
 function refusal(directory: string, error: unknown): SimbatchError {

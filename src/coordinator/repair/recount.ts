@@ -1,0 +1,131 @@
+/** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
+import { untouchedRuns } from '../../../machines/batch.ts';
+import { runIdOf } from '../../domain/ids.ts';
+import type { JobStatus } from '../../contract/types.ts';
+import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
+import { jobsByStatus } from '../resources/to-resource.ts';
+import type { EngineView } from '../storage/engine.ts';
+import { allOf, idOf } from '../storage/keys.ts';
+import { joinRecords, type BatchRecords, type RunRecords } from './join-records.ts';
+import { wholeRecords } from './read-records.ts';
+
+/** The runner and the attempt of a held run. */
+export interface Holder {
+  runnerId: string;
+  attempt: number;
+}
+
+/** Job -> holder, by the records of the runners. */
+export async function holders(view: EngineView, report: (fault: string) => void): Promise<Map<string, Holder>> {
+  const found = new Map<string, Holder>();
+  for await (const [key, record] of wholeRecords(view, allOf('runner'))) {
+    const runnerId = idOf(key);
+    for (const { jobId, attempt } of decodeRunner(record).context.held) {
+      const other = found.get(jobId);
+      if (other !== undefined) report(`job ${jobId} is held by runner ${other.runnerId} and by runner ${runnerId}`);
+      found.set(jobId, { runnerId, attempt });
+    }
+  }
+  return found;
+}
+
+/** Reports each inconsistency of the whole records, one sentence each. */
+export async function recount(view: EngineView, report: (fault: string) => void): Promise<void> {
+  const held = await holders(view, report);
+  for await (const records of joinRecords(view)) await recountBatch(records, held, report);
+  for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
+}
+
+async function recountBatch(
+  { batchId, batch: record, submission, open, deletion, runs }: BatchRecords,
+  held: Map<string, Holder>,
+  report: (fault: string) => void,
+): Promise<void> {
+  const batch = record === undefined ? undefined : decodeBatch(record);
+  const counts = new Map<JobStatus, number>();
+  let touched = 0;
+  let cancelledAhead = 0;
+  let orphans = 0;
+  let next = 0;
+  for await (const run of runs) {
+    if (batch === undefined) {
+      orphans += 1;
+      continue;
+    }
+    const status = recountRun(run, batch, held, report);
+    if (status === undefined) continue;
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+    const runId = runIdOf(run.jobId);
+    touched += 1;
+    if (runId >= batch.context.next) cancelledAhead += 1;
+    else {
+      if (runId > next) reportLost(batch, next, runId, report);
+      next = runId + 1;
+    }
+  }
+  if (batch === undefined) {
+    // A deleted batch leaves records until its purge has ended.
+    if (deletion === undefined) {
+      report(`batch ${batchId} has no record; ${orphans} records of its runs, submission ${submission !== undefined}`);
+    }
+    return;
+  }
+  const { value, context } = batch;
+  reportLost(batch, next, context.next, report);
+  if (submission === undefined) report(`batch ${batchId} has no submission`);
+  if ((open !== undefined) === isTerminal(value)) {
+    report(
+      `batch ${batchId} is ${value}, and its index record of open batches is ${open === undefined ? 'missing' : 'there'}`,
+    );
+  }
+  const derived = context.cancelRequested ? context.totalJobs - touched : 0;
+  const expected = jobsByStatus(batch);
+  for (const [status, counted] of Object.entries(expected)) {
+    const ofRecords = counts.get(status as JobStatus) ?? 0;
+    const found =
+      ofRecords + (status === 'Cancelled' ? derived : 0) + (status === 'Pending' ? untouchedRuns(context) : 0);
+    if (found !== counted) report(`batch ${batchId} counts ${counted} ${status} runs, and its records have ${found}`);
+  }
+  if (cancelledAhead !== context.cancelledAhead) {
+    report(
+      `batch ${batchId} counts ${context.cancelledAhead} runs cancelled ahead, and its records have ${cancelledAhead}`,
+    );
+  }
+}
+
+/** Runs below the cursor have a record, unless they were cancelled with their batch. */
+function reportLost({ context }: BatchState, from: number, to: number, report: (fault: string) => void): void {
+  if (context.cancelRequested || from >= to) return;
+  const which = to - from === 1 ? `run ${from}` : `runs ${from} to ${to - 1}`;
+  report(`batch ${context.batchId}: the job record of ${which} is missing`);
+}
+
+function recountRun(
+  { jobId, job, result, requeue }: RunRecords,
+  { context }: BatchState,
+  held: Map<string, Holder>,
+  report: (fault: string) => void,
+): JobStatus | undefined {
+  if (job === undefined) {
+    report(`job ${jobId} has no record, and ${result === undefined ? 'an index record' : 'a result'}`);
+    return undefined;
+  }
+  const { value, context: own } = decodeJob(jobId, job, context);
+  const isActive = value === 'Claimed' || value === 'Running';
+  const holder = held.get(jobId);
+  held.delete(jobId);
+  if (isActive && (holder?.runnerId !== own.runnerId || holder?.attempt !== own.attempt)) {
+    report(`job ${jobId} is ${value} on runner ${own.runnerId}, which does not hold it`);
+  }
+  if (!isActive && holder !== undefined) report(`job ${jobId} is ${value}, and runner ${holder.runnerId} holds it`);
+  if ((requeue !== undefined) !== (value === 'Pending')) {
+    report(
+      `job ${jobId} is ${value}, and its index record of requeued runs is ${requeue === undefined ? 'missing' : 'there'}`,
+    );
+  }
+  const hasResult = value === 'Completed' || value === 'Failed' || value === 'Timeout';
+  if (hasResult !== (result !== undefined)) {
+    report(`job ${jobId} is ${value}, and its result is ${result === undefined ? 'missing' : 'there'}`);
+  }
+  return value;
+}

@@ -1,0 +1,192 @@
+/**
+ * Repairs the records of one batch: counters follow the records that are left, and a run whose record or result is lost
+ * becomes Failed, so that no result is silently absent. Pure, but for the names it reports.
+ */
+import type { BatchContext } from '../../../machines/batch.ts';
+import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
+import type { BatchStatus, JobRecord, JobStatus, Uuid } from '../../contract/types.ts';
+import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
+import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
+import { reportedResult } from '../resources/to-resource.ts';
+import { keys } from '../storage/keys.ts';
+import type { RunRecords } from './join-records.ts';
+import type { Holder } from './recount.ts';
+
+type Change = [key: string, value: string];
+
+const LOST = 'its record was lost by damage to the data directory';
+
+/** Repairs a batch's runs one by one, in order, and then the batch. */
+export class BatchRepair {
+  readonly #batch: BatchState;
+  readonly #now: number;
+  readonly #report: (lost: string) => void;
+  readonly #counts: Record<JobStatus, number> = {
+    Pending: 0,
+    Claimed: 0,
+    Running: 0,
+    Completed: 0,
+    Failed: 0,
+    Timeout: 0,
+    Cancelled: 0,
+  };
+  #expected = 0;
+  #next: number;
+  /** Run ids of records that are Cancelled, from the cursor on. */
+  readonly #cancelledAhead: number[] = [];
+  /** Jobs that a runner still holds. */
+  readonly held = new Set<Uuid>();
+
+  constructor(batch: BatchState, now: number, report: (lost: string) => void) {
+    this.#batch = batch;
+    this.#now = now;
+    this.#report = report;
+    this.#next = batch.context.next;
+  }
+
+  /** The records of a run, and of the lost runs before it. */
+  run({ jobId, job, result, requeue }: RunRecords, holder: Holder | undefined): Change[] {
+    const runId = runIdOf(jobId);
+    const changes = this.#lostBefore(Math.min(runId, this.#next));
+    this.#expected = Math.max(this.#expected, runId + 1);
+    if (job === undefined) return [...changes, ...this.#lost(runId)];
+    const record = this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
+    this.#count(runId, record.value);
+    changes.push([keys.job(jobId), JSON.stringify(record)]);
+    if (hasResult(record.value)) changes.push([keys.result(jobId), result ?? failure(jobId, record.error ?? LOST)]);
+    if (record.value === 'Pending') {
+      const lastRunner = record.attempts.at(-1)?.runner ?? '';
+      changes.push([keys.requeue(jobId), requeue ?? JSON.stringify({ lastRunner, sinceMs: this.#now })]);
+    }
+    return changes;
+  }
+
+  /** The record of the job, changed where it contradicts the others. */
+  #settled(jobId: Uuid, record: JobRecord, result: string | undefined, holder: Holder | undefined): JobRecord {
+    const isActive = record.value === 'Claimed' || record.value === 'Running';
+    if (isActive && result !== undefined) {
+      const { success } = JSON.parse(result) as { success: boolean };
+      this.#report(`job ${jobId}: its record was older than its result; it is ${success ? 'Completed' : 'Failed'} now`);
+      return this.#ended(record, success ? 'Completed' : 'Failed', undefined);
+    }
+    if (isActive && (holder?.runnerId !== record.runnerId || holder?.attempt !== record.attempt)) {
+      this.#report(`job ${jobId}: the runner that executed it is lost; it is Pending again`);
+      return {
+        ...this.#ended(record, 'Pending', undefined),
+        runnerId: undefined,
+        claimedAtMs: undefined,
+        startedAtMs: undefined,
+        completedAtMs: undefined,
+      };
+    }
+    if (isActive) this.held.add(jobId);
+    if (record.value === 'Completed' && result === undefined) {
+      this.#report(`job ${jobId}: its result is lost; it is Failed now`);
+      return this.#ended(record, 'Failed', 'its result was lost by damage to the data directory');
+    }
+    return record;
+  }
+
+  #ended(record: JobRecord, value: JobStatus, error: string | undefined): JobRecord {
+    const outcome = value === 'Completed' ? 'completed' : value === 'Failed' ? 'failed' : 'lost';
+    const attempts = record.attempts.map((it) =>
+      it.outcome === undefined ? { ...it, ended: this.#now, outcome } : it,
+    );
+    return {
+      ...record,
+      value,
+      dueAtMs: undefined,
+      completedAtMs: record.completedAtMs ?? this.#now,
+      attempts: attempts as JobRecord['attempts'],
+      ...(error === undefined ? {} : { error }),
+    };
+  }
+
+  /** Failed records for the runs below `end` that must have had one. */
+  #lostBefore(end: number): Change[] {
+    const changes: Change[] = [];
+    if (this.#batch.context.cancelRequested) return changes;
+    for (let runId = this.#expected; runId < end; runId += 1) changes.push(...this.#lost(runId));
+    this.#expected = Math.max(this.#expected, end);
+    return changes;
+  }
+
+  #lost(runId: number): Change[] {
+    const jobId = jobIdOf(this.#batch.context.batchId, runId);
+    this.#report(`job ${jobId} (run ${runId}): its record is lost; it is Failed now`);
+    this.#count(runId, 'Failed');
+    const record = { value: 'Failed', ...INITIAL_HISTORY, completedAtMs: this.#now, error: LOST };
+    return [
+      [keys.job(jobId), JSON.stringify(record)],
+      [keys.result(jobId), failure(jobId, LOST)],
+    ];
+  }
+
+  #count(runId: number, status: JobStatus): void {
+    this.#counts[status] += 1;
+    if (status !== 'Cancelled') this.#next = Math.max(this.#next, runId + 1);
+    else if (runId >= this.#next) this.#cancelledAhead.push(runId);
+  }
+
+  /** The last lost runs, and the batch with the counters of its records. */
+  finish(): Change[] {
+    const changes = this.#lostBefore(this.#next);
+    const { value, context } = this.#batch;
+    const counts = this.#counts;
+    const records = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const repaired: BatchContext = {
+      ...context,
+      next: context.cancelRequested ? context.totalJobs : this.#next,
+      cancelledAhead: context.cancelRequested ? 0 : this.#cancelledAhead.filter((runId) => runId >= this.#next).length,
+      requeued: counts.Pending,
+      claimed: counts.Claimed,
+      running: counts.Running,
+      completed: counts.Completed,
+      failed: counts.Failed,
+      timedOut: counts.Timeout,
+      cancelled: counts.Cancelled + (context.cancelRequested ? context.totalJobs - records : 0),
+    };
+    this.#reportCounters(repaired);
+    const status = statusOf(value, repaired);
+    if (status !== value) this.#report(`batch ${context.batchId}: it was ${value}; by its runs it is ${status} now`);
+    if (isTerminal(status)) repaired.endedAtMs ??= this.#now;
+    else repaired.endedAtMs = undefined;
+    changes.push([keys.batch(context.batchId), JSON.stringify({ value: status, ...repaired })]);
+    if (!isTerminal(status)) changes.push([keys.open(context.batchId), '']);
+    return changes;
+  }
+
+  #reportCounters(repaired: BatchContext): void {
+    const { context } = this.#batch;
+    const names = [
+      'next',
+      'cancelledAhead',
+      'requeued',
+      'claimed',
+      'running',
+      'completed',
+      'failed',
+      'timedOut',
+      'cancelled',
+    ];
+    const changed = (names as (keyof BatchContext)[]).filter((name) => repaired[name] !== context[name]);
+    if (changed.length === 0) return;
+    const shown = changed.map((name) => `${name} ${String(context[name])} -> ${String(repaired[name])}`);
+    this.#report(`batch ${context.batchId}: its counters follow the records that are left: ${shown.join(', ')}`);
+  }
+}
+
+const hasResult = (status: JobStatus): boolean => status === 'Completed' || status === 'Failed' || status === 'Timeout';
+
+const failure = (jobId: Uuid, error: string): string => JSON.stringify(reportedResult(jobId, undefined, error, 0));
+
+/** The status that the batch machine gives a batch with these counters. */
+function statusOf(value: BatchStatus, c: BatchContext): BatchStatus {
+  const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
+  if (pending + c.claimed + c.running > 0) {
+    if (!isTerminal(value)) return value;
+    return 'Running';
+  }
+  if (c.cancelRequested || (c.totalJobs > 0 && c.cancelled === c.totalJobs)) return 'Cancelled';
+  return c.completed > 0 || c.totalJobs === 0 ? 'Completed' : 'Failed';
+}

@@ -1,0 +1,177 @@
+/**
+ * Repairs a damaged data directory into a new one: copies every whole record, makes the records agree with each other, and
+ * names what is lost. The damaged directory is kept as it is.
+ */
+import { Level } from 'level';
+import { mkdir, rm } from 'node:fs/promises';
+import { decodeBatch, decodeRunner } from '../actors/actor-kinds.ts';
+import { makeStore } from '../storage/create-store.ts';
+import { lockDirectory } from '../storage/directory-lock.ts';
+import type { EngineView } from '../storage/engine.ts';
+import { FORMAT_KEY } from '../storage/integrity/group-chain.ts';
+import { readIdentity } from '../storage/integrity/identity.ts';
+import { verifyFiles, type VerifiedFiles } from '../storage/integrity/verify-files.ts';
+import { allOf, idOf, keys } from '../storage/keys.ts';
+import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
+import type { Store } from '../storage/store.ts';
+import { unrepairable } from './unrepairable.ts';
+import { cloneFiles } from './clone.ts';
+import { joinRecords, type BatchRecords } from './join-records.ts';
+import { BatchRepair } from './repair-batch.ts';
+import { wholeRecords } from './read-records.ts';
+import { holders, type Holder } from './recount.ts';
+import { EVERYTHING, type Progress } from './verify.ts';
+
+export interface RepairReport {
+  /** Records in the new directory. */
+  records: number;
+  /** The damage, and every loss and change by name. */
+  findings: string[];
+}
+
+const GROUP = 500;
+
+/**
+ * Saves the whole records of `directory` in the new directory `target`.
+ * @throws SimbatchError `store-locked`, `store-unusable` when `target` is not empty or nothing can be read
+ */
+export async function repairStore(
+  directory: string,
+  target: string,
+  now: number,
+  progress: Progress = () => {},
+): Promise<RepairReport> {
+  const lock = await lockDirectory(directory);
+  const clone = `${target}.repairing-${process.pid}`;
+  try {
+    return await makeStore(target, async (store) => {
+      const files = await verifyFiles(directory, (done, total) => progress('files', done, total));
+      await mkdir(clone, { recursive: true });
+      await cloneFiles(directory, clone);
+      if (files.faults.length > 0) await repairFiles(clone);
+      return new Repair(store, now, progress).run(directory, clone, files);
+    });
+  } finally {
+    await rm(clone, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+/** LevelDB's own repair: it rebuilds the manifest from the tables and logs that it can read. */
+async function repairFiles(clone: string): Promise<void> {
+  await (Level as unknown as { repair(location: string): Promise<void> }).repair(clone);
+}
+
+class Repair {
+  readonly #store: Store;
+  readonly #now: number;
+  readonly #progress: Progress;
+  readonly #report: RepairReport = { records: 0, findings: [] };
+  #group: [string, string][] = [];
+
+  constructor(store: Store, now: number, progress: Progress) {
+    this.#store = store;
+    this.#now = now;
+    this.#progress = progress;
+  }
+
+  async run(directory: string, clone: string, files: VerifiedFiles): Promise<RepairReport> {
+    const { findings } = this.#report;
+    for (const { file, problem } of files.faults) findings.push(`${file}: ${problem}`);
+    const engine = await openLevelEngine(clone);
+    try {
+      if (engine.get(FORMAT_KEY) === '1') throw unrepairable(directory, 'its format is 1, which has no checksums');
+      const { last, faults } = readIdentity(engine, files.mark);
+      for (const { file, problem } of faults) findings.push(`${file}: ${problem}`);
+      const lost = (files.mark?.number ?? 0) - last.number;
+      if (lost > 0) findings.push(`the last ${lost} groups are lost, with changes that cannot be named`);
+      const view = engine.snapshot();
+      try {
+        await this.#copy(view);
+      } finally {
+        await view.close();
+      }
+    } finally {
+      await engine.close();
+    }
+    return this.#report;
+  }
+
+  async #copy(view: EngineView): Promise<void> {
+    await this.#reportDamaged(view);
+    const held = await holders(view, (fault) => this.#report.findings.push(fault));
+    const kept = new Set<string>();
+    const batches = new Set<string>();
+    for await (const records of joinRecords(view)) await this.#batch(records, held, kept, batches);
+    await this.#runners(view, kept);
+    await this.#idempotency(view, batches);
+    await this.#flush();
+  }
+
+  async #reportDamaged(view: EngineView): Promise<void> {
+    const report = (key: string): void => {
+      this.#report.findings.push(`${key}: the checksum of the record does not match; the record is lost`);
+    };
+    let read = 0;
+    for await (const _ of wholeRecords(view, EVERYTHING, report)) {
+      read += 1;
+      if (read % 1_000 === 0) this.#progress('records', read, 0);
+    }
+  }
+
+  async #batch(
+    records: BatchRecords,
+    held: Map<string, Holder>,
+    kept: Set<string>,
+    batches: Set<string>,
+  ): Promise<void> {
+    const { batchId, batch, submission, deletion, runs } = records;
+    if (batch === undefined || submission === undefined) {
+      let dropped = 0;
+      for await (const _ of runs) dropped += 1;
+      if (deletion !== undefined) return;
+      const missing = batch === undefined ? 'record' : 'submission';
+      this.#report.findings.push(
+        `batch ${batchId}: its ${missing} is lost; the records of ${dropped} runs are lost with it`,
+      );
+      return;
+    }
+    const repair = new BatchRepair(decodeBatch(batch), this.#now, (it) => this.#report.findings.push(it));
+    for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
+    await this.#put(repair.finish());
+    await this.#put([[keys.submission(batchId), submission]]);
+    batches.add(batchId);
+    for (const jobId of repair.held) kept.add(jobId);
+  }
+
+  async #runners(view: EngineView, kept: ReadonlySet<string>): Promise<void> {
+    for await (const [key, record] of wholeRecords(view, allOf('runner'))) {
+      const { value, context } = decodeRunner(record);
+      const held = context.held.filter(({ jobId }) => kept.has(jobId));
+      if (held.length < context.held.length) {
+        this.#report.findings.push(`runner ${idOf(key)}: it no longer holds ${context.held.length - held.length} jobs`);
+      }
+      const status = value === 'Busy' && held.length === 0 ? 'Idle' : value;
+      await this.#put([[key, JSON.stringify({ value: status, ...context, held })]]);
+    }
+  }
+
+  async #idempotency(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
+    for await (const [key, record] of wholeRecords(view, allOf('idempotency'))) {
+      const { response } = JSON.parse(record) as { response?: { batch_id?: string } };
+      if (batches.has(response?.batch_id ?? '')) await this.#put([[key, record]]);
+    }
+  }
+
+  async #put(changes: readonly [string, string][]): Promise<void> {
+    for (const change of changes) this.#group.push(change);
+    this.#report.records += changes.length;
+    if (this.#group.length >= GROUP) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const group = this.#group;
+    this.#group = [];
+    await this.#store.write(group);
+  }
+}
