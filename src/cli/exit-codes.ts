@@ -1,11 +1,10 @@
 /**
- * What the program's exit code says. The numbers above 63 are those of sysexits(3); docs/cli.md has the same table.
- * No behaviour here.
+ * Exit codes of the program. The numbers above 63 are those of sysexits(3); docs/cli.md has the same table.
  */
 export const EXIT = {
   /** Done; a watched study ended Completed. */
   ok: 0,
-  /** Something failed that nobody could have foreseen from the command line: see the line on stderr. */
+  /** An unexpected failure; stderr has the cause. */
   failed: 1,
   /** A watched study ended Failed or Cancelled. */
   studyFailed: 2,
@@ -13,7 +12,7 @@ export const EXIT = {
   runsFailed: 3,
   /** Unknown command or option, or a value out of range (EX_USAGE). */
   usage: 64,
-  /** The study, or what else was sent, is not valid (EX_DATAERR). */
+  /** The study or another request is not valid (EX_DATAERR). */
   invalid: 65,
   /** The file, batch, job or runner named does not exist (EX_NOINPUT). */
   missing: 66,

@@ -1,6 +1,6 @@
 /**
- * From a thrown error to the lines on stderr and the exit code. The only place that decides what an error costs; never a
- * stack, except for a fault of the program's own when SVC_DEBUG is set.
+ * Maps a thrown error to the lines on stderr and the exit code. A stack is shown only for an internal fault when SVC_DEBUG
+ * is set.
  */
 import { ApiError, UnreachableError } from '../client/client.ts';
 import { SimbatchError, type ErrorCode } from '../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { Fault } from '../contract/types.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { plural, printable } from './terminal/format.ts';
 
-/** An error a command raises itself: the line to show, the exit code, and further lines where there are several faults. */
+/** An error of a command: the line to show, the exit code, and further lines for several faults. */
 export class Failure extends Error {
   readonly exitCode: ExitCode;
   readonly details: readonly string[];
@@ -53,7 +53,7 @@ const SYSTEM_REMEDIES: Record<string, string> = {
 
 const CANNOT_OPEN = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR']);
 
-/** The exit code for an answer of the coordinator with this HTTP status. */
+/** Returns the exit code for an answer of the coordinator with this HTTP status. */
 export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 401 || status === 403) return EXIT.forbidden;
   if (status === 404) return EXIT.missing;
@@ -63,7 +63,7 @@ export function exitCodeOfStatus(status: number): ExitCode {
   return EXIT.failed;
 }
 
-/** What to print for `error`, first line first, and with which code to exit. */
+/** Returns the lines to print for `error`, and the exit code. */
 export function describeFailure(error: unknown, debug = false): FailureReport {
   if (error instanceof Failure) {
     return {
@@ -72,7 +72,7 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
     };
   }
   if (error instanceof UnreachableError) {
-    // It is there, and the message says what it takes to trust it.
+    // The server is reachable, and the message names the way to trust it.
     if (error.message.includes('certificate')) return { exitCode: EXIT.unavailable, lines: [printable(error.message)] };
     const remedy = 'start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
     return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
@@ -90,14 +90,14 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
   if (error instanceof SimbatchError) {
     return {
       exitCode: exitCodeOfRefusal(error),
-      // A message may be several faults, a line each, as of a configuration.
+      // A message may have several lines, one per fault, such as that of a configuration.
       lines: [...error.message.split('\n').map((line) => printable(line)), ...faultLines(error.faults)],
     };
   }
   return describeForeign(error, debug);
 }
 
-/** An address that cannot be had is told as a configuration, with the system's error as its cause. */
+/** Finds the system's error: an unavailable address is a configuration error with the system's error as its cause. */
 function exitCodeOfRefusal(error: SimbatchError): ExitCode {
   const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
   if (error.code === 'invalid-configuration' && code !== undefined && CANNOT_OPEN.has(code)) return EXIT.cannotOpen;

@@ -1,11 +1,13 @@
-/** The program: one table of commands. Only the command that is called is loaded, so that the program starts fast. */
+/** The table of commands. Only the called command is loaded, so that the program starts fast. */
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../base/package.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 interface Entry {
   name: string;
-  /** As in the list of commands; the command itself says more. */
+  /** Another name of the command, from the API's words. */
+  alias?: string;
+  /** Text of the list of commands; the command's own help has details. */
   summary: string;
   group: string;
   load: () => Promise<Command>;
@@ -33,7 +35,7 @@ const COMMANDS: readonly Entry[] = [
   {
     name: 'runner',
     group: SERVE,
-    summary: 'execute jobs on this machine',
+    summary: 'execute runs on this machine',
     load: async () => (await import('./commands/pool/runner.ts')).runnerCommand(),
   },
   {
@@ -45,7 +47,7 @@ const COMMANDS: readonly Entry[] = [
   {
     name: 'replay',
     group: SERVE,
-    summary: 'execute a run of a batch again, here',
+    summary: 'execute a run of a study again, here',
     load: async () => (await import('./commands/runs/replay.ts')).replayCommand(),
   },
   {
@@ -87,49 +89,52 @@ const COMMANDS: readonly Entry[] = [
   {
     name: 'watch',
     group: STUDY,
-    summary: 'follow a batch to its end',
+    summary: 'follow a study to its end',
     load: async () => (await import('./commands/studies/watch.ts')).watchCommand(),
   },
   {
     name: 'status',
     group: STUDY,
-    summary: 'how a batch stands, and why it is not running',
+    summary: 'progress of a study, and why it is not running',
     load: async () => (await import('./commands/studies/status.ts')).statusCommand(),
   },
   {
-    name: 'batches',
+    name: 'studies',
+    alias: 'batches',
     group: STUDY,
-    summary: 'list batches',
-    load: async () => (await import('./commands/studies/batches.ts')).batchesCommand(),
+    summary: 'list studies',
+    load: async () => (await import('./commands/studies/studies.ts')).studiesCommand(),
   },
   {
-    name: 'jobs',
+    name: 'runs',
+    alias: 'jobs',
     group: STUDY,
-    summary: 'list jobs',
-    load: async () => (await import('./commands/runs/runs.ts')).jobsCommand(),
+    summary: 'list runs',
+    load: async () => (await import('./commands/runs/runs.ts')).runsCommand(),
   },
   {
-    name: 'job',
+    name: 'run',
+    alias: 'job',
     group: STUDY,
-    summary: 'one job: parameters, attempts, result',
-    load: async () => (await import('./commands/runs/run.ts')).jobCommand(),
+    summary: 'one run: parameters, attempts, result',
+    load: async () => (await import('./commands/runs/run.ts')).runCommand(),
   },
   {
     name: 'results',
     group: STUDY,
-    summary: 'results of a batch, or their statistics',
+    summary: 'results of a study, or their statistics',
     load: async () => (await import('./commands/runs/results.ts')).resultsCommand(),
   },
   {
     name: 'cancel',
     group: STUDY,
-    summary: 'cancel a batch or a job',
+    summary: 'cancel a study or a run',
     load: async () => (await import('./commands/studies/cancel.ts')).cancelCommand(),
   },
   {
     name: 'delete',
     group: STUDY,
-    summary: 'delete a batch that has ended, with its results',
+    summary: 'delete a study that has ended, with its results',
     load: async () => (await import('./commands/studies/cancel.ts')).deleteCommand(),
   },
   {
@@ -147,36 +152,36 @@ const COMMANDS: readonly Entry[] = [
   {
     name: 'drain',
     group: POOL,
-    summary: 'let a runner take no new jobs',
+    summary: 'stop new work for a runner',
     load: async () => (await import('./commands/pool/runners.ts')).drainCommand(),
   },
   {
     name: 'forget',
     group: POOL,
-    summary: 'forget a runner that is gone',
+    summary: 'remove a runner that is gone',
     load: async () => (await import('./commands/pool/runners.ts')).forgetCommand(),
   },
   {
     name: 'resume',
     group: POOL,
-    summary: 'let a drained runner take jobs again',
+    summary: 'let a drained runner take work again',
     load: async () => (await import('./commands/pool/runners.ts')).resumeCommand(),
   },
   {
     name: 'snapshot',
     group: KEEP,
-    summary: 'export, inspect, replay and import what a coordinator holds',
+    summary: 'export, inspect, replay and import the records of a coordinator',
     load: async () => (await import('./commands/server/snapshot.ts')).snapshotCommand(),
   },
 ];
 
-/** Called by the scripts of `completion`, not by people; both need every command. */
+/** Called by completion scripts; both need every command. */
 const COMPLETION = new Set(['completion', 'complete']);
 
-/** The names of all commands, for the documentation's test. */
+/** Names of all commands, for the test of the documentation. */
 export const COMMAND_NAMES: readonly string[] = [...COMMANDS.map((entry) => entry.name), 'completion'];
 
-/** The program with the command that `args` call; the others are there by name and summary. */
+/** Returns the program with the called command loaded; the others have only name and summary. */
 export async function buildProgram(args: readonly string[]): Promise<Command> {
   const called = args[0] === 'help' ? args[1] : args[0];
   const everything = COMPLETION.has(called ?? '');
@@ -187,8 +192,10 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: (text, put) => put(text.replace(/^error: /, 'simbatch: ')) })
     .exitOverride();
   for (const entry of COMMANDS) {
-    const command = everything || entry.name === called ? await entry.load() : new Command(entry.name);
-    // Set here and not in the command's own file, so that the list reads the same whichever command is loaded.
+    const isCalled = called === entry.name || (entry.alias !== undefined && called === entry.alias);
+    const command = everything || isCalled ? await entry.load() : new Command(entry.name);
+    if (entry.alias !== undefined) command.alias(entry.alias);
+    // Set here and not in the command's file, so that the list is the same for every loaded command.
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
     for (const part of command.commands) part.copyInheritedSettings(command);
   }
@@ -202,15 +209,21 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
+/** Returns the arguments of `complete -- COMMAND ...` with an alias replaced by the command's name, which completion knows. */
+function withoutAlias(args: readonly string[]): string[] {
+  const at = args.indexOf('--') + 1;
+  return args.map((it, index) => (index === at ? (COMMANDS.find(({ alias }) => alias === it)?.name ?? it) : it));
+}
+
 /** Runs one command line (without `node` and the script) and returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   try {
     const program = await buildProgram(args);
     if (args.length === 0) program.help({ error: true });
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(args[0] === 'complete' ? withoutAlias(args) : args, { from: 'user' });
     return (process.exitCode ?? EXIT.ok) as ExitCode;
   } catch (error) {
-    // Commander has printed its line, or the help that was asked for.
+    // Commander has printed its message or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { describeFailure } = await import('./failure.ts');
     const { exitCode, lines } = describeFailure(error, process.env['SVC_DEBUG'] !== undefined);

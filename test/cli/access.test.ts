@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { canMakeCertificates, makeCertificate } from '../support/certificate.ts';
 import { serving, simbatch, type Serving } from '../support/program.ts';
 
-describe('the door of the program', () => {
+describe('cli: access', () => {
   let folder: string;
   let server: Serving | undefined;
   beforeEach(async () => {
@@ -19,13 +19,13 @@ describe('the door of the program', () => {
   const token = async (...args: string[]) =>
     (await simbatch(['token', 'create', '--data-dir', folder, ...args])).stdout.trim();
 
-  it('stays shut to other machines without tokens', async () => {
+  it('refuses an address of other machines without tokens', async () => {
     const { code, stderr } = await simbatch(['serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', folder]);
     expect(code).to.equal(64);
     expect(stderr).to.contain('simbatch token create').and.to.contain('--allow-unauthenticated');
   });
 
-  it('opens to other machines when a token was made, and asks for it', async () => {
+  it('listens for other machines when a token exists, and requires it', async () => {
     const mine = await token('--scope', 'read');
     server = await serving(['--host', '0.0.0.0', '--data-dir', folder]);
     const url = server.url.replace('0.0.0.0', '127.0.0.1');
@@ -39,7 +39,7 @@ describe('the door of the program', () => {
     expect(server.printed.stdout.trim().split('\n')).to.have.length(1);
   });
 
-  it('lists tokens without their secrets, and refuses a revoked one without a restart', async () => {
+  it('lists tokens without their secrets, and refuses a revoked token without a restart', async () => {
     server = await serving(['--data-dir', folder]);
     expect((await fetch(`${server.url}/jobs`)).status).to.equal(200);
     const mine = await token('--runner', 'lab-1', '--expires', '2', '--name', 'the lab');
@@ -79,7 +79,7 @@ describe('the door of the program', () => {
       if (!canMakeCertificates()) this.skip();
     });
 
-    it('speaks HTTPS, to clients that know the certificate', async () => {
+    it('speaks HTTPS with clients that know the certificate', async () => {
       const { cert, key } = await makeCertificate(folder, 'own');
       server = await serving(['--tls-cert', cert, '--tls-key', key, '--data-dir', join(folder, 'data')]);
       expect(server.url).to.match(/^https:/);
@@ -94,7 +94,7 @@ describe('the door of the program', () => {
       expect(await server.stop()).to.equal(0);
     });
 
-    it('is refused when its parts do not fit', async () => {
+    it('is rejected when certificate and key do not match', async () => {
       const { cert, key } = await makeCertificate(folder, 'own');
       await writeFile(join(folder, 'empty.pem'), '');
       const data = ['--data-dir', join(folder, 'data'), '--port', '0'];

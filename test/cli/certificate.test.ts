@@ -1,4 +1,4 @@
-/** A renewed certificate is taken up by a running server; files that cannot be used change nothing. */
+/** Renewal of certificates in a running server; invalid files change nothing. */
 import { expect } from 'chai';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,10 +16,10 @@ import { SimulatedClock } from '../support/simulated-clock.ts';
 const MINUTE_MS = 60_000;
 const fingerprint = ({ cert }: CertificatePair): string => new X509Certificate(cert).fingerprint256;
 
-describe('renewal of a certificate', () => {
+describe('cli: renewal of a certificate', () => {
   let folder: string;
   let files: CertificatePair;
-  /** Two pairs that are good, and a third certificate, to spoil them with. */
+  /** Two valid pairs, and a third certificate to make invalid ones. */
   let first: CertificatePair;
   let second: CertificatePair;
   let other: CertificatePair;
@@ -45,14 +45,14 @@ describe('renewal of a certificate', () => {
     await writeFile(files.key, key);
   }
 
-  /** Asks on an open connection, and leaves it open. */
+  /** Sends a request on an open connection, and keeps it open. */
   async function statusOn(socket: TLSSocket): Promise<string> {
     socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     return answer.toString().slice(0, 12);
   }
 
-  describe('by looking', () => {
+  describe('by reading the files', () => {
     let server: TestServer;
     let world: SimulatedClock;
     let lines: { level: string; facts: Record<string, unknown>; message: string }[];
@@ -64,9 +64,9 @@ describe('renewal of a certificate', () => {
       lines = [];
       looking = new CertificateFiles(files);
       server = await listen({ tls: looking.inUse });
-      const hear = (level: string) => (facts: object, message: string) =>
+      const record = (level: string) => (facts: object, message: string) =>
         void lines.push({ level, facts: facts as Record<string, unknown>, message });
-      const log = { info: hear('info'), error: hear('error') };
+      const log = { info: record('info'), error: record('error') };
       end = looking.keepFresh({ take: (pair) => server.renewCertificate(pair), world, log });
     });
     afterEach(async () => {
@@ -74,7 +74,7 @@ describe('renewal of a certificate', () => {
       await server.close(0);
     });
 
-    it('takes up new files for new connections, and leaves open ones as they are', async () => {
+    it('uses new files for new connections, and keeps open connections', async () => {
       const open = await connected(server.port);
       expect(await shownBy(server.port)).to.equal(fingerprint(first));
       await world.advance(3 * MINUTE_MS);
@@ -93,7 +93,7 @@ describe('renewal of a certificate', () => {
       expect(await shownBy(server.port), 'and again').to.equal(fingerprint(first));
     });
 
-    it('shows the new one to those who come back with a session from before', async () => {
+    it('shows the new certificate to clients that resume an earlier session', async () => {
       const open = await connected(server.port, { maxVersion: 'TLSv1.2' });
       const session = open.getSession();
       const again = await connected(server.port, { maxVersion: 'TLSv1.2', session });
@@ -119,16 +119,16 @@ describe('renewal of a certificate', () => {
       ['no key', () => rm(files.key), /ENOENT/],
     ];
     for (const [what, spoil, why] of SPOILT) {
-      it(`${what}: the old one stays in use, which is said once, until there is a good one`, async () => {
+      it(`${what}: the previous certificate stays in use, which is logged once, until a valid one appears`, async () => {
         await spoil();
         await world.advance(3 * MINUTE_MS);
         expect(await shownBy(server.port)).to.equal(fingerprint(first));
         expect(lines.map((it) => [it.level, it.message])).to.deep.equal([
-          ['error', 'the certificate as it was goes on to be used'],
+          ['error', 'the previous certificate stays in use'],
         ]);
         expect(lines[0]?.facts['reason']).to.match(why);
         looking.lookNow();
-        expect(lines, 'who asks is told').to.have.length(2);
+        expect(lines, 'who asks is logged').to.have.length(2);
         await write(second);
         await world.advance(MINUTE_MS);
         expect(await shownBy(server.port)).to.equal(fingerprint(second));
@@ -136,7 +136,7 @@ describe('renewal of a certificate', () => {
       });
     }
 
-    it('files that are as before again are no news, and new trouble is told again', async () => {
+    it('logs nothing for restored files, and logs a new fault again', async () => {
       const spoilt = { ...second, key: first.key };
       for (const pair of [spoilt, first, spoilt]) {
         await write(pair);
@@ -145,7 +145,7 @@ describe('renewal of a certificate', () => {
       expect(lines.map((it) => it.level)).to.deep.equal(['error', 'error']);
     });
 
-    it('a server without a certificate takes none', async () => {
+    it('rejects a certificate for a server without one', async () => {
       const plain = await listen();
       expect(() => plain.renewCertificate(first)).to.throw('started without a certificate');
       await plain.close(0);
@@ -155,7 +155,7 @@ describe('renewal of a certificate', () => {
   describe('by SIGHUP', () => {
     let server: Serving;
     beforeEach(async function () {
-      // There is no such signal: it would end the program.
+      // Windows has no SIGHUP.
       if (process.platform === 'win32') this.skip();
       const args = ['--tls-cert', files.cert, '--tls-key', files.key, '--data-dir', join(folder, 'data')];
       server = await serving(args);
@@ -164,19 +164,19 @@ describe('renewal of a certificate', () => {
       await server?.stop();
     });
 
-    /** Sends the signal and waits for the line that answers it. */
+    /** Sends the signal and waits for the line that follows it. */
     async function hangUp(answer: string): Promise<void> {
       const from = server.printed.stderr.length;
       server.child.kill('SIGHUP');
       while (!server.printed.stderr.slice(from).includes(answer)) await once(server.child.stderr!, 'data');
     }
 
-    it('takes up what can be used, says what came of it, and goes on', async () => {
+    it('uses a valid pair, logs the outcome, and continues', async () => {
       const port = Number(new URL(server.url).port);
       const open = await connected(port);
       await hangUp('the certificate has not changed');
       await write({ ...second, key: first.key });
-      await hangUp('the certificate as it was goes on to be used');
+      await hangUp('the previous certificate stays in use');
       expect(await shownBy(port)).to.equal(fingerprint(first));
       await write(second);
       await hangUp('a renewed certificate is in use');

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { logFacts, personal } from '../../src/cli/commands/server/log.ts';
 import type { Logger } from 'pino';
 
-describe('the log for a person', () => {
+describe('cli: the log at a terminal', () => {
   for (const [what, entry, line] of [
     [
-      'facts behind the message',
+      'facts after the message',
       { level: 40, msg: 'a runner went silent', runner_id: 'lab-3' },
       'warn  a runner went silent runner_id=lab-3',
     ],
@@ -24,7 +24,7 @@ describe('the log for a person', () => {
     });
   }
 
-  it('says nothing of what happens to single jobs', () => {
+  it('logs nothing about single jobs', () => {
     const said: string[] = [];
     const say = (_facts: object, message: string) => said.push(message);
     const log = { info: say, warn: say } as unknown as Logger;

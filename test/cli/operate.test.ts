@@ -9,7 +9,7 @@ import { post } from '../support/http.ts';
 import { serving, simbatch, type Serving } from '../support/program.ts';
 import { study } from '../support/studies.ts';
 
-describe('operating the program', () => {
+describe('cli: operation', () => {
   let folder: string;
   const running: Serving[] = [];
   const start = async (...args: string[]) => {
@@ -27,7 +27,7 @@ describe('operating the program', () => {
   const submit = async ({ url }: Serving, runs = 3) =>
     ((await (await post(`${url}/jobs`, study({ runs }))).json()) as { batch_id: string }).batch_id;
 
-  it('backs up while serving, restores, and goes on from there', async () => {
+  it('backs up while serving, restores, and continues from the backup', async () => {
     const server = await start('--data-dir', join(folder, 'data'));
     const batchId = await submit(server);
     const endpoint = ['--endpoint', server.url];
@@ -55,7 +55,7 @@ describe('operating the program', () => {
     expect(await readdir(folder)).not.to.contain('no');
   });
 
-  it('deletes what has ended, and forgets a runner that is gone', async () => {
+  it('deletes a study that has ended, and forgets a runner that is gone', async () => {
     const server = await start('--data-dir', folder);
     const endpoint = ['--endpoint', server.url];
     const batchId = await submit(server);
@@ -66,11 +66,11 @@ describe('operating the program', () => {
     await post(`${server.url}/runners`, { id: 'lab-3', instance: 'i', capabilities });
     expect((await simbatch(['forget', 'lab-3', ...endpoint])).code, 'connected').to.equal(75);
     await post(`${server.url}/runners/lab-3/sign-off`, { instance: 'i' });
-    expect((await simbatch(['forget', 'lab-3', ...endpoint])).stdout).to.equal('lab-3 is forgotten\n');
+    expect((await simbatch(['forget', 'lab-3', ...endpoint])).stdout).to.equal('lab-3 was forgotten\n');
     expect((await simbatch(['forget', 'lab-3', ...endpoint])).code).to.equal(66);
   });
 
-  it('takes its settings from flags before the environment, and tells them', async () => {
+  it('prefers flags to the environment, and reports its settings', async () => {
     const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'debug', SVC_PORT: '1' };
     const server = await serving(
       ['--max-runs', '5', '--max-body-mb', '1', '--retain-days', '30', '--max-retries', '0'],

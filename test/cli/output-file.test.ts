@@ -1,4 +1,4 @@
-/** What each command that writes a file says when it cannot: one row each, of the real program. */
+/** Messages of the real program when a file cannot be written: one row each. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const COMMANDS: Record<string, string[]> = {
   'sample as parquet': ['sample', STUDY, '--format', 'parquet', '-o'],
 };
 
-describe('files that cannot be written', function () {
+describe('cli/terminal/output-file', function () {
   this.timeout(30_000);
   let folder: string;
   let server: Serving;
@@ -43,7 +43,7 @@ describe('files that cannot be written', function () {
       'a-file/x',
       'cannot write HERE/a-file/x: a part of HERE/a-file is a file and not a folder; name a file elsewhere (ENOTDIR)',
     ],
-    // A backup makes a file of its own in a folder.
+    // A backup creates a file in a folder.
     ['data', 'cannot write HERE/data: it is a folder; name a file in it (EISDIR)', 'backup'],
     [
       'n'.repeat(300),
@@ -67,7 +67,7 @@ describe('files that cannot be written', function () {
     ['ENOSPC', /^cannot write \S+x: no space is left there; make room/],
   ];
   for (const [code, said] of codes) {
-    it(`${code} is told of the file, whatever file the error names`, () => {
+    it(`${code} names the user's file, not the file of the error`, () => {
       const error = Object.assign(new Error(code), { code, path: `${folder}/x.partial` });
       const { exitCode, lines } = describeFailure(asUnwritable(`${folder}/x`, error));
       expect(lines).to.have.length(1);
@@ -76,7 +76,7 @@ describe('files that cannot be written', function () {
     });
   }
 
-  it('an error that is not of the file stays as it is', () => {
+  it('returns other errors unchanged', () => {
     for (const error of [new Error('x'), Object.assign(new Error('x'), { code: 'ECONNRESET' }), undefined])
       expect(asUnwritable('/x', error)).to.equal(error);
   });

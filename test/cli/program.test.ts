@@ -1,4 +1,4 @@
-/** The real program as a subprocess: against a real coordinator where it needs one, and what a user sees when things are wrong. */
+/** The real program as a subprocess, with a real coordinator where it needs one; its messages for mistakes. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ config:
     buffer_flush_interval_seconds: 1
 `;
 
-describe('the program', function () {
+describe('cli: the program', function () {
   this.timeout(60_000);
   let folder: string;
   const file = (name: string): string => join(folder, name);
@@ -91,7 +91,7 @@ describe('the program', function () {
   });
 
   describe('without a coordinator', () => {
-    const nobody = { SVC_ENDPOINT: 'http://127.0.0.1:9' };
+    const unreachable = { SVC_ENDPOINT: 'http://127.0.0.1:9' };
     const TABLE: [string, string[], number, RegExp][] = [
       ['version', ['--version'], 0, new RegExp(`^${packageVersion}\n$`)],
       ['help', ['--help'], 0, /submit .*check and submit a study/],
@@ -99,16 +99,16 @@ describe('the program', function () {
       ['nothing', [], 64, /Usage: simbatch/],
       ['a misspelt command', ['submti'], 64, /unknown command 'submti'\n\(Did you mean submit\?\)/],
       ['a misspelt option', ['jobs', '--satus', 'Failed'], 64, /unknown option '--satus'\n\(Did you mean --status\?\)/],
-      ['an unknown status', ['jobs', '--status', 'Broken'], 64, /"Broken" is none of Pending, Claimed/],
+      ['an unknown status', ['jobs', '--status', 'Broken'], 64, /"Broken" is not one of Pending, Claimed/],
       ['a malformed number', ['serve', '--port', '70x'], 64, /whole number from 0 to 65535/],
       ['a malformed id', ['status', 'x'], 64, /"x" names no batch/],
       [
-        'nobody answers',
+        'unreachable answers',
         ['status'],
         69,
         /^simbatch: cannot reach the coordinator at http:\/\/127\.0\.0\.1:9.*simbatch serve.*\n$/,
       ],
-      ['an endpoint that is none', ['status', '--endpoint', 'ftp://x'], 78, /ftp:/],
+      ['an invalid endpoint', ['status', '--endpoint', 'ftp://x'], 78, /ftp:/],
       ['an open address', ['serve', '--host', '0.0.0.0'], 64, /--allow-unauthenticated/],
       [
         'a data directory that is a file',
@@ -129,14 +129,14 @@ describe('the program', function () {
     ];
     for (const [name, args, code, text] of TABLE) {
       it(name, async () => {
-        const ended = await simbatch(args, nobody);
+        const ended = await simbatch(args, unreachable);
         expect(ended.out + ended.err).to.match(text);
         expect(ended.code).to.equal(code);
         expect(ended.err).to.not.match(/\n\s+at /);
       });
     }
 
-    it('lists every fault of a study with its place', async () => {
+    it('lists every fault of a study with its position', async () => {
       const ended = await simbatch(
         ['submit', '--check', '-'],
         {},
@@ -174,7 +174,7 @@ describe('the program', function () {
       });
     }
 
-    it('writes no binary into a terminal', async function () {
+    it('writes no binary data to a terminal', async function () {
       const inTerminal = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
       const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
       const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
@@ -189,11 +189,11 @@ describe('the program', function () {
       const rows = csv.out.trim().split('\r\n');
       expect(rows[0]).to.equal('run_id,mass');
       expect(rows).to.have.length(5);
-      const told = lines.out
+      const shown = lines.out
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { run_id: number; parameters: { mass: number } });
-      expect(told.map(({ run_id, parameters }) => `${run_id},${parameters.mass}`)).to.deep.equal(rows.slice(1, 3));
+      expect(shown.map(({ run_id, parameters }) => `${run_id},${parameters.mass}`)).to.deep.equal(rows.slice(1, 3));
       expect((await simbatch(['sample', 'small.yaml', '--format', 'parquet', '-o', 'x.parquet'])).code).to.equal(0);
       const bytes = readFileSync(file('x.parquet'));
       const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -203,7 +203,7 @@ describe('the program', function () {
       ]);
     });
 
-    it('ends quietly when its reader has gone', async () => {
+    it('ends quietly when the pipe is closed', async () => {
       const child = start(['sample', 'small.yaml', '--format', 'csv', '--seed', '1']);
       child.stdout!.destroy();
       const [code] = (await once(child, 'exit')) as [number | null];
@@ -211,8 +211,10 @@ describe('the program', function () {
     });
 
     it('completes the values of options', async () => {
-      const { out } = await simbatch(['complete', '--', 'batches', '--status', '']);
-      expect(out).to.contain('Completed').and.to.contain('Cancelled');
+      for (const command of ['studies', 'batches', 'runs', 'jobs']) {
+        const { out } = await simbatch(['complete', '--', command, '--status', '']);
+        expect(out, command).to.contain('Completed').and.to.contain('Cancelled');
+      }
     });
 
     it('completes commands', async () => {
@@ -248,7 +250,7 @@ describe('the program', function () {
       });
     }
 
-    it('a second one is refused its port and its data directory', async () => {
+    it('refuses a second coordinator the port and the data directory', async () => {
       const port = new URL(env['SVC_ENDPOINT']!).port;
       const samePort = await simbatch(['serve', '--port', port, '--data-dir', 'data-2']);
       expect([samePort.code, samePort.err]).to.deep.equal([
@@ -260,7 +262,7 @@ describe('the program', function () {
       expect(sameData.err).to.match(/^simbatch: another process uses the data directory .*\n$/);
     });
 
-    it('says why nothing runs, runs it, and tells the results', async () => {
+    it('explains why nothing runs, runs the study, and prints the results', async () => {
       const submitted = await simbatch(['submit', 'small.yaml', '-o', 'json', '--idempotency-key', 'once'], env);
       const { batch_id: batch } = JSON.parse(submitted.out) as { batch_id: string };
       const repeated = await simbatch(['submit', 'small.yaml', '-o', 'json', '--idempotency-key', 'once'], env);
@@ -276,7 +278,7 @@ describe('the program', function () {
       );
       const watched = await simbatch(['watch', batch, '--strict'], env);
       expect(watched.out).to.match(
-        /^small: Completed - 2 Completed, 2 Failed\n2 runs failed: simbatch jobs --batch \S+ --status Failed,Timeout\nresults: /,
+        /^small: Completed - 2 Completed, 2 Failed\n2 runs failed: simbatch runs --batch \S+ --status Failed,Timeout\nresults: /,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);
@@ -316,7 +318,7 @@ describe('the program', function () {
       await once(runner, 'exit');
     });
 
-    it('names the option by which the runs were capped when the coordinator takes fewer', async () => {
+    it('names the option that set the number of runs when the coordinator accepts fewer', async () => {
       const small = start(['serve', '--port', '0', '--data-dir', 'data-3', '--max-runs', '1']);
       const endpoint = /http:\S+/.exec(await firstLine(small))![0];
       const refused = await simbatch(['submit', 'small.yaml', '--runs-override', '2', '--endpoint', endpoint]);
@@ -324,14 +326,14 @@ describe('the program', function () {
         code: 65,
         out: '',
         err:
-          'simbatch: the coordinator does not take the study: 1 fault\n' +
+          'simbatch: the coordinator refused the study: 1 fault\n' +
           '--runs-override is 2; this coordinator takes studies of up to 1 runs\n',
       });
       small.kill('SIGTERM');
       await once(small, 'exit');
     });
 
-    it('stops in order on SIGTERM, and leaves its data', async () => {
+    it('stops in order on SIGTERM and keeps its data', async () => {
       coordinator.kill('SIGTERM');
       const [code] = (await once(coordinator, 'exit')) as [number | null];
       expect(code).to.equal(0);
@@ -339,12 +341,12 @@ describe('the program', function () {
     });
   });
 
-  it('every command is in docs/cli.md', () => {
+  it('has every command in docs/cli.md', () => {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
     expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}\n`))).to.deep.equal([]);
   });
 
-  it('every part and option of a command is in its section of docs/cli.md, or in docs/runner.md', async () => {
+  it('has every subcommand and option in the section of docs/cli.md, or in docs/runner.md', async () => {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
     const runners = readFileSync(join(packageRoot, 'docs', 'runner.md'), 'utf8');
     const shared = page.slice(0, page.indexOf('## simbatch '));

@@ -1,4 +1,4 @@
-/** Places of faults in study files, and what of YAML is refused: one row a text. */
+/** Positions of faults in study files, and rejected YAML: one row per text. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { checkStudyText } from '../../src/cli/study/check-study.ts';
@@ -27,7 +27,7 @@ const REFUSED: [string, string, string[]][] = [
     ['3:3 is a merge key of YAML 1.1; write the members out, or use an alias for a whole value'],
   ],
   ['binary', 'a: !!binary aGk=\n', ['1:13 has the tag tag:yaml.org,2002:binary, which means nothing here']],
-  ['tag of somebody', 'a: !ruby/object:X {}\n', ['1:19 has the tag !ruby/object:X, which means nothing here']],
+  ['custom tag', 'a: !ruby/object:X {}\n', ['1:19 has the tag !ruby/object:X, which means nothing here']],
   ['complex name', '? [a]\n: 1\n', ['1:3 is not a name: a member needs a plain name']],
   ['alias to itself', 'a: &a [*a]\n', ['1:7 is nested deeper than 64 levels once its aliases are followed']],
   ['deep flow', '['.repeat(30_000), ['1:65 is nested deeper than 64 levels']],
@@ -54,28 +54,28 @@ const READ: [string, string, unknown][] = [
   ['other integers are doubles', 'a: 9007199254740993\n', { a: 9007199254740992 }],
 ];
 
-describe('reading a study file', () => {
+describe('cli/study/study-file', () => {
   for (const [name, text, expected] of REFUSED) {
-    it(`refuses: ${name}`, () => {
+    it(`rejects ${name}`, () => {
       const { faults } = readStudyText(text);
       expect(faults.map((fault) => `${fault.line}:${fault.column} ${fault.detail}`)).to.deep.equal(expected);
     });
   }
   for (const [name, text, expected] of READ) {
-    it(`reads: ${name}`, () => {
+    it(`reads ${name}`, () => {
       const { value, faults } = readStudyText(text);
       expect(faults).to.deep.equal([]);
       expect(value).to.deep.equal(expected);
     });
   }
 
-  it('takes __proto__ for a name', () => {
+  it('treats __proto__ as a name', () => {
     const value = readStudyText('__proto__: {x: 1}\n').value as object;
     expect(Object.keys(value)).to.deep.equal(['__proto__']);
     expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
   });
 
-  it('refuses aliases that multiply', () => {
+  it('rejects multiplying aliases', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i < 10; i++)
       lines.push(
@@ -126,8 +126,8 @@ const CHANGES: [string, string, string[], RegExp][] = [
   ['variables: [a]', 'variables: [a, 7]', ['17:20 /config/telemetry/variables/1'], /put it in quotes: "7"/],
 ];
 
-describe('checking a study file', () => {
-  it('finds nothing in a valid one', () => {
+describe('cli/study/check-study', () => {
+  it('finds no fault in a valid study', () => {
     expect(checkStudyText(STUDY).faults).to.deep.equal([]);
   });
 
@@ -140,12 +140,12 @@ describe('checking a study file', () => {
     });
   }
 
-  it('applies --runs-override to what is checked', () => {
+  it('applies --runs-override before validation', () => {
     expect(checkStudyText(STUDY, 3).text.value).to.have.property('runs_override', 3);
     expect(checkStudyText('7', 3).faults).to.have.length(1);
   });
 
-  it('says of any text what is wrong with it, and never fails itself', () => {
+  it('lists the faults of any text and never throws', () => {
     const pieces = fc.constantFrom(...'abc 0123456789.:-?,[]{}#&*!|>%@`\'"\\\n\t\u0000\ud800é'.split(''));
     const texts = fc.oneof(fc.string({ unit: pieces, maxLength: 60 }), fc.string({ unit: 'binary' }), fc.json());
     fc.assert(

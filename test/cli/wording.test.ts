@@ -1,4 +1,4 @@
-/** Numbers, times, rates, errors and pictures as the command line shows them: one row each. */
+/** Numbers, times, rates, errors and histograms of the command line: one row each. */
 import { expect } from 'chai';
 import { ApiError, UnreachableError } from '../../src/client/client.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
@@ -44,18 +44,18 @@ const RATES: [number | undefined, string][] = [
   [0.0001, '0.36/h'],
 ];
 
-describe('wording', () => {
-  it('numbers', () => {
+describe('cli/terminal/format', () => {
+  it('formats numbers', () => {
     for (const [value, text] of NUMBERS) expect(formatNumber(value)).to.equal(text);
   });
-  it('durations', () => {
+  it('formats durations', () => {
     for (const [secs, text] of DURATIONS) expect(formatDuration(secs)).to.equal(text);
   });
-  it('rates', () => {
+  it('formats rates', () => {
     for (const [rate, text] of RATES) expect(formatRate(rate)).to.equal(text);
   });
 
-  it('foreign text cannot repaint the terminal', () => {
+  it('removes control characters from untrusted text', () => {
     expect(printable('a\u001b[2Jb\nc\u202ed')).to.equal('a [2Jb c d');
     expect(printable('abcdef', 4)).to.equal('abc…');
     expect(renderTable([{ name: 'n' }], [['x\u001b[31m']])).to.not.include('\u001b');
@@ -67,7 +67,7 @@ describe('wording', () => {
     ).to.equal('a  b');
   });
 
-  it('fields of CSV', () => {
+  it('escapes fields of CSV', () => {
     const rows: [Parameters<typeof csvField>[0], string][] = [
       ['a', 'a'],
       ['a,b', '"a,b"'],
@@ -84,7 +84,7 @@ describe('wording', () => {
   });
 });
 
-describe('failures', () => {
+describe('cli/failure', () => {
   const problem = {
     type: 'about:blank',
     title: 't',
@@ -148,14 +148,14 @@ describe('failures', () => {
   ];
   for (const [name, error, exitCode, lines] of TABLE) {
     it(name, () => {
-      const told = describeFailure(error);
-      expect(told.exitCode).to.equal(exitCode);
-      expect(told.lines.map((line) => line.trim())).to.deep.equal(lines);
+      const shown = describeFailure(error);
+      expect(shown.exitCode).to.equal(exitCode);
+      expect(shown.lines.map((line) => line.trim())).to.deep.equal(lines);
     });
   }
 });
 
-describe('pace', () => {
+describe('cli/terminal/eta', () => {
   const TABLE: [string, [number, number][], number, string][] = [
     ['nothing seen', [], 10, '- -'],
     ['one look', [[0, 3]], 10, '- -'],
@@ -216,14 +216,14 @@ describe('pace', () => {
   }
 });
 
-describe('summaries', () => {
-  it('draws every bin that has something', () => {
+describe('cli/study/result-summary', () => {
+  it('draws a bar for every bin with a value', () => {
     const series = new NumberSeries();
     for (const value of [0, 1, 1, 1, 1, 1, 1, 1, 1, 4]) series.add(value);
     expect(histogramLines(series, 4, 4)).to.deep.equal(['0 ▌    1', '1 ████ 8', '2      0', '3 ▌    1']);
   });
 
-  it('opens nested outputs', () => {
+  it('flattens nested outputs', () => {
     const metadata = { a: 1, b: { c: true, d: { e: 'x' } }, list: [1, 2], ['__proto__x']: null };
     const result = { job_id: 'j', success: true, execution_time_secs: 0, output_files: [], metadata };
     expect([...outputsOf(result)]).to.deep.equal([
@@ -235,7 +235,7 @@ describe('summaries', () => {
     ]);
   });
 
-  it('counts failures by kind and outputs of successful runs', async () => {
+  it('counts failures by pattern and outputs of successful runs', async () => {
     const results = async function* () {
       for (let run = 0; run < 4; run++) {
         const success = run % 2 === 0;

@@ -13,7 +13,6 @@ const PENDING: readonly string[] = [
   'src/domain/sampling/',
   'src/coordinator/',
   'src/runner/',
-  'src/cli/',
   'src/contract/',
   'web/',
   'clients/',

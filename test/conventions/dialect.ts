@@ -17,7 +17,7 @@ export const PHRASES: readonly Phrase[] = [
     pattern: /\b(stands?|stood|standing) (behind|beside|for|in|there|by|at|before|under|once|twice|as|on)\b/,
     use: 'is',
   },
-  { pattern: /\b(is|are|was|were) no (?!longer|more|such|other|less|way|op\b)[a-z]+/, use: 'is not a' },
+  { pattern: /(?<!\bthere )\b(is|are|was|were) no (?!longer|more|such|other|less|way|op\b)[a-z]+/, use: 'is not a' },
   { pattern: /\bbehind\b/, use: 'after, below, hidden by' },
   { pattern: /\b(given|gives?|giving) away\b/, use: 'release' },
   { pattern: /\bat work\b/, use: 'running, busy' },

@@ -20,7 +20,7 @@ describe('the recordings', () => {
   for (const { name, text } of all) {
     it(`${name} replays step by step`, async () => {
       const report = await replaySnapshot(await open(text));
-      expect(report.partings).to.deep.equal([]);
+      expect(report.divergences).to.deep.equal([]);
       expect(report.events).to.be.greaterThan(0);
     });
 

@@ -80,7 +80,7 @@ describe('a replay finds', () => {
   ];
   for (const [what, name, change, expected] of table) {
     it(what, async () => {
-      const { partings } = await replaySnapshot(await open(changed(name, change)));
+      const { divergences: partings } = await replaySnapshot(await open(changed(name, change)));
       expect(partings.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
     });
   }
@@ -132,14 +132,14 @@ describe('the counters of an export', () => {
     ['no submission', (it) => it.records.splice(1, 1), /its submission is missing/],
   ];
   it('balance as recorded', async () => {
-    const { partings, events } = await replaySnapshot(await open(asExport(recording('study-completed'))));
+    const { divergences: partings, events } = await replaySnapshot(await open(asExport(recording('study-completed'))));
     expect(partings).to.deep.equal([]);
     expect(events).to.be.greaterThan(8);
   });
   for (const [what, change, expected] of table) {
     it(`show ${what}, and are not imported`, async () => {
       const document = asExport(changed('study-completed', change));
-      const { partings } = await replaySnapshot(await open(document));
+      const { divergences: partings } = await replaySnapshot(await open(document));
       expect(partings.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
       const error = await refusal(async () => importSnapshot(await open(document), new MemoryStore()));
       expect(error.code).to.equal('snapshot-unusable');
@@ -229,7 +229,7 @@ describe('a file that is not a snapshot', () => {
       [text, 7],
       [text.replaceAll('\n', '\r\n'), 50],
     ] as const) {
-      expect((await replaySnapshot(await open(laidOut, length))).partings).to.deep.equal([]);
+      expect((await replaySnapshot(await open(laidOut, length))).divergences).to.deep.equal([]);
     }
   });
 

@@ -1,4 +1,4 @@
-/** `simbatch completion`: prints the completion script of a shell, and answers what that script asks at each tab. */
+/** `simbatch completion`: prints the completion script of a shell and answers its requests at each tab. */
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 

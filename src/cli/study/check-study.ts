@@ -57,7 +57,7 @@ export function checkStudyText(text: string, runsOverride?: number): { text: Stu
   return { text: study, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
-/** What people who write YAML trip over most often, told where it happened. */
+/** Returns a hint for the most common mistakes in YAML. */
 function hint(fault: Fault, study: StudyText): string {
   const written = study.written(fault.pointer);
   if (written === undefined) return '';

@@ -1,4 +1,4 @@
-/** The design of a study as Parquet: `run_id` as INT32 and one DOUBLE column a parameter, row group by row group. */
+/** Writes the design of a study as Parquet: `run_id` as INT32 and one DOUBLE column a parameter, row group by row group. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import { designColumns } from '../../domain/sampling/design-table.ts';
@@ -7,13 +7,13 @@ import type { Sampler } from '../../domain/sampling/sampler.ts';
 /** Values in a row group, all columns together: 8 MB. */
 const VALUES_PER_GROUP = 1_000_000;
 
-/** Calls `sink` with the bytes of the file in order; memory does not grow with the runs. */
+/** Calls `sink` with the bytes of the file in order, in constant memory. */
 export async function writeDesignParquet(
   sampler: Sampler,
   runs: number,
   sink: (bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  // A parameter named run_id would be a second column of that name.
+  // A parameter named run_id would collide with the column of that name.
   const names = sampler.names.map((name) => (name === 'run_id' ? 'parameters.run_id' : name));
   const schema: SchemaElement[] = [
     { name: 'root', num_children: names.length + 1 },
@@ -25,7 +25,7 @@ export async function writeDesignParquet(
   const rowsPerGroup = Math.max(1, Math.floor(VALUES_PER_GROUP / (names.length + 1)));
   const flush = async (): Promise<void> => {
     await sink(buffer.getBytes().slice());
-    // `offset` goes on counting the bytes of the file, as the footer needs it; `index` is the place in this buffer.
+    // `offset` counts the bytes of the file, for the footer; `index` is the position in this buffer.
     buffer.index = 0;
   };
   for (let from = 0; from < runs; from += rowsPerGroup) {

@@ -1,10 +1,10 @@
-/** Gathers what `domain/diagnosis.ts` needs from the coordinator, and puts its findings into words on the terminal. */
+/** Collects the input of `domain/diagnosis.ts` from the coordinator, and prints its findings. */
 import type { Client } from '../../client/client.ts';
 import { diagnose, type Finding } from '../../domain/diagnosis.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import type { BatchStatusResponse, Runner } from '../../contract/types.ts';
 
-/** Why the batch is not running, or not faster. Nothing is asked for a batch that has ended. */
+/** Returns the findings of a study. A study that has ended needs no request. */
 export async function findReasons(
   client: Client,
   status: BatchStatusResponse,
@@ -24,12 +24,12 @@ export async function findReasons(
   });
 }
 
-/** A quantity the coordinator accepted is a number; of one it could not have accepted nothing is concluded. */
+/** Parses an accepted quantity; an invalid one counts as 0. */
 const asNumber = (quantity: number | string): number => (typeof quantity === 'number' ? quantity : 0);
 
 const HEADS: Record<Finding['severity'], string> = { blocked: 'NOT RUNNING', waiting: 'WAITING', fine: 'OK' };
 
-/** One or two lines for each finding. */
+/** Returns one or two lines per finding. */
 export function reasonLines(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ severity, reason, remedy }) => [
     `${HEADS[severity]}: ${reason}`,

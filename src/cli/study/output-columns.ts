@@ -1,12 +1,12 @@
-/** The outputs of a run (its free-form metadata) as named values: what results tables, CSV and statistics have in common. */
+/** Outputs of a run (its free-form metadata) as named values, for tables, CSV and statistics. */
 import type { JobResult } from '../../contract/types.ts';
 
-/** Nested objects are opened to this depth; what is deeper, and lists, stay JSON text. */
+/** Nested objects are flattened to this depth; deeper ones, and lists, stay JSON text. */
 const MAX_DEPTH = 4;
 
 export type OutputValue = string | number | boolean | null;
 
-/** Every member, nested ones as `outer.inner`, in the order of the object. */
+/** Returns every member, nested ones as `outer.inner`, in the order of the object. */
 export function outputsOf(result: JobResult): Map<string, OutputValue> {
   const outputs = new Map<string, OutputValue>();
   const collect = (value: unknown, name: string, depth: number): void => {
@@ -24,14 +24,14 @@ export function outputsOf(result: JobResult): Map<string, OutputValue> {
   return outputs;
 }
 
-/** A value as a number for statistics: true counts 1 and false 0, so that their mean is a share; text has none. */
+/** Returns a value as a number for statistics: true is 1 and false 0, so that the mean is a share; text is undefined. */
 export function asNumber(value: OutputValue): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'boolean' ? Number(value) : undefined;
 }
 
 /**
- * A field of a CSV record (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front, which
+ * Returns a field of a CSV record (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe, which
  * spreadsheets read as "text follows" (OWASP, CSV injection); numbers are left as they are.
  */
 export function csvField(value: OutputValue | undefined): string {

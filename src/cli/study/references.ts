@@ -1,17 +1,17 @@
-/** How a person names a batch or a job: by id, by the beginning of a batch's id, `latest`, and `BATCH/RUN` for a job. */
+/** Resolves references to studies and runs: ids, prefixes of a study's id, `latest`, and `STUDY/RUN` for a run. */
 import type { Client } from '../../client/client.ts';
 import { isBatchId, isJobId, jobId } from '../../domain/ids.ts';
 import type { Batch, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 
-/** Help text for an argument that names a batch. */
+/** Help text of an argument that references a study. */
 export const BATCH_ARGUMENT = 'batch id, the beginning of one, or `latest`';
 export const JOB_ARGUMENT = 'job id, or BATCH/RUN such as latest/17';
 
 const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
-/** @throws Failure when nothing, or more than one batch, is meant. */
+/** @throws Failure when the reference matches no study or more than one */
 export async function resolveBatch(client: Client, reference: string): Promise<Uuid> {
   const wanted = reference.toLowerCase();
   if (isBatchId(wanted)) return wanted;
@@ -40,7 +40,7 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
   return found.id;
 }
 
-/** @throws Failure when the text can name no job. */
+/** @throws Failure when the text is not a reference to a run */
 export async function resolveJob(client: Client, reference: string): Promise<Uuid> {
   const wanted = reference.toLowerCase();
   if (isJobId(wanted)) return wanted;
@@ -53,7 +53,7 @@ export async function resolveJob(client: Client, reference: string): Promise<Uui
   return jobId(await resolveBatch(client, batch), Number(run));
 }
 
-/** What `cancel` was given: a batch, or a job of one. */
+/** Resolves the argument of `cancel`: a study, or a run. */
 export async function resolveEither(client: Client, reference: string): Promise<{ batchId: Uuid } | { jobId: Uuid }> {
   if (isJobId(reference.toLowerCase()) || reference.includes('/'))
     return { jobId: await resolveJob(client, reference) };

@@ -1,4 +1,4 @@
-/** The statistics of a study's outputs, and its failures by reason: what a person wants to know first. */
+/** Statistics of a study's outputs, and its failures by pattern. */
 import { normalizeMessage, decisiveLine } from '../../domain/failure-groups.ts';
 import { NumberSeries, type Description } from '../../domain/statistics.ts';
 import type { JobResult } from '../../contract/types.ts';
@@ -6,24 +6,24 @@ import { formatNumber, printable } from '../terminal/format.ts';
 import { asNumber, outputsOf } from './output-columns.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 
-/** More outputs than this are not described: each costs 8 bytes a run. */
+/** Most outputs with statistics: each costs 8 bytes per run. */
 const MAX_OUTPUTS = 200;
-/** More kinds of failure than this are only counted. */
+/** Most failure patterns that are listed; further ones are only counted. */
 const MAX_KINDS = 1000;
 const MESSAGE_LENGTH = 200;
 
 export interface ResultSummary {
   succeeded: number;
   failed: number;
-  /** By output name, of the successful runs only; `execution_time_secs` among them. */
+  /** By output name, of successful runs only; includes `execution_time_secs`. */
   outputs: Map<string, NumberSeries>;
-  /** By kind of message (see domain/failure-groups.ts): how many runs failed so, and the first of their messages. */
+  /** By pattern (see domain/failure-groups.ts): number of runs and the first message. */
   failures: Map<string, { count: number; example: string }>;
-  /** Outputs left out because there were too many. */
+  /** Number of outputs omitted because there were too many. */
   outputsOmitted: number;
 }
 
-/** Reads results once; the memory grows by 8 bytes a run and output. */
+/** Reads results once; memory grows by 8 bytes per run and output. */
 export async function summarizeResults(results: AsyncIterable<JobResult>): Promise<ResultSummary> {
   const summary: ResultSummary = {
     succeeded: 0,
@@ -61,7 +61,7 @@ export async function summarizeResults(results: AsyncIterable<JobResult>): Promi
 
 const STATISTICS: readonly (keyof Description)[] = ['count', 'mean', 'sd', 'min', 'p5', 'p50', 'p95', 'max'];
 
-/** One line for each output. */
+/** Returns one line per output. */
 export function statisticsTable(summary: ResultSummary): string {
   const columns: Column[] = [{ name: 'output' }, ...STATISTICS.map((name): Column => ({ name, align: 'right' }))];
   const rows: (string | number)[][] = [];
@@ -76,7 +76,7 @@ export function statisticsTable(summary: ResultSummary): string {
   return renderTable(columns, rows);
 }
 
-/** The failures, most frequent first, at most ten kinds, each with the first of its messages. */
+/** Returns the failures, most frequent first, at most ten patterns, each with its first message. */
 export function failureLines(summary: ResultSummary): string[] {
   const kinds = [...summary.failures.values()].sort((a, b) => b.count - a.count);
   const lines = kinds
@@ -85,7 +85,7 @@ export function failureLines(summary: ResultSummary): string[] {
   return kinds.length > 10 ? [...lines, `       and ${kinds.length - 10} other kinds`] : lines;
 }
 
-/** The same as plain data, for `--output json`. */
+/** Returns the summary as plain data, for `--output json`. */
 export function summaryJson(summary: ResultSummary): unknown {
   const outputs = [...summary.outputs].map(([name, series]): [string, Description | undefined] => [
     name,

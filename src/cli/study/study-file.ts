@@ -1,12 +1,11 @@
 /**
- * Reads a study from YAML 1.2 or JSON text and remembers where in the text everything stands. Text that means something
- * else than it shows (duplicate members, foreign tags, several documents, aliases that multiply) is refused here; whether
- * it is a valid study is judged elsewhere.
+ * Parses a study from YAML 1.2 or JSON and keeps the position of every member. Misleading text (duplicate members, foreign
+ * tags, several documents, multiplying aliases) is rejected here; validation of the study is elsewhere.
  */
 import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from 'yaml';
 import type { CST, Document, ParsedNode, YAMLError } from 'yaml';
 
-/** One fault of a file: where (line and column from 1) and what. */
+/** One fault of a file, with line and column from 1. */
 export interface FileFault {
   line: number;
   column: number;
@@ -16,18 +15,18 @@ export interface FileFault {
 }
 
 export interface StudyText {
-  /** What the text says; undefined when `faults` is not empty. */
+  /** The parsed value; undefined when `faults` is not empty. */
   value: unknown;
   faults: FileFault[];
-  /** The place of a member: its value, or its name when `ofName`; for one that is missing, the nearest that is there. */
+  /** Returns the position of a member's value, or of its name with `ofName`; for a missing member, of its nearest parent. */
   place(pointer: string, ofName?: boolean): { line: number; column: number };
-  /** The text of a plain scalar as written, e.g. `1.10` where the value is the number 1.1; else undefined. */
+  /** Returns the source text of a plain scalar, e.g. `1.10` for the number 1.1; otherwise undefined. */
   written(pointer: string): string | undefined;
 }
 
-/** Deeper than any study; the composer is recursive and dies without an exception beyond some thousand levels. */
+/** Deeper than any study; the recursive composer crashes without an exception beyond some thousand levels. */
 const MAX_DEPTH = 64;
-/** Aliases counted as often as they are used: what an "alias bomb" makes large. */
+/** Most values with aliases expanded: the limit against an "alias bomb". */
 const MAX_VALUES = 500_000;
 const MAX_FAULTS = 100;
 const SEED = '/config/monte_carlo/seed';
@@ -59,10 +58,10 @@ export function readStudyText(text: string): StudyText {
   if (document?.contents === null || document?.contents === undefined)
     return refuse([{ line: 1, column: 1, detail: 'the file is empty' }]);
   if (document.errors.length > 0) {
-    // What a tab leaves behind cannot be told apart from faults of its own: the tabs first.
+    // A tab causes further faults that are indistinguishable from real ones: only the tabs are reported.
     const tabs = document.errors.filter((error) => error.code === 'TAB_AS_INDENT');
-    const told = tabs.length > 0 ? tabs : document.errors;
-    return refuse(told.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
+    const reported = tabs.length > 0 ? tabs : document.errors;
+    return refuse(reported.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, at)));
   }
 
   const conversion = new Conversion(document, at);
@@ -89,7 +88,7 @@ function syntaxFault(error: YAMLError, at: (offset: number) => { line: number; c
   return { ...place, detail: unquoted === null ? error.message : `begins with ${unquoted[1]}; put the text in quotes` };
 }
 
-/** The offset at which the text is nested too deeply, found without recursion; undefined when nowhere. */
+/** Returns the offset at which nesting exceeds the limit, without recursion; undefined when it does not. */
 function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   type Nested = { offset: number; value?: unknown; items?: readonly { key?: unknown; value?: unknown }[] };
   // Each level is at most two tokens, as a map's value may be a collection inside a pair.
@@ -105,7 +104,7 @@ function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-/** Turns the document into plain values, with every fault on the way. */
+/** Converts the document into plain values and collects its faults. */
 class Conversion {
   readonly faults: FileFault[] = [];
   readonly #document: Document.Parsed;
@@ -176,14 +175,14 @@ class Conversion {
   }
 }
 
-/** A member's name as written: `1.50` stays `1.50`. */
+/** Returns a member's name as written: `1.50` stays `1.50`. */
 function nameOf(key: unknown): string | undefined {
   if (!isScalar(key)) return undefined;
   if (typeof key.value === 'string') return key.value;
   return key.source === undefined || key.source === '' ? undefined : key.source;
 }
 
-/** The deepest node on the way to `pointer`, the key it stands under, and whether it is the whole way. */
+/** Returns the deepest node on the path `pointer`, its key, and whether the path is complete. */
 function find(document: Document.Parsed, pointer: string): { node: unknown; key: unknown } {
   let node: unknown = document.contents;
   let key: unknown;

@@ -1,19 +1,19 @@
-/** What is said in place of a list that has nothing in it: whether there is nothing at all, or nothing that matches. */
+/** Messages in place of an empty list: nothing exists yet, or nothing matches the filters. */
 import { printable } from './format.ts';
 
-/** How there come to be batches and jobs. */
+/** Remedy for an empty list of studies or runs. */
 export const SUBMIT = 'submit a study with `simbatch submit STUDY`';
 
 export interface Listed {
-  /** What is listed, in the plural. */
+  /** Noun of the items, in the plural. */
   plural: string;
-  /** How there comes to be one. */
+  /** The way to create an item. */
   remedy: string;
-  /** The filters given, as option and values; those without values filter nothing. */
+  /** Filters as option and values; a filter without values is inactive. */
   filters: Readonly<Record<string, readonly (string | number)[] | undefined>>;
 }
 
-/** One line for a list that turned out empty, e.g. `no batches match --status Failed`. */
+/** Returns one line for an empty list, e.g. `no batches match --status Failed`. */
 export function emptyList({ plural, remedy, filters }: Listed): string {
   const given = Object.entries(filters).flatMap(([option, values = []]) =>
     values.length === 0 ? [] : [`${option} ${values.join(',')}`],

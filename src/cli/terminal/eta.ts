@@ -1,11 +1,11 @@
-/** How fast a study goes and when it will be done, from what was seen of it. Takes the time as an argument; pure otherwise. */
+/** Rate and remaining time of a study, from observed counts. The time is an argument. */
 
 interface Sighting {
   atMs: number;
   done: number;
 }
 
-/** Rates older than this say nothing about now. */
+/** Counts older than this are not used. */
 const WINDOW_MS = 60_000;
 
 /** Counts of finished runs over the last minute. */
@@ -15,12 +15,12 @@ export class EtaEstimator {
   /** `done` is the number of terminal runs at `nowMs`. */
   see(nowMs: number, done: number): void {
     this.#sightings.push({ atMs: nowMs, done });
-    // One sighting from before the window is kept, so that a slow study has a rate as well.
+    // One observation before the window is kept, so that a slow study has a rate too.
     while (this.#sightings.length > 2 && (this.#sightings[1] as Sighting).atMs <= nowMs - WINDOW_MS)
       this.#sightings.shift();
   }
 
-  /** Runs finished per second; undefined before two sightings or while nothing finishes. */
+  /** Runs finished per second; undefined before two observations or while nothing finishes. */
   get perSecond(): number | undefined {
     const first = this.#sightings[0];
     const last = this.#sightings.at(-1);
@@ -29,7 +29,7 @@ export class EtaEstimator {
     return ((last.done - first.done) * 1000) / (last.atMs - first.atMs);
   }
 
-  /** Seconds until `total` runs are terminal at this pace; 0 when they are, undefined when there is no pace. */
+  /** Returns the seconds until `total` runs are terminal at this rate; 0 when they are, undefined without a rate. */
   secondsLeft(total: number): number | undefined {
     const last = this.#sightings.at(-1);
     if (last === undefined) return undefined;

@@ -1,6 +1,6 @@
-/** Numbers, durations and foreign text as a person reads them. Pure; knows no terminal. */
+/** Formats numbers, durations and untrusted text for people. Pure. */
 
-/** At most `digits` significant digits, without trailing zeros; integers below 10^15 whole. */
+/** Formats with at most `digits` significant digits, without trailing zeros; integers below 10^15 are exact. */
 export function formatNumber(value: number, digits = 6): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
@@ -20,7 +20,7 @@ export function formatDuration(seconds: number | undefined): string {
   return pair(Math.floor(whole / 86_400), 'd', Math.floor((whole % 86_400) / 3600), 'h');
 }
 
-/** `12.3/s`, `4.2/min`, `0.5/h`: the unit in which the rate is a number a person can judge. */
+/** `12.3/s`, `4.2/min`, `0.5/h`: in the unit that gives a readable number. */
 export function formatRate(perSecond: number | undefined): string {
   if (perSecond === undefined || !Number.isFinite(perSecond) || perSecond <= 0) return '-';
   if (perSecond >= 1) return `${formatNumber(perSecond, 3)}/s`;
@@ -36,8 +36,8 @@ export function plural(count: number, noun: string, many = `${noun}s`): string {
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Text that came over the wire, safe to show: control characters and direction overrides, with which a name or an error
- * message could repaint the terminal, become spaces; at most `limit` characters.
+ * Returns untrusted text that is safe to print: control characters and direction overrides, which could repaint the
+ * terminal, become spaces; at most `limit` characters.
  */
 export function printable(text: string, limit = Number.POSITIVE_INFINITY): string {
   // eslint-disable-next-line no-control-regex -- finding control characters is the purpose
@@ -46,7 +46,7 @@ export function printable(text: string, limit = Number.POSITIVE_INFINITY): strin
   return characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : clean;
 }
 
-/** `2026-03-01 12:00:00` (UTC) of a timestamp; `-` when there is none. */
+/** `2026-03-01 12:00:00` (UTC) of a timestamp; `-` for undefined. */
 export function formatTimestamp(timestamp: string | undefined): string {
   return timestamp === undefined ? '-' : printable(timestamp.replace('T', ' ').replace(/(\.\d+)?Z$/, ''), 32);
 }

@@ -1,6 +1,5 @@
 /**
- * Writing a file the user named, waiting for a slow disk. What goes wrong is told of the path as it was given, not of the
- * temporary file beside it.
+ * Writes a file that the user named. Errors name the path as given, not the temporary file beside it.
  */
 import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
@@ -14,7 +13,7 @@ import { Failure } from '../failure.ts';
 export type Put = (data: string | Uint8Array) => Promise<void>;
 
 interface Place {
-  /** Where the bytes go until they are whole. Default: the path itself. */
+  /** Temporary file that receives the bytes. Default: the path itself. */
   begun?: string;
   mode?: number;
 }
@@ -28,7 +27,7 @@ export async function writeFileFrom(
   fill: (put: Put) => Promise<void>,
   { begun = path, mode = 0o666 }: Place = {},
 ): Promise<void> {
-  // Told now: a rename onto a folder fails only when everything has been fetched.
+  // Checked first: a rename onto a folder would fail only after everything was fetched.
   if (isDirectory(path)) throw unwritable(path, 'EISDIR');
   if (endsInSlash(path)) throw unwritable(path, 'ENOENT');
   const stream = createWriteStream(begun, { mode });
@@ -49,9 +48,9 @@ export async function writeFileFrom(
 }
 
 /**
- * Makes a file that is there whole or not at all: `make` writes, and may look at, the file `begun` beside it, which then
- * takes its place. Gives what `make` gives.
- * @throws Failure `cannotOpen` naming `path` when the file cannot be written; what else `make` throws
+ * Creates a file atomically: `make` writes the temporary file `begun` beside it, which is then renamed. Returns the result of
+ * `make`.
+ * @throws Failure `cannotOpen` naming `path` when the file cannot be written; other errors of `make`
  */
 export async function makeWhole<T>(path: string, begun: string, make: () => Promise<T>): Promise<T> {
   try {
@@ -59,13 +58,13 @@ export async function makeWhole<T>(path: string, begun: string, make: () => Prom
     await rename(begun, path);
     return made;
   } catch (error) {
-    // Where it could not be made it cannot be removed either.
+    // A file that could not be created cannot be removed.
     await rm(begun, { force: true }).catch(() => {});
     throw asUnwritable(path, error);
   }
 }
 
-/** An error met while writing `path`, as the user should read it; one of another kind is left as it is. */
+/** Returns an error of writing `path` as a failure for the user; other errors are returned unchanged. */
 export function asUnwritable(path: string, error: unknown): unknown {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   return error instanceof Failure || code === undefined || reasonOf(path, code) === undefined
@@ -79,7 +78,7 @@ function unwritable(path: string, code: string, cause?: unknown): Failure {
   return failure;
 }
 
-/** What is in the way and what to do, for the error codes of opening, writing and renaming a file. */
+/** Returns cause and remedy for the error codes of opening, writing and renaming a file. */
 function reasonOf(path: string, code: string): string | undefined {
   const folder = endsInSlash(path) ? path : dirname(path);
   switch (code) {

@@ -1,23 +1,23 @@
-/** Writing to stdout: waits for a slow reader, and ends quietly when the reader has gone (`simbatch jobs | head`). */
+/** Writes to stdout with back-pressure, and ends quietly when the pipe is closed (`simbatch runs | head`). */
 import { once } from 'node:events';
 import { EXIT } from '../exit-codes.ts';
 
-/** Resolves when more may be written, so that a list of any size is printed in constant memory. */
+/** Resolves when more can be written, so that a list of any size needs constant memory. */
 export async function write(text: string | Uint8Array): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
 export const writeLine = (line = ''): Promise<void> => write(`${line}\n`);
 
-/** A value as indented JSON; a seed above 2^53 - 1 keeps its digits. */
+/** Writes a value as indented JSON with exact seeds. */
 export async function writeJson(value: unknown): Promise<void> {
   const { stringifyExact } = await import('../../base/json-writing.ts');
-  // stringifyExact writes one line; people read indented ones, and only integers outside a double must not be parsed.
+  // stringifyExact writes one line. Only text with integers outside the range of a double must not be parsed again.
   const line = stringifyExact(value);
   await writeLine(/\d{16}/.test(line) ? line : JSON.stringify(value, null, 2));
 }
 
-/** A whole list as one JSON array, one element a line, as it arrives. */
+/** Writes a list as one JSON array, one element per line, as it arrives. */
 export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<void> {
   const { stringifyExact } = await import('../../base/json-writing.ts');
   let separator = '[\n';
@@ -28,12 +28,12 @@ export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<voi
   await write(separator === '[\n' ? '[]\n' : '\n]\n');
 }
 
-/** For a message beside the output proper: progress, warnings, remedies. */
+/** Writes a message to stderr: progress, warnings, remedies. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A reader that closes the pipe has seen what it wanted: that is no failure. */
+/** Makes a closed pipe a successful end: the reader has seen enough. */
 export function endQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);

@@ -1,4 +1,4 @@
-/** Follows a batch to its end: a bar on a terminal, plain lines elsewhere. Decides no exit code. */
+/** Follows a study to its end: a progress bar on a terminal, plain lines elsewhere. */
 import { SingleBar } from 'cli-progress';
 import { UnreachableError, type Client } from '../../client/client.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
@@ -11,19 +11,19 @@ import { EtaEstimator } from './eta.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 
 const POLL_MS = 1_000;
-/** A coordinator that is restarted is waited for this long. */
+/** How long to wait for a coordinator that restarts. */
 const PATIENCE_MS = 120_000;
-/** Without a terminal a line is written when this much was done since the last one, or after a minute. */
+/** Without a terminal, a line is written after this share of progress, or after a minute. */
 const LINE_SHARE = 0.05;
 const LINE_MS = 60_000;
 
 const TERMINAL: readonly JobStatus[] = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
 
-/** Runs that have ended, however they ended. */
+/** Returns the number of terminal runs. */
 export const doneOf = (counts: Record<JobStatus, number>): number =>
   TERMINAL.reduce((sum, status) => sum + counts[status], 0);
 
-/** `312 Completed, 4 Failed, 2 Running`: the statuses that occur, the ended ones first. */
+/** Formats `312 Completed, 4 Failed, 2 Running`: statuses with a count, terminal ones first. */
 export function formatCounts(counts: Record<JobStatus, number>): string {
   const order: JobStatus[] = [...TERMINAL, ...JOB_STATUSES.filter((status) => !TERMINAL.includes(status)).toReversed()];
   const present = order.filter((status) => counts[status] > 0).map((status) => `${counts[status]} ${status}`);
@@ -36,7 +36,7 @@ interface Display {
   end(): void;
 }
 
-/** @throws Failure when `signal` is aborted, or when the coordinator stays away. Returns the status the batch ended with. */
+/** Returns the final status. @throws Failure when `signal` is aborted, or when the coordinator stays unreachable. */
 export async function follow(client: Client, batchId: Uuid, signal: AbortSignal): Promise<BatchStatusResponse> {
   const display = process.stderr.isTTY ? new BarDisplay() : new LineDisplay();
   const pace = new EtaEstimator();
@@ -44,7 +44,7 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
   try {
     for (;;) {
       if (signal.aborted)
-        throw new Failure(EXIT.interrupted, `stopped watching; the study goes on: simbatch watch ${batchId}`);
+        throw new Failure(EXIT.interrupted, `stopped watching; the study continues: simbatch watch ${batchId}`);
       try {
         const status = await client.batch(batchId);
         unreachableSinceMs = undefined;
@@ -54,7 +54,7 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
       } catch (error) {
         if (!(error instanceof UnreachableError)) throw error;
         if (unreachableSinceMs === undefined)
-          display.say(`the coordinator does not answer; trying again for ${formatDuration(PATIENCE_MS / 1000)}`);
+          display.say(`the coordinator does not answer; retrying for ${formatDuration(PATIENCE_MS / 1000)}`);
         unreachableSinceMs ??= systemClock.now();
         if (systemClock.now() - unreachableSinceMs > PATIENCE_MS) throw error;
       }
@@ -66,7 +66,7 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
 }
 
 class BarDisplay implements Display {
-  // The cursor stays: a watcher that is killed must not leave a terminal without one.
+  // The cursor stays visible: a killed program must not leave a terminal without one.
   readonly #bar = new SingleBar({
     format: '{bar} {percentage}%  {done}/{all}  {rate}  ETA {left}  {counts}',
     barCompleteChar: '█',

@@ -1,11 +1,11 @@
-/** Tables on the terminal, of any length in constant memory: the widths are settled by the first rows. */
+/** Tables on the terminal, of any length in constant memory: the first rows determine the widths. */
 import Table from 'cli-table3';
 import { printable } from './format.ts';
 import { write } from './output.ts';
 
 export interface Column {
   name: string;
-  /** The name is somebody's own and shown as it is; other headings are in capitals. */
+  /** The name is a user's own and printed unchanged; other headings are in capitals. */
   verbatim?: boolean;
   align?: 'left' | 'right';
 }
@@ -30,10 +30,10 @@ const NO_BORDERS = {
   middle: '  ',
 };
 
-/** The longest cell shown; what is longer ends in an ellipsis. */
+/** Longest cell; a longer one is cut with an ellipsis. */
 const MAX_CELL = 72;
 
-/** The table as lines. `widths` are those of an earlier part of the same table, which then has no heading of its own. */
+/** Returns the table as lines. With `widths`, of an earlier part of the same table, it has no heading. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], widths?: number[]): string {
   const texts = rows.map((row) => row.map((cell) => printable(String(cell), MAX_CELL)));
   const table = new Table({
@@ -52,7 +52,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
     .join('\n');
 }
 
-/** Writes rows as they come; `rowsBeforeWidths` of them are held back to learn the widths. */
+/** Writes rows as they arrive; the first `rowsBeforeWidths` are buffered to determine the widths. */
 export async function writeTable(
   columns: readonly Column[],
   rows: AsyncIterable<readonly Cell[]>,
@@ -78,7 +78,7 @@ export async function writeTable(
   return count;
 }
 
-/** Pairs of name and value, one a line, the values in one column. */
+/** Returns pairs of name and value, one per line, the values in one column. */
 export function renderPairs(pairs: readonly (readonly [string, Cell | undefined])[]): string {
   const shown = pairs.filter((pair): pair is readonly [string, Cell] => pair[1] !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));

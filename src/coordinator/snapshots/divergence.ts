@@ -13,20 +13,20 @@ export interface ReplayReport {
   events: number;
   /** Old attempts that the record only counts, so that they cannot be replayed. */
   attemptsOmitted: number;
-  partings: Divergence[];
+  divergences: Divergence[];
   /** The number of divergences that are not listed. */
-  partingsOmitted: number;
+  divergencesOmitted: number;
 }
 
 const MAX_PARTINGS = 100;
 
 /** Collects the divergences of a replay. */
 export class DivergenceLog {
-  readonly report: ReplayReport = { actors: 0, events: 0, attemptsOmitted: 0, partings: [], partingsOmitted: 0 };
+  readonly report: ReplayReport = { actors: 0, events: 0, attemptsOmitted: 0, divergences: [], divergencesOmitted: 0 };
 
   add(where: string, detail: string): void {
-    if (this.report.partings.length < MAX_PARTINGS) this.report.partings.push({ where, detail });
-    else this.report.partingsOmitted += 1;
+    if (this.report.divergences.length < MAX_PARTINGS) this.report.divergences.push({ where, detail });
+    else this.report.divergencesOmitted += 1;
   }
 
   /** Records each difference of two values, member by member where they are objects. */

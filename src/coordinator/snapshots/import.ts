@@ -58,7 +58,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
 }
 
 function refuseIfDivergent({ report }: DivergenceLog): void {
-  const [first] = report.partings;
+  const [first] = report.divergences;
   if (first !== undefined) throw unusable(`it is inconsistent: ${first.where}: ${first.detail}`);
 }
 

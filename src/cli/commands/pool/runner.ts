@@ -82,7 +82,7 @@ export function runnerCommand(): Command {
       '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd. See docs/runner.md.',
     )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
-      // Loaded here, because the other commands must not wait for them.
+      // Loaded on demand, so that other commands start fast.
       const { resolveHere } = await import('../../../runner/preflight.ts');
       const { hideVariable, TOKEN_VARIABLE } = await import('../../../runner/config/credential.ts');
       const { createLog } = await import('../../../runner/log.ts');

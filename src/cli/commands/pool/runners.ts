@@ -73,9 +73,9 @@ function row(runner: Runner, now: number): (string | number)[] {
 }
 
 export function drainCommand(): Command {
-  return clientCommand('drain', 'let a runner take no new jobs; what it runs goes on')
+  return clientCommand('drain', 'stop new work for a runner; its active runs complete')
     .argument('<runner>', 'runner id')
-    .option('--reason <text>', 'shown to everybody who asks why')
+    .option('--reason <text>', 'the reason, shown with the runner')
     .action(async (runnerId: string, flags: ClientFlags & { reason?: string }) => {
       const client = await connect(flags);
       return showRunner(await client.drain(runnerId, flags.reason), flags);
@@ -83,7 +83,7 @@ export function drainCommand(): Command {
 }
 
 export function resumeCommand(): Command {
-  return clientCommand('resume', 'let a drained runner take jobs again')
+  return clientCommand('resume', 'let a drained runner take work again')
     .argument('<runner>', 'runner id')
     .action(async (runnerId: string, flags: ClientFlags) => {
       const client = await connect(flags);
@@ -98,7 +98,7 @@ export function forgetCommand(): Command {
       const client = await connect(flags);
       const runner = await client.forgetRunner(runnerId);
       if (flags.output === 'json') return writeJson(runner);
-      return writeLine(`${printable(runner.id)} is forgotten`);
+      return writeLine(`${printable(runner.id)} was forgotten`);
     });
 }
 

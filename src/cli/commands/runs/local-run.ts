@@ -1,4 +1,4 @@
-/** What `run-one` and `replay` share: the options of this machine, the execution, what is printed of it. */
+/** Options, execution and output that `run-one` and `replay` share. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
@@ -24,7 +24,7 @@ export interface LocalOptions {
   quiet?: boolean;
 }
 
-/** Adds the options both commands take. */
+/** Adds the options of both commands. */
 export function withLocalOptions(command: Command): Command {
   command.option('--config <file>', "a runner's YAML configuration file, for its engines and interpreter");
   for (const option of configOptions(FIELDS_OF_A_RUN)) command.addOption(option);
@@ -39,7 +39,7 @@ export async function executeLocally(
   study: StudyPart | undefined,
   options: LocalOptions,
 ): Promise<void> {
-  // Loaded here, because the other commands must not wait for them.
+  // Loaded on demand, so that other commands start fast.
   const { resolveConfig } = await import('../../../runner/config/config.ts');
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
   const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');

@@ -1,4 +1,4 @@
-/** `simbatch replay`: fetches a job of the coordinator and executes its run here, reporting nothing. */
+/** `simbatch replay`: executes a run of the coordinator again on this machine, without reporting. */
 import { Command, Option } from 'commander';
 import { executeLocally, withLocalOptions } from './local-run.ts';
 import type { LocalOptions } from './local-run.ts';

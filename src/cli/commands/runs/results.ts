@@ -1,4 +1,4 @@
-/** `simbatch results`: what the runs of a batch gave, as a table, JSON, CSV or NDJSON, or summed up in statistics. */
+/** `simbatch results`: outputs of the runs of a study as a table, JSON, CSV or NDJSON, or their statistics. */
 import { Option, type Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { runIdOf } from '../../../domain/ids.ts';
@@ -23,7 +23,7 @@ interface ResultsFlags extends ClientFlags {
   parameters?: boolean;
 }
 
-/** A result, with the sampled parameters of its run where they were asked for. */
+/** A result, with the sampled parameters of its run on request. */
 interface Outcome {
   result: JobResult;
   parameters?: Record<string, number>;
@@ -100,7 +100,7 @@ async function* alone(results: AsyncIterable<JobResult>): AsyncGenerator<Outcome
   for await (const result of results) yield { result };
 }
 
-/** Both lists come in the order of the runs, so that one pass over each is enough. */
+/** Joins both lists in one pass: both are in the order of the runs. */
 async function* joined(results: AsyncIterable<JobResult>, jobs: AsyncIterable<Job>): AsyncGenerator<Outcome> {
   const rest = jobs[Symbol.asyncIterator]();
   try {
@@ -145,7 +145,7 @@ export async function writeResultsFile(client: Client, batchId: Uuid, path: stri
   );
 }
 
-/** Read twice, so that every output of any run has its column and nothing is held in memory. */
+/** Reads the results twice, so that every output gets a column without holding the results in memory. */
 async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: string) => Promise<void>): Promise<void> {
   const parameterNames = new Set<string>();
   const outputNames = new Set<string>();
@@ -163,7 +163,7 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: stri
     'telemetry_data',
     'output_files',
   ];
-  // Prefixed, so that an input and an output of the same name stay apart.
+  // Prefixed, so that an input and an output of the same name have different columns.
   const heads = [...fixed, ...inputs.map((name) => `parameters.${name}`), ...outputs.map((name) => `metadata.${name}`)];
   await put(`${heads.map(csvField).join(',')}\r\n`);
   for await (const { result, parameters = {} } of outcomes()) {

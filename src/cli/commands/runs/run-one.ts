@@ -1,4 +1,4 @@
-/** `simbatch run-one`: executes one run configuration here under the runner's contract, reporting nothing. */
+/** `simbatch run-one`: executes one run configuration on this machine under the runner's contract, without reporting. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { loadStudy } from '../../study/check-study.ts';

@@ -1,4 +1,4 @@
-/** `simbatch job`: one run with its parameters, every attempt at it, and its result. */
+/** `simbatch run`: shows one run with its parameters, attempts and result. */
 import type { Command } from 'commander';
 import { ApiError, type Client } from '../../../client/client.ts';
 import type { Attempt, Job, JobHistory, JobResult, Uuid } from '../../../contract/types.ts';
@@ -8,8 +8,8 @@ import { writeJson, writeLine } from '../../terminal/output.ts';
 import { JOB_ARGUMENT, resolveJob } from '../../study/references.ts';
 import { renderPairs, renderTable } from '../../terminal/table.ts';
 
-export function jobCommand(): Command {
-  return clientCommand('job', 'show one job with its parameters, attempts and result')
+export function runCommand(): Command {
+  return clientCommand('run', 'show one run with its parameters, attempts and result')
     .argument('<job>', JOB_ARGUMENT)
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
@@ -63,7 +63,7 @@ function jobPairs(job: Job): [string, string | number | undefined][] {
   ];
 }
 
-// Parameters in full: they are what somebody copies to repeat the run by hand.
+// Parameters with all digits, so that they can be copied to repeat the run by hand.
 const parameterLines = (job: Job): string =>
   renderPairs(
     Object.entries(job.run_config.parameters).map(([name, value]) => [printable(name), String(value)] as const),

@@ -1,4 +1,4 @@
-/** `simbatch jobs`: jobs by batch, status, runner and run; any number of them in constant memory. */
+/** `simbatch runs`: lists runs by study, status, runner and number, in constant memory. */
 import type { Command } from 'commander';
 import { JOB_STATUSES } from '../../../contract/enums.ts';
 import type { Job, JobStatus } from '../../../contract/types.ts';
@@ -37,11 +37,11 @@ const COLUMNS: readonly Column[] = [
 
 const runId = integerBetween(0, MAX_INT32);
 
-export function jobsCommand(): Command {
-  return clientCommand('jobs', 'list jobs')
-    .option('-b, --batch <batch>', `of this batch: ${BATCH_ARGUMENT}`)
+export function runsCommand(): Command {
+  return clientCommand('runs', 'list runs')
+    .option('-b, --batch <batch>', `of this study: ${BATCH_ARGUMENT}`)
     .addOption(statusOption(JOB_STATUSES))
-    .option('--runner <ids>', 'only those of these runners', texts)
+    .option('--runner <ids>', 'only runs of these runners', texts)
     .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [
       ...(before ?? []),
       ...text.split(',').map(runId),

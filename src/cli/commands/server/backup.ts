@@ -17,7 +17,7 @@ import { systemClock } from '../../../base/clock.ts';
 
 export function backupCommand(): Command {
   return clientCommand('backup', 'copy all data of a running coordinator, as of one instant, into a file')
-    .argument('<file|directory>', 'a new file (compressed when it ends in .gz), or a directory to make one in')
+    .argument('<file|directory>', 'a new file (compressed when it ends in .gz), or the directory for one')
     .action(backup);
 }
 
@@ -35,7 +35,7 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
   };
   const summary = await makeWhole(named, coming, async () => {
     await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
-    // Read back from the disk: a backup that was never read is a hope.
+    // Read back from the disk: only a backup that was read is trustworthy.
     const found = await readBackup(bytesOf(coming));
     await syncFile(coming);
     return found;
@@ -44,12 +44,12 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
   return writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
 }
 
-/** The file to be made, as it was given: never one that is there. */
+/** Returns the path of the backup file; it must not exist. */
 async function newFile(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return path;
   if (!found.isDirectory()) {
-    throw new Failure(EXIT.cannotOpen, `${path} exists, and a backup replaces nothing; name another file`);
+    throw new Failure(EXIT.cannotOpen, `${path} exists, and a backup does not replace files; name another file`);
   }
   const time = new Date(systemClock.now()).toISOString().replace(/[:.]/g, '-');
   return join(path, `simbatch-${time}.ndjson.gz`);
@@ -61,7 +61,7 @@ async function syncFile(path: string): Promise<void> {
   await file.close();
 }
 
-/** The bytes of a backup, whether it is compressed or not. */
+/** Yields the bytes of a backup, decompressed if necessary. */
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);

@@ -1,6 +1,6 @@
 /**
- * The files behind `--tls-cert` and `--tls-key`: read at the start, and looked at again while the server runs, so that a
- * renewed certificate is taken up without a restart. Whether a certificate can be used is the server's to say.
+ * The files of `--tls-cert` and `--tls-key`: read at the start and again while the server runs, so that a renewed certificate
+ * is used without a restart. The server decides whether a certificate is valid.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import type { CertificatePair } from '../../../http/security/certificate.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 /**
- * How often the files are looked at. Their content is read, not their times: renewals replace files, links to them, or links
- * to their folders, for which no watching is reliable. Two small files a minute cost nothing.
+ * Interval of reading the files. Their content is compared, not their times: renewals replace files, links to them, or links
+ * to their folders, which no file watcher reports reliably. Reading two small files per minute costs nothing.
  */
 const LOOK_MS = 60_000;
 
@@ -19,7 +19,7 @@ export interface CertificateLog {
 }
 
 export interface Renewal {
-  /** Takes up a pair for new connections, or throws and goes on with the one before. */
+  /** Uses a pair for new connections, or throws and keeps the previous one. */
   take: (pair: CertificatePair) => void;
   world: Pick<Clock, 'after'>;
   log: CertificateLog;
@@ -29,32 +29,32 @@ export class CertificateFiles {
   readonly #paths: CertificatePair;
   #inUse: CertificatePair;
   #renewal: Renewal | undefined;
-  #callOff = (): void => {};
-  /** Why the files were not taken when they were last looked at. Told once, not every minute. */
+  #stopWatching = (): void => {};
+  /** Reason why the files were rejected at the last read. Logged once, not every minute. */
   #trouble: string | undefined;
 
-  /** Reads both; throws what the file system throws. */
+  /** Reads both files; throws the file system's errors. */
   constructor(paths: CertificatePair) {
     this.#paths = paths;
     this.#inUse = this.#read();
   }
 
-  /** What the server goes by: what was read at the start, or taken since. */
+  /** The pair in use. */
   get inUse(): CertificatePair {
     return this.#inUse;
   }
 
-  /** Looks at the files from now on, until the function returned is called. */
+  /** Starts to watch the files; the returned function ends that. */
   keepFresh(renewal: Renewal): () => void {
     this.#renewal = renewal;
     this.#lookLater(renewal);
     return () => {
-      this.#callOff();
+      this.#stopWatching();
       this.#renewal = undefined;
     };
   }
 
-  /** Looks now, for somebody who wants to know what comes of it. Does nothing before `keepFresh`. */
+  /** Reads the files now, on the operator's request. Does nothing before `keepFresh`. */
   lookNow(): void {
     this.#trouble = undefined;
     if (this.#renewal !== undefined && !this.#look(this.#renewal)) {
@@ -63,13 +63,13 @@ export class CertificateFiles {
   }
 
   #lookLater(renewal: Renewal): void {
-    this.#callOff = renewal.world.after(LOOK_MS, () => {
+    this.#stopWatching = renewal.world.after(LOOK_MS, () => {
       this.#look(renewal);
       this.#lookLater(renewal);
     });
   }
 
-  /** False when there was nothing new. */
+  /** Returns false when the files have not changed. */
   #look({ take, log }: Renewal): boolean {
     try {
       const found = this.#read();
@@ -85,7 +85,7 @@ export class CertificateFiles {
     } catch (error) {
       const { message } = error as Error;
       if (message !== this.#trouble) {
-        log.error({ file: this.#paths.cert, reason: message }, 'the certificate as it was goes on to be used');
+        log.error({ file: this.#paths.cert, reason: message }, 'the previous certificate stays in use');
       }
       this.#trouble = message;
     }

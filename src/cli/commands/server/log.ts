@@ -1,6 +1,6 @@
 /**
- * The coordinator's log, on stderr: JSON lines for programs, one short line each for a person at a terminal. Which facts of
- * the system are worth a line is decided here.
+ * The coordinator's log on stderr: JSON lines for programs, short lines at a terminal. This module decides which facts are
+ * logged.
  */
 import { pino, type Logger } from 'pino';
 import type { Fact } from '../../../../machines/protocol.ts';
@@ -9,11 +9,11 @@ import { printable } from '../../terminal/format.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Nobody logs these today; that it stays so is not left to care alone. */
+/** Redacted members. No code logs them today; this protects against future code. */
 const SECRETS = ['authorization', 'token', '*.authorization', '*.token', 'headers["sec-websocket-protocol"]'];
 const STDERR = 2;
 
-/** Writes at once and in order: what was logged before a crash is there after it. */
+/** Writes synchronously and in order, so that a crash loses no line. */
 export function openLog(level: LogLevel, forPerson: boolean): Logger {
   const lines = pino.destination({ fd: STDERR, sync: true });
   const options = { level, redact: { paths: SECRETS, censor: '(secret)' }, base: {} };
@@ -43,7 +43,7 @@ function shown(value: unknown): string {
   return printable(text);
 }
 
-/** Logs what an operator wants to find again: studies that come and end, runners that come and go. */
+/** Logs the start and end of studies, and the arrival and departure of runners. */
 export function logFacts(log: Logger, facts: readonly Fact[]): void {
   for (const fact of facts) {
     switch (fact.type) {

@@ -1,4 +1,4 @@
-/** `simbatch serve`: one coordinator on a data directory, from opening the store to closing it in order. */
+/** `simbatch serve`: runs a coordinator on a data directory. */
 import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
@@ -22,12 +22,12 @@ import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
 import { dataDirOption, integerBetween, MAX_INT32, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
 
-/** How long running requests may still take when the coordinator is told to stop. */
+/** Grace time of running requests when the coordinator stops. */
 const GRACE_MS = 8_000;
-/** Beyond this the process ends whatever it is doing: everything acknowledged is on disk. */
+/** Hard limit of the stop: then the process exits. Everything acknowledged is on disk. */
 const HARD_LIMIT_MS = 15_000;
 const MAX_RETRIES = 1000;
-/** A body is one text in memory, of which Node has no longer ones. */
+/** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
 
 interface ServeFlags {
@@ -59,9 +59,9 @@ export function serveCommand(): Command {
     .addOption(dataDirOption())
     .option('--tls-cert <file>', 'certificate (chain) in PEM: speak HTTPS; needs --tls-key')
     .option('--tls-key <file>', 'its private key in PEM, without a passphrase')
-    .option('--allow-unauthenticated', 'listen on an address that other machines reach although there are no tokens')
-    .option('--allowed-host <names>', 'host names under which this coordinator is reached, besides localhost', texts)
-    .option('--max-retries <n>', 'retries of a failed job where the study does not say', integerBetween(0, MAX_RETRIES))
+    .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
+    .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
+    .option('--max-retries <n>', 'retries of a failed run, unless the study sets them', integerBetween(0, MAX_RETRIES))
     .option('--max-runs <n>', 'most runs of one study', integerBetween(0, MAX_INT32))
     .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
     .option(
@@ -71,7 +71,7 @@ export function serveCommand(): Command {
     )
     .option(
       '--retain-days <n>',
-      'delete batches that ended, and forget runners that were last heard of, longer ago (default: never)',
+      'delete studies that ended, and forget runners last seen, more than n days ago (default: never)',
       integerBetween(1, 36_500),
     )
     .addOption(
@@ -86,7 +86,7 @@ export function serveCommand(): Command {
 async function serve(flags: ServeFlags): Promise<void> {
   refuseOpenDoor(flags);
   keepObjectsYoung();
-  // Signals are taken from here on, so that one during the start ends in order as well.
+  // Signals are handled from here on, so that a signal during the start ends in order too.
   const running = new Running();
   const log = openLog(flags.logLevel, process.stderr.isTTY);
   const grace = closeWithGrace(
@@ -100,7 +100,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   try {
     await running.open(flags, log, (error) => {
       process.stderr.write(`simbatch: ${describeFailure(error).lines.join('\n')}\n`);
-      // The disk did not take a change: nothing more may be acknowledged, and closing could not write either.
+      // A write failed: nothing more may be acknowledged, and closing could not write either.
       process.exit(EXIT.failed);
     });
   } catch (error) {
@@ -111,7 +111,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   await writeLine(`simbatch is listening on ${running.url} (data in ${shownPath(flags.dataDir)})`);
 }
 
-/** What has been opened so far; closed in the opposite order. */
+/** Resources opened so far; closed in reverse order. */
 class Running {
   #coordinator: Coordinator | undefined;
   #http: HttpServer | undefined;
@@ -123,7 +123,7 @@ class Running {
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
     const certificate = certificateOf(flags);
-    // From here on, as a signal that nobody takes ends the process. At a terminal it means that this was closed, and does.
+    // Handled from here on: an unhandled SIGHUP ends the process. At a terminal it means that the terminal closed, and ends it.
     if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
     const metrics = new Metrics();
     metrics.watchProcess();
@@ -195,21 +195,21 @@ function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<Htt
 
 const isLoopback = ({ host }: ServeFlags): boolean => host === 'localhost' || isLoopbackAddress(host);
 
-/** Without tokens anybody who reaches the address may submit, cancel and read everything. */
+/** Without tokens every client that reaches the address may submit, cancel and read everything. */
 function refuseOpenDoor(flags: ServeFlags): void {
   if (isLoopback(flags) || flags.allowUnauthenticated === true) return;
   if (readTokens(resolve(flags.dataDir)) !== undefined) return;
   throw new Failure(
     EXIT.usage,
-    `--host ${flags.host} can be reached by other machines, and nobody would need credentials: make a token first ` +
-      '(simbatch token create), or add --allow-unauthenticated if an open door is meant',
+    `--host ${flags.host} can be reached by other machines without credentials: create a token first ` +
+      '(simbatch token create), or add --allow-unauthenticated if open access is intended',
   );
 }
 
 function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
   const now = (): number => systemClock.now();
   const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
-    log.error({ reason: error.message }, 'the tokens as they were go on to hold'),
+    log.error({ reason: error.message }, 'the previous tokens stay in force'),
   );
   if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
     log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
@@ -235,7 +235,7 @@ function certificateOf({ tlsCert, tlsKey }: ServeFlags): CertificateFiles | unde
   return new CertificateFiles({ cert: tlsCert, key: tlsKey });
 }
 
-/** Relative where that is shorter: `./data`, not the whole path. */
+/** Returns a relative path where that is shorter: `./data`. */
 function shownPath(directory: string): string {
   const path = relative(process.cwd(), resolve(directory));
   if (path === '') return '.';

@@ -74,15 +74,15 @@ function replayCommand(): Command {
     .addOption(formats())
     .action(async (path: string, flags: { output: string }) => {
       const report = await replaySnapshot(await openFile(path));
-      const { actors, events, attemptsOmitted, partings, partingsOmitted } = report;
-      if (partings.length > 0) process.exitCode = EXIT.failed;
+      const { actors, events, attemptsOmitted, divergences: differences, divergencesOmitted } = report;
+      if (differences.length > 0) process.exitCode = EXIT.failed;
       if (flags.output === 'json') return writeJson(report);
-      for (const { where, detail } of partings) await writeLine(`${where}: ${detail}`);
-      if (partingsOmitted > 0) note(`and ${plural(partingsOmitted, 'more difference')}`);
+      for (const { where, detail } of differences) await writeLine(`${where}: ${detail}`);
+      if (divergencesOmitted > 0) note(`and ${plural(divergencesOmitted, 'more difference')}`);
       if (attemptsOmitted > 0)
         note(`${plural(attemptsOmitted, 'attempt')} older than those the records keep: their counts cannot be checked`);
       const done = `${plural(actors, 'actor')}, ${plural(events, 'event')} replayed`;
-      const found = partings.length + partingsOmitted;
+      const found = differences.length + divergencesOmitted;
       await writeLine(found === 0 ? `${done}: all as recorded` : `${done}: ${plural(found, 'difference')}`);
     });
 }

@@ -1,4 +1,4 @@
-/** `simbatch token`: makes, lists and revokes access tokens, in the data directory itself. */
+/** `simbatch token`: creates, lists and revokes access tokens in the data directory. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RUNNER_ID_PATTERN } from '../../../contract/patterns.ts';
@@ -28,7 +28,9 @@ interface CreateFlags extends DirectoryFlags {
 
 export function tokenCommand(): Command {
   return new Command('token')
-    .description('access tokens, kept in the data directory of the coordinator; effective at once, without a restart')
+    .description(
+      'access tokens in the data directory of the coordinator; changes take effect at once, without a restart',
+    )
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand());
@@ -36,7 +38,7 @@ export function tokenCommand(): Command {
 
 function createCommand(): Command {
   return new Command('create')
-    .description('make a token and print it; it is not shown again')
+    .description('create a token and print it once')
     .option(
       '--scope <scopes>',
       `scopes: ${TOKEN_SCOPES.join(', ')} (default: read,submit; with --runner: runner)`,
@@ -110,7 +112,7 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   return new Command('revoke')
     .description('refuse a token from now on')
-    .argument('<id>', 'the id that `simbatch token list` shows, or the whole token')
+    .argument('<id>', 'the id from `simbatch token list`, or the whole token')
     .addOption(dataDirOption())
     .action(async (given: string, { dataDir }: DirectoryFlags) => {
       const id = /^sbt_([0-9a-f]{8})_/.exec(given)?.[1] ?? given;

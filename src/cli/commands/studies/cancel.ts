@@ -1,11 +1,11 @@
-/** `simbatch cancel` ends a batch, or one job of it; `simbatch delete` removes what has ended. */
+/** `simbatch cancel` cancels a study or one run; `simbatch delete` removes a study that has ended. */
 import type { Command } from 'commander';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT, resolveBatch, resolveEither } from '../../study/references.ts';
 
 export function cancelCommand(): Command {
-  return clientCommand('cancel', 'cancel a batch or one job; what is running is killed')
+  return clientCommand('cancel', 'cancel a study or one run; running simulations are killed')
     .argument('<batch|job>', `${BATCH_ARGUMENT}; or ${JOB_ARGUMENT}`)
     .option('--reason <text>', 'kept with what was cancelled')
     .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {
@@ -22,7 +22,7 @@ export function cancelCommand(): Command {
 }
 
 export function deleteCommand(): Command {
-  return clientCommand('delete', 'delete a batch that has ended: its study, jobs and results, for ever')
+  return clientCommand('delete', 'delete a study that has ended, with its runs and results, for ever')
     .argument('<batch>', BATCH_ARGUMENT)
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);

@@ -1,4 +1,4 @@
-/** `simbatch sample`: the parameters of every run of a study file, without a coordinator; any number of runs in constant memory. */
+/** `simbatch sample`: prints the parameters of every run of a study file, without a coordinator, in constant memory. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
 import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
@@ -27,7 +27,7 @@ export function sampleCommand(): Command {
   return new Command('sample')
     .description('print the parameters of every run of a study, as the coordinator would sample them')
     .argument('<study>', 'the study file, - for standard input')
-    .option('--runs <n>', 'only the first n runs, as --runs-override would', integerBetween(0, MAX_INT32))
+    .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, MAX_INT32))
     .option('--seed <n>', "in place of the study's own seed", seedOption)
     .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('table'))
     .option('-o, --output <file>', 'write to this file instead of standard output')
@@ -71,7 +71,10 @@ async function print(sampler: Sampler, runs: number, submission: BatchSubmission
   if (format === 'parquet') return printParquet(sampler, runs, flags);
   if (format === 'table') {
     if (output !== undefined)
-      throw new Failure(EXIT.usage, 'a table is for reading: give --format csv, json, ndjson or parquet with --output');
+      throw new Failure(
+        EXIT.usage,
+        'a table cannot be written to a file; give --format csv, json, ndjson or parquet with --output',
+      );
     await writeTable(columnsOf(sampler, submission), rows(sampler, runs));
     return undefined;
   }

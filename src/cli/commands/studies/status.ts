@@ -1,4 +1,4 @@
-/** `simbatch status`: how a batch stands and why it is not running; without a batch, how everything stands. */
+/** `simbatch status`: shows progress and findings of a study; without a study, of all open ones and the pool. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
@@ -10,11 +10,11 @@ import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs } from '../../terminal/table.ts';
 import { findReasons, reasonLines } from '../../study/diagnose.ts';
 
-/** Open batches explained one by one; of more, only the number is told. */
+/** Most open studies that are explained one by one; further ones are only counted. */
 const MAX_EXPLAINED = 20;
 
 export function statusCommand(): Command {
-  return clientCommand('status', 'show how a batch, or everything, stands and why it is not running')
+  return clientCommand('status', 'show the progress of a study, or of all, and why it is not running')
     .argument('[batch]', BATCH_ARGUMENT)
     .action(async (reference: string | undefined, flags: ClientFlags) => {
       const client = await connect(flags);
@@ -68,7 +68,7 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   }
   await writeLine(`coordinator  ${client.endpoint}`);
   await writeLine(`runners      ${poolLine(pool)}`);
-  await writeLine(`studies      ${open.length === 0 ? 'none is open' : `${open.length} open`}`);
+  await writeLine(`studies      ${open.length === 0 ? 'none open' : `${open.length} open`}`);
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;
     await writeLine();
@@ -79,7 +79,7 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   }
   if (open.length > explained.length)
     await writeLine(
-      `\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch batches --status Pending,Running`,
+      `\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch studies --status Pending,Running`,
     );
 }
 

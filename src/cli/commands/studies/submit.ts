@@ -1,4 +1,4 @@
-/** `simbatch submit`: checks a study file here, then submits it. `--check` stops after the first half. */
+/** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
@@ -24,13 +24,13 @@ export function submitCommand(): Command {
   return clientCommand('submit', 'submit a study (YAML or JSON)')
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, MAX_INT32))
-    .option('--watch', 'follow the study to its end; the exit code says how it ended')
+    .option('--watch', 'follow the study to its end; the exit code gives its outcome')
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--check', 'only check the file, without a coordinator')
     .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
     .action(async (file: string, flags: SubmitFlags) => {
       if (flags.strict === true && flags.watch !== true)
-        throw new Failure(EXIT.usage, '--strict says what --watch exits with: give both');
+        throw new Failure(EXIT.usage, '--strict changes the exit code of --watch: give both');
       const { loadStudy } = await import('../../study/check-study.ts');
       const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
       if (flags.check === true) return reportChecked(file, study, flags);
@@ -52,14 +52,14 @@ async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFla
 
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const client = await connect(flags);
-  // With a key of its own a repeat after a lost reply creates no second batch.
+  // With a key, a repeat after a lost reply creates no second study.
   const idempotencyKey = flags.idempotencyKey ?? randomUuid(systemClock);
   const answer = await client.submit(study.submission, { idempotencyKey }).catch((error: unknown) => {
     throw withPlaces(error, study);
   });
   warn(answer.warnings ?? [], study);
   if (flags.output === 'json') {
-    // With --watch the one JSON document on stdout is the status at the end.
+    // With --watch, stdout is one JSON document: the final status.
     if (flags.watch !== true) await writeJson(answer);
   } else {
     await writeLine(`submitted ${plural(answer.total_jobs, 'run')} as batch ${answer.batch_id}`);
@@ -68,11 +68,11 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   else if (flags.output === 'table') note(`follow it: simbatch watch ${answer.batch_id}`);
 }
 
-/** A fault only the coordinator knew of, with its place in the file. */
+/** Returns a failure with the faults that only the coordinator found, with their positions in the file. */
 function withPlaces(error: unknown, study: CheckedStudy): unknown {
   if (!(error instanceof ApiError) || error.faults.length === 0) return error;
   const lines = error.faults.map((fault) => `  ${study.named(fault.pointer)} ${fault.detail}`);
-  return new Failure(EXIT.invalid, `the coordinator does not take the study: ${plural(lines.length, 'fault')}`, lines);
+  return new Failure(EXIT.invalid, `the coordinator refused the study: ${plural(lines.length, 'fault')}`, lines);
 }
 
 function warn(warnings: readonly SubmissionWarning[], study: CheckedStudy): void {

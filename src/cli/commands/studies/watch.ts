@@ -1,4 +1,4 @@
-/** `simbatch watch`: follows a batch to its end; its exit code says how the study ended. Also what `submit --watch` does. */
+/** `simbatch watch` and `submit --watch`: follows a study to its end; the exit code gives its outcome. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';
@@ -24,7 +24,7 @@ export function watchCommand(): Command {
     });
 }
 
-/** Follows the batch, prints how it ended, and returns the exit code that says so. */
+/** Follows the study, prints its outcome and returns the exit code. */
 export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlags): Promise<ExitCode> {
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
@@ -42,7 +42,7 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
   }
 }
 
-/** Somebody who watches a study that cannot start should not have to ask why. */
+/** Prints why a watched study cannot start. */
 async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
   const status = await client.batch(batchId);
   const { runners } = await client.runners();
@@ -50,11 +50,11 @@ async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
   for (const line of reasonLines(findings.filter(({ severity }) => severity === 'blocked'))) note(line);
 }
 
-/** How a study ended, and where to look next. */
+/** Returns the outcome of a study and the next commands. */
 export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse): string[] {
   const lines = [`${batch.name}: ${batch.status} - ${formatCounts(counts)}`];
   if (batch.failed_jobs > 0) {
-    lines.push(`${plural(batch.failed_jobs, 'run')} failed: simbatch jobs --batch ${batch.id} --status Failed,Timeout`);
+    lines.push(`${plural(batch.failed_jobs, 'run')} failed: simbatch runs --batch ${batch.id} --status Failed,Timeout`);
   }
   if (batch.completed_jobs > 0) lines.push(`results: simbatch results ${batch.id} --summary`);
   return lines;

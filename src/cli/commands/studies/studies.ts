@@ -1,4 +1,4 @@
-/** `simbatch batches`: the studies the coordinator knows, oldest first. */
+/** `simbatch studies`: lists the studies of the coordinator, oldest first. */
 import type { Command } from 'commander';
 import { BATCH_STATUSES } from '../../../contract/enums.ts';
 import type { Batch, BatchStatus } from '../../../contract/types.ts';
@@ -23,8 +23,8 @@ const COLUMNS: readonly Column[] = [
   { name: 'submitted (UTC)' },
 ];
 
-export function batchesCommand(): Command {
-  return clientCommand('batches', 'list batches, oldest first')
+export function studiesCommand(): Command {
+  return clientCommand('studies', 'list studies, oldest first')
     .addOption(statusOption(BATCH_STATUSES))
     .option('--name <names>', 'only studies of these names', texts)
     .action(async (flags: BatchesFlags) => {
