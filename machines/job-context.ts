@@ -2,7 +2,13 @@
  * The context of a job: its data, the changes that the transitions of `job.ts` make to it, the facts they emit, and its
  * deadline. Pure functions.
  */
-import { CLAIM_MS, HISTORY_LIMIT, HISTORY_MESSAGE_LIMIT, LEASE_MS } from '../src/domain/rules.ts';
+import {
+  CLAIM_MS,
+  HISTORY_LIMIT,
+  HISTORY_MESSAGE_LIMIT,
+  LEASE_MS,
+  MAX_INFRASTRUCTURE_FAULTS,
+} from '../src/domain/rules.ts';
 import { initialState, JOB_MEMBERS } from '../src/contract/records/members.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
@@ -24,15 +30,33 @@ export type JobContext = JobInput & JobHistoryState;
 /** The history of an untouched job. */
 export const INITIAL_HISTORY: JobHistoryState = initialState(JOB_MEMBERS);
 
-/** Whether a failure may be retried: a failure that depends on the inputs alone would recur on any runner. */
-export const RETRIED: Readonly<Record<FailReason, boolean>> = {
+/**
+ * Whether a failure counts as a retry. A failure that depends on the inputs alone would recur on any runner and is final; an
+ * infrastructure fault is the runner's and has its own bound.
+ */
+const RETRIED: Readonly<Record<FailReason, boolean>> = {
   exit: true,
   signal: true,
-  infrastructure: true,
+  infrastructure: false,
   early_termination: false,
   invalid: false,
   timeout: false,
 };
+
+/** True when the failure of an attempt requeues the job and uses up a retry. */
+export const usesRetry = (reason: string | undefined): boolean =>
+  reason !== undefined && Object.hasOwn(RETRIED, reason) && RETRIED[reason as FailReason];
+
+/** True when the event is an infrastructure fault below the bound, which requeues the job without a retry. */
+export const isReassigned = (c: JobContext, event: JobEvent): boolean =>
+  event.type === 'FAIL' &&
+  event.reason === 'infrastructure' &&
+  (c.infrastructureFaults ?? 0) + 1 < MAX_INFRASTRUCTURE_FAULTS;
+
+/** The members that a failed attempt changes besides its end: an infrastructure fault is counted. */
+export function countFault(c: JobContext, { reason }: Of<'FAIL'>): HistoryChange {
+  return reason === 'infrastructure' ? { infrastructureFaults: (c.infrastructureFaults ?? 0) + 1 } : {};
+}
 
 // Each job emits three facts and makes two records of its attempt. They are written out member by member, since a spread
 // followed by more members grows the object step by step, at four times the memory.

@@ -2,7 +2,7 @@
  * Derives the events of a job from its record: its attempts have the runner, the times and the outcome of each. The record
  * omits the oldest attempts and the reason of a cancellation between attempts, so the result omits them too. Pure.
  */
-import { INITIAL_HISTORY, type JobContext } from './job-context.ts';
+import { INITIAL_HISTORY, usesRetry, type JobContext } from './job-context.ts';
 import type { JobEvent } from './protocol.ts';
 import { CLAIM_MS } from '../src/domain/rules.ts';
 import type { AttemptRecord, FailReason, JobHistoryState } from '../src/contract/types.ts';
@@ -25,7 +25,9 @@ export function pastOf({ value, context: c }: JobState): JobPast {
   if (value === 'Cancelled' && c.attempts.at(-1)?.outcome !== 'cancelled') {
     events.push({ type: 'CANCEL', reason: undefined, now: c.completedAtMs ?? 0 });
   }
-  const retried = c.attempts.filter((it, at) => it.outcome === 'failed' && isRetried(c, value, at)).length;
+  const failed = c.attempts.filter((it) => it.outcome === 'failed');
+  const retried = failed.filter((it) => usesRetry(it.reason) && isRetried(c, value, it)).length;
+  const faults = (c.infrastructureFaults ?? 0) - failed.filter((it) => it.reason === 'infrastructure').length;
   const lost = c.attempts.filter((it) => it.outcome === 'lost').length;
   const omitted = c.attemptsOmitted;
   const start: JobHistoryState =
@@ -37,13 +39,14 @@ export function pastOf({ value, context: c }: JobState): JobPast {
           attemptsOmitted: omitted,
           retries: c.retries - retried,
           losses: c.losses - lost,
+          infrastructureFaults: faults === 0 ? undefined : faults,
         };
   return { start, events };
 }
 
 /** A failed attempt led to a retry, except for the last one of a Failed job. */
-const isRetried = (c: JobContext, value: string, at: number): boolean =>
-  !(value === 'Failed' && at === c.attempts.length - 1);
+const isRetried = (c: JobContext, value: string, attempt: AttemptRecord): boolean =>
+  !(value === 'Failed' && attempt === c.attempts.at(-1));
 
 function eventsOf(it: AttemptRecord, c: JobContext): PastEvent[] {
   const by = { runnerId: it.runner, attempt: it.n };

@@ -11,13 +11,15 @@ import {
   lossMessage,
   claimAttempt,
   requeueJob,
-  RETRIED,
   startAttempt,
   jobClaimed,
   jobEnded,
   jobRequeued,
   jobStarted,
   timeoutMessage,
+  countFault,
+  isReassigned,
+  usesRetry,
   INITIAL_HISTORY,
   type JobContext,
   type JobInput,
@@ -40,8 +42,9 @@ export const jobMachine = setup({
     canRetry: ({ context, event }) =>
       isCurrent(context, event) &&
       event.type === 'FAIL' &&
-      RETRIED[event.reason] &&
+      usesRetry(event.reason) &&
       context.retries < context.maxRetries,
+    canReassign: ({ context, event }) => isCurrent(context, event) && isReassigned(context, event),
     canLose: ({ context, event }) => isCurrent(context, event) && context.losses + 1 < MAX_LOSSES,
     due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
   },
@@ -148,11 +151,25 @@ export const jobMachine = setup({
             ],
           },
           {
+            target: 'Pending',
+            guard: 'canReassign',
+            actions: [
+              emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'failed', event.reason)),
+              assign(({ context: c, event }) => ({
+                ...countFault(c, event),
+                ...requeueJob(c, event.now, 'failed', event.reason, event.message),
+              })),
+            ],
+          },
+          {
             target: 'Failed',
             guard: 'current',
             actions: [
               emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Failed', event.message)),
-              assign(({ context: c, event }) => closeAttempt(c, event.now, 'failed', event.reason, event.message)),
+              assign(({ context: c, event }) => ({
+                ...countFault(c, event),
+                ...closeAttempt(c, event.now, 'failed', event.reason, event.message),
+              })),
             ],
           },
         ],

@@ -8,7 +8,8 @@ import { batchMachine, type BatchContext } from './batch.ts';
 import { jobDeadline, reviveJob, type JobContext, type JobInput } from './job-context.ts';
 import { jobMachine } from './job.ts';
 import type { Deadline } from './protocol.ts';
-import { reviveRunner, runnerDeadline, runnerMachine, type RunnerContext } from './runner.ts';
+import { reviveRunner, runnerDeadline, type RunnerContext } from './runner-context.ts';
+import { runnerMachine } from './runner.ts';
 import { supervisorMachine, type SupervisorContext } from './supervisor.ts';
 
 /** An actor's state as a plain value: the state's name, and the context. */

@@ -4,83 +4,25 @@
  */
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
-import type { AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
-import type { Deadline, JobChange, RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
-
-export type { HeldAttempt, RunnerContext };
-
-export interface RunnerInput {
-  runnerId: string;
-  now: number;
-}
+import type { RunnerContext } from '../src/contract/types.ts';
+import type { RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
+import {
+  afterChanges,
+  droppedAttempts,
+  isFromRegistered,
+  isOverdue,
+  markMissing,
+  refs,
+  type RunnerInput,
+} from './runner-context.ts';
 
 type RunnerEmitted = RunnerFact | RunnerLost | RunnerSignedOff;
-type Of<T extends RunnerEvent['type']> = Extract<RunnerEvent, { type: T }>;
-
-/** Returns the context after the changes: attempts held, and counters. */
-function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerContext {
-  const held = new Map(c.held.map((it) => [it.jobId, it]));
-  let { completed, failed } = c;
-  for (const change of changes) {
-    switch (change.type) {
-      case 'job.claimed': {
-        const { jobId, attempt, cpuMilli, memoryBytes } = change;
-        held.set(jobId, { jobId, attempt, cpuMilli, memoryBytes });
-        break;
-      }
-      case 'job.started':
-        break;
-      case 'job.requeued':
-        held.delete(change.jobId);
-        if (change.outcome === 'failed') failed += 1;
-        break;
-      case 'job.ended':
-        held.delete(change.jobId);
-        if (change.to === 'Completed') completed += 1;
-        else if (change.to !== 'Cancelled') failed += 1;
-        break;
-    }
-  }
-  return { ...c, held: [...held.values()], completed, failed };
-}
-
-/** Marks the attempts that the runner no longer names, and clears the mark of those it names again. */
-function markMissing(
-  held: readonly HeldAttempt[],
-  named: readonly AttemptRef[] | undefined,
-  now: number,
-): readonly HeldAttempt[] {
-  if (named === undefined || held.length === 0) return held;
-  const attempts = new Map(named.map((it) => [it.job_id, it.attempt]));
-  let changed = false;
-  const result = held.map((it) => {
-    const isNamed = attempts.get(it.jobId) === it.attempt;
-    if (isNamed === (it.missingSinceMs === undefined)) return it;
-    changed = true;
-    const { missingSinceMs: _, ...rest } = it;
-    return isNamed ? rest : { ...rest, missingSinceMs: now };
-  });
-  return changed ? result : held;
-}
-
-const refs = (held: readonly HeldAttempt[]): AttemptRef[] =>
-  held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
-
-/** The attempts of the previous process that the registering process does not name. */
-function droppedAttempts(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
-  if (event.instance === c.instance) return [];
-  const named = new Map(event.holding.map((it) => [it.job_id, it.attempt]));
-  return refs(c.held.filter((it) => named.get(it.jobId) !== it.attempt));
-}
 
 const fact = (type: RunnerFact['type'], context: RunnerContext, event: RunnerEvent): RunnerFact => ({
   type,
   runnerId: context.runnerId,
   now: event.now,
 });
-
-const isOverdue = (c: RunnerContext, it: HeldAttempt, now: number): boolean =>
-  it.missingSinceMs !== undefined && now >= it.missingSinceMs + leaseMs(c.heartbeatIntervalSecs);
 
 export const runnerMachine = setup({
   types: {
@@ -96,7 +38,7 @@ export const runnerMachine = setup({
       event.type === 'REGISTER' && (event.instance === context.instance || event.replaces === context.instance),
     drained: ({ context, event }) => context.drained && isFromRegistered(context, event),
     holdsJobs: ({ context, event }) => context.held.length > 0 && isFromRegistered(context, event),
-    isFromUs: ({ context, event }) => isFromRegistered(context, event),
+    isFromRegistered: ({ context, event }) => isFromRegistered(context, event),
     willHold: ({ context, event }) =>
       event.type === 'JOBS_CHANGED' && afterChanges(context, event.changes).held.length > 0,
     silent: ({ context: c, event }) => event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
@@ -116,6 +58,7 @@ export const runnerMachine = setup({
         lastHeartbeatMs: event.now,
         heardAtMs: event.now,
         held: markMissing(c.held, event.holding, event.now),
+        signedOffAtMs: undefined,
       };
     }),
     emitNotTakenOver: emit(({ context: c, event }): RunnerLost => ({
@@ -130,6 +73,7 @@ export const runnerMachine = setup({
       heardAtMs: event.now,
       held: markMissing(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
     })),
+    noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
       event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context,
     ),
@@ -182,6 +126,7 @@ export const runnerMachine = setup({
     lastHeartbeatMs: input.now,
     heardAtMs: input.now,
     held: [],
+    signedOffAtMs: undefined,
     drained: false,
     drainReason: undefined,
     completed: 0,
@@ -202,7 +147,7 @@ export const runnerMachine = setup({
       },
       { guard: 'takesOver', target: '.Idle', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
     ],
-    SIGN_OFF: { guard: 'sameInstance', target: '.Offline', actions: 'emitSignedOff' },
+    SIGN_OFF: { guard: 'sameInstance', target: '.Offline', actions: ['emitSignedOff', 'noteSignOff'] },
   },
   states: {
     Idle: {
@@ -253,7 +198,7 @@ export const runnerMachine = setup({
         HEARTBEAT: [
           { guard: 'drained', target: 'Maintenance', actions: ['recordContact', 'emitOnline'] },
           { guard: 'holdsJobs', target: 'Busy', actions: ['recordContact', 'emitOnline'] },
-          { guard: 'isFromUs', target: 'Idle', actions: ['recordContact', 'emitOnline'] },
+          { guard: 'isFromRegistered', target: 'Idle', actions: ['recordContact', 'emitOnline'] },
         ],
         JOBS_CHANGED: { actions: 'apply' },
         DRAIN: { actions: ['drain', 'emitDrained'] },
@@ -265,27 +210,3 @@ export const runnerMachine = setup({
 });
 
 export type RunnerSnapshot = SnapshotFrom<typeof runnerMachine>;
-
-/** True unless the event is a heartbeat of another process than the registered one. */
-function isFromRegistered(context: RunnerContext, event: RunnerEvent): boolean {
-  return event.type !== 'HEARTBEAT' || event.instance === context.instance;
-}
-
-/** The runner's next deadline, if it has one. */
-export function runnerDeadline(value: string, c: RunnerContext): Deadline | undefined {
-  if (value === 'Offline') {
-    return c.held.length === 0 ? undefined : { kind: 'lease', atMs: c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) };
-  }
-  const silence: Deadline = { kind: 'silence', atMs: c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs) };
-  let missingAtMs = Infinity;
-  for (const it of c.held) if (it.missingSinceMs !== undefined) missingAtMs = Math.min(missingAtMs, it.missingSinceMs);
-  if (missingAtMs === Infinity) return silence;
-  const missing: Deadline = { kind: 'missing', atMs: missingAtMs + leaseMs(c.heartbeatIntervalSecs) };
-  return missing.atMs < silence.atMs ? missing : silence;
-}
-
-/** Returns the context after a restart of the coordinator: silence and missing attempts are counted from now. */
-export function reviveRunner(c: RunnerContext, now: number): RunnerContext {
-  const held = c.held.map((it) => (it.missingSinceMs === undefined ? it : { ...it, missingSinceMs: now }));
-  return { ...c, heardAtMs: now, held };
-}

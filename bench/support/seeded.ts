@@ -4,7 +4,7 @@
  */
 import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts';
 import { INITIAL_COUNTERS, type BatchContext } from '../../machines/batch.ts';
-import type { HeldAttempt, RunnerContext } from '../../machines/runner.ts';
+import type { HeldAttempt, RunnerContext } from '../../machines/runner-context.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
 import type { BatchStatus, JobStatus, Uuid } from '../../src/contract/types.ts';
@@ -146,6 +146,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     registeredAtMs: now,
     lastHeartbeatMs: now,
     heardAtMs: now,
+    signedOffAtMs: undefined,
     drained: false,
     drainReason: undefined,
     completed: 0,

@@ -86,6 +86,7 @@ export const JobHistory = named(
     status: jobStatus,
     retries: int32('How often it was tried again after a failure.'),
     losses: int32('How often its runner was lost.'),
+    infrastructure_faults: int32('How often an attempt failed with the reason `infrastructure`.'),
     attempts: listOf(ref(Attempt), 'Oldest first, the latest hundred.'),
     attempts_omitted: int32('How many came before those.'),
   }),

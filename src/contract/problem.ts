@@ -60,6 +60,7 @@ export const LimitsResponse = named(
     reports_per_request: count('Most reports of one request.'),
     default_max_retries: count('Retries of a failed job where the study does not say.'),
     max_losses: count('A run that loses its runner this many times ends Failed.'),
+    max_infrastructure_faults: count('A run that meets this many infrastructure faults ends Failed.'),
     claim_secs: count('A claimed job that does not start within this goes back.'),
     offline_after_min_secs: count(
       'A runner is Offline after this silence, or three heartbeat intervals if that is longer.',

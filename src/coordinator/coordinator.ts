@@ -110,9 +110,10 @@ class RunningCoordinator implements Coordinator {
       failed: (error) => this.#failed(error),
     });
     const directory = new Directory(groupCommit, onFact, options.interpreter);
+    const longPolls = new LongPolls<ClaimResponse>(clock);
     const scheduler = new Scheduler({
       isTouched: (id) => directory.isTouched(id),
-      isOtherFree: (batch, notThis) => isOtherFree(directory, batch, notThis),
+      isOtherFree: (batch, notThis) => isOtherFree(directory, longPolls, batch, notThis),
     });
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
@@ -131,7 +132,6 @@ class RunningCoordinator implements Coordinator {
       },
     };
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
-    const longPolls = new LongPolls<ClaimResponse>(clock);
     this.core = {
       clock,
       store,

@@ -18,6 +18,7 @@ export const ERROR_TITLES = {
   'stale-attempt': 'The report is of an attempt that is no longer current',
   'runner-id-in-use': 'Another live runner uses this id',
   'wrong-instance': 'The request comes from a runner process that is no longer the current one',
+  'signed-off': 'The runner process has signed off',
   'body-too-large': 'The request body is too large',
   'unsupported-media-type': 'The request body is not JSON',
   'invalid-request': 'The request does not have the documented shape',

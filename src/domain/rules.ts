@@ -12,6 +12,9 @@ export const LEASE_MS = 60_000;
 /** A running job that loses its runner this many times ends Failed: it is probably what kills them. */
 export const MAX_LOSSES = 5;
 
+/** A run that meets this many infrastructure faults ends Failed. They do not count as retries. */
+export const MAX_INFRASTRUCTURE_FAULTS = 5;
+
 /** Retries of a failed job when neither the study nor the server says otherwise. */
 export const DEFAULT_MAX_RETRIES = 3;
 

@@ -1,5 +1,5 @@
 /** The limits of a server: configured and fixed ones. */
-import { CLAIM_MS, LEASE_MS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
+import { CLAIM_MS, LEASE_MS, MAX_INFRASTRUCTURE_FAULTS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
 import type { LimitsResponse } from '../contract/types.ts';
 import type { CoordinatorOptions } from '../coordinator/core.ts';
 import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
@@ -54,6 +54,7 @@ export function limitsResponse(limits: HttpLimits, options: CoordinatorOptions):
     reports_per_request: LIMITS.reports,
     default_max_retries: options.defaultMaxRetries,
     max_losses: MAX_LOSSES,
+    max_infrastructure_faults: MAX_INFRASTRUCTURE_FAULTS,
     claim_secs: CLAIM_MS / 1000,
     offline_after_min_secs: OFFLINE_AFTER_MIN_MS / 1000,
     lease_min_secs: LEASE_MS / 1000,

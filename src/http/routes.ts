@@ -361,7 +361,7 @@ const protocol: Route[] = [
     answer: 'plain',
     body: { schema: runners.HeartbeatRequest, limit: 'submission' },
     response: runners.HeartbeatResponse,
-    errors: ['wrong-instance'],
+    errors: ['wrong-instance', 'signed-off'],
   },
   {
     method: 'POST',
@@ -375,7 +375,7 @@ const protocol: Route[] = [
     answer: 'plain',
     body: { schema: runners.ClaimRequest, limit: 'submission' },
     response: runners.ClaimResponse,
-    errors: ['wrong-instance'],
+    errors: ['wrong-instance', 'signed-off'],
   },
   {
     method: 'POST',

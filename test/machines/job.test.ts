@@ -27,7 +27,17 @@ function fact(it: JobFact): string {
 const exercise: Exercise = {
   machine: jobMachine,
   fact,
-  fields: ['attempt', 'retries', 'losses', 'runnerId', 'claimedAtMs', 'startedAtMs', 'completedAtMs', 'error'],
+  fields: [
+    'attempt',
+    'retries',
+    'losses',
+    'infrastructureFaults',
+    'runnerId',
+    'claimedAtMs',
+    'startedAtMs',
+    'completedAtMs',
+    'error',
+  ],
   events: JOB_EVENTS,
   states: {
     Untouched: untouchedJob(),
@@ -44,6 +54,7 @@ const atTheBounds: Exercise = {
   states: {
     'Running, no retry left': jobIn('Running', { retries: 3 }),
     'Running, four losses': jobIn('Running', { losses: 4 }),
+    'Running, four faults': jobIn('Running', { infrastructureFaults: 4 }),
     'Running, no limit': jobIn('Running', { dueAtMs: undefined, timeLimitMs: 0 }),
   },
 };
@@ -66,7 +77,7 @@ describe('machines/job', () => {
       Running   | COMPLETE                 | Completed | job.ended Running Completed                 | completedAtMs set
       Running   | FAIL [exit]              | Pending   | job.requeued Running failed exit            | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running   | FAIL [signal]            | Pending   | job.requeued Running failed signal          | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
-      Running   | FAIL [infrastructure]    | Pending   | job.requeued Running failed infrastructure  | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | FAIL [infrastructure]    | Pending   | job.requeued Running failed infrastructure  | infrastructureFaults set, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running   | FAIL [early_termination] | Failed    | job.ended Running Failed                    | completedAtMs set, error set
       Running   | FAIL [invalid]           | Failed    | job.ended Running Failed                    | completedAtMs set, error set
       Running   | FAIL [timeout]           | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
@@ -85,7 +96,7 @@ describe('machines/job', () => {
       `
       Running, no retry left | FAIL [exit]              | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no retry left | FAIL [signal]            | Failed  | job.ended Running Failed                   | completedAtMs set, error set
-      Running, no retry left | FAIL [infrastructure]    | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, no retry left | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | infrastructureFaults set, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no retry left | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no retry left | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no retry left | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
@@ -93,15 +104,23 @@ describe('machines/job', () => {
       Running, no retry left | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, four losses   | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, four losses   | FAIL [signal]            | Pending | job.requeued Running failed signal         | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
-      Running, four losses   | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four losses   | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | infrastructureFaults set, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, four losses   | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four losses   | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four losses   | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, four losses   | RUNNER_LOST              | Failed  | job.ended Running Failed                   | losses+1, completedAtMs set, error set
       Running, four losses   | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four faults   | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four faults   | FAIL [signal]            | Pending | job.requeued Running failed signal         | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four faults   | FAIL [infrastructure]    | Failed  | job.ended Running Failed                   | infrastructureFaults+1, completedAtMs set, error set
+      Running, four faults   | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, four faults   | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
+      Running, four faults   | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four faults   | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four faults   | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, no limit      | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no limit      | FAIL [signal]            | Pending | job.requeued Running failed signal         | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
-      Running, no limit      | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no limit      | FAIL [infrastructure]    | Pending | job.requeued Running failed infrastructure | infrastructureFaults set, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no limit      | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no limit      | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no limit      | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
@@ -115,7 +134,8 @@ describe('machines/job', () => {
       input: { ...untouchedJob().context, maxRetries: 1, timeLimitMs: 1000 },
       events: everyEvent,
       // The attempt number and the times grow without bound; the legal events do not depend on them.
-      serializeState: ({ value, context: c }) => JSON.stringify([value, c.retries, c.losses, c.attempt > 0]),
+      serializeState: ({ value, context: c }) =>
+        JSON.stringify([value, c.retries, c.losses, c.infrastructureFaults, c.attempt > 0]),
       limit: 10_000,
     });
     const reached = new Map(paths.map(({ state }) => [state.value, state]));

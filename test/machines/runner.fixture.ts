@@ -1,7 +1,8 @@
 /** Runners in every state, and every event of a runner, for the tests of its machine. */
 import type { SnapshotFrom } from 'xstate';
 import type { JobChange, RunnerEvent } from '../../machines/protocol.ts';
-import { runnerMachine, type HeldAttempt, type RunnerContext } from '../../machines/runner.ts';
+import type { HeldAttempt, RunnerContext } from '../../machines/runner-context.ts';
+import { runnerMachine } from '../../machines/runner.ts';
 import type { RunnerStatus } from '../../src/contract/types.ts';
 
 export const NOW = 1_000_000;
@@ -26,6 +27,7 @@ const BLANK: RunnerContext = {
   lastHeartbeatMs: NOW,
   heardAtMs: NOW,
   held: [],
+  signedOffAtMs: undefined,
   drained: false,
   drainReason: undefined,
   completed: 0,

@@ -4,7 +4,8 @@ import * as fc from 'fast-check';
 import { getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import type { Fact, RunnerEvent } from '../../machines/protocol.ts';
-import { reviveRunner, runnerDeadline, runnerMachine, type RunnerSnapshot } from '../../machines/runner.ts';
+import { reviveRunner, runnerDeadline } from '../../machines/runner-context.ts';
+import { runnerMachine, type RunnerSnapshot } from '../../machines/runner.ts';
 import { RUNNER_STATUSES } from '../../src/contract/enums.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CHANGES, HELD, NOW, RUNNER_EVENTS, runnerIn } from './runner.fixture.ts';
@@ -21,7 +22,17 @@ const missing = [{ ...HELD, missingSinceMs: NOW }];
 const exercise: Exercise = {
   machine: runnerMachine,
   fact,
-  fields: ['instance', 'held', 'drained', 'drainReason', 'completed', 'failed', 'heardAtMs', 'lastHeartbeatMs'],
+  fields: [
+    'instance',
+    'held',
+    'drained',
+    'drainReason',
+    'completed',
+    'failed',
+    'heardAtMs',
+    'lastHeartbeatMs',
+    'signedOffAtMs',
+  ],
   events: RUNNER_EVENTS,
   states: {
     Idle: runnerIn('Idle'),
@@ -41,6 +52,7 @@ const holding: Exercise = {
     'Maintenance, holds j1': runnerIn('Maintenance', { drained: true, held: missing }),
     'Offline, holds j1': runnerIn('Offline', { held }),
     'Offline, drained': runnerIn('Offline', { drained: true, drainReason: 'a disk' }),
+    'Offline, signed off': runnerIn('Offline', { signedOffAtMs: NOW - 1 }),
   },
 };
 
@@ -65,7 +77,7 @@ describe('machines/runner', () => {
       Idle        | RESUME                              | Idle        | -                        | -
       Idle        | RESUME [silent]                     | Idle        | -                        | -
       Idle        | SILENCE [in time]                   | Offline     | silent                   | -
-      Idle        | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Idle        | SIGN_OFF                            | Offline     | signed-off nothing       | signedOffAtMs set
       Busy        | REGISTER [same]                     | Busy        | lost nothing, registered | held changed, heardAtMs changed, lastHeartbeatMs changed
       Busy        | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Busy        | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -82,7 +94,7 @@ describe('machines/runner', () => {
       Busy        | RESUME                              | Busy        | -                        | -
       Busy        | RESUME [silent]                     | Busy        | -                        | -
       Busy        | SILENCE [in time]                   | Offline     | silent                   | -
-      Busy        | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Busy        | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Maintenance | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Maintenance | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -99,7 +111,7 @@ describe('machines/runner', () => {
       Maintenance | RESUME                              | Idle        | resumed                  | drained changed
       Maintenance | RESUME [silent]                     | Offline     | resumed                  | drained changed
       Maintenance | SILENCE [in time]                   | Offline     | silent                   | -
-      Maintenance | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Maintenance | SIGN_OFF                            | Offline     | signed-off nothing       | signedOffAtMs set
       Offline     | REGISTER [same]                     | Idle        | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Offline     | REGISTER [new]                      | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline     | REGISTER [new, replaces]            | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -118,7 +130,7 @@ describe('machines/runner', () => {
       Offline     | RESUME                              | Offline     | resumed                  | -
       Offline     | RESUME [silent]                     | Offline     | resumed                  | -
       Offline     | LEASE_ENDED [in time]               | Offline     | lost nothing             | -
-      Offline     | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Offline     | SIGN_OFF                            | Offline     | signed-off nothing       | signedOffAtMs set
       `,
     );
   });
@@ -139,7 +151,7 @@ describe('machines/runner', () => {
       Busy, j1 missing      | RESUME [silent]                     | Busy        | -                        | -
       Busy, j1 missing      | SILENCE [in time]                   | Offline     | silent                   | -
       Busy, j1 missing      | MISSING [in time]                   | Busy        | lost j1                  | -
-      Busy, j1 missing      | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Busy, j1 missing      | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Maintenance, holds j1 | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | REGISTER [new, replaces]            | Maintenance | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
@@ -152,7 +164,7 @@ describe('machines/runner', () => {
       Maintenance, holds j1 | RESUME [silent]                     | Offline     | resumed                  | drained changed
       Maintenance, holds j1 | SILENCE [in time]                   | Offline     | silent                   | -
       Maintenance, holds j1 | MISSING [in time]                   | Maintenance | lost j1                  | -
-      Maintenance, holds j1 | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Maintenance, holds j1 | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Offline, holds j1     | REGISTER [same]                     | Busy        | lost nothing, registered | held changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | REGISTER [new]                      | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
@@ -166,7 +178,7 @@ describe('machines/runner', () => {
       Offline, holds j1     | RESUME                              | Offline     | resumed                  | -
       Offline, holds j1     | RESUME [silent]                     | Offline     | resumed                  | -
       Offline, holds j1     | LEASE_ENDED [in time]               | Offline     | lost j1                  | -
-      Offline, holds j1     | SIGN_OFF                            | Offline     | signed-off j1            | -
+      Offline, holds j1     | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Offline, drained      | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | REGISTER [new]                      | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -180,7 +192,19 @@ describe('machines/runner', () => {
       Offline, drained      | RESUME                              | Offline     | resumed                  | drained changed, drainReason cleared
       Offline, drained      | RESUME [silent]                     | Offline     | resumed                  | drained changed, drainReason cleared
       Offline, drained      | LEASE_ENDED [in time]               | Offline     | lost nothing             | -
-      Offline, drained      | SIGN_OFF                            | Offline     | signed-off nothing       | -
+      Offline, drained      | SIGN_OFF                            | Offline     | signed-off nothing       | signedOffAtMs set
+      Offline, signed off   | REGISTER [same]                     | Idle        | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed, signedOffAtMs cleared
+      Offline, signed off   | REGISTER [new]                      | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed, signedOffAtMs cleared
+      Offline, signed off   | REGISTER [new, replaces]            | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed, signedOffAtMs cleared
+      Offline, signed off   | REGISTER [new, replaces, holding]   | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed, signedOffAtMs cleared
+      Offline, signed off   | REGISTER [new, replaces a stranger] | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed, signedOffAtMs cleared
+      Offline, signed off   | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
+      Offline, signed off   | JOBS_CHANGED [completed]            | Offline     | -                        | completed+1
+      Offline, signed off   | DRAIN                               | Offline     | drained                  | drained changed, drainReason set
+      Offline, signed off   | RESUME                              | Offline     | resumed                  | -
+      Offline, signed off   | RESUME [silent]                     | Offline     | resumed                  | -
+      Offline, signed off   | LEASE_ENDED [in time]               | Offline     | lost nothing             | -
+      Offline, signed off   | SIGN_OFF                            | Offline     | signed-off nothing       | -
       `,
     );
   });

@@ -20,6 +20,8 @@ export class Acknowledged {
   readonly cancelledBatches = new Set<Uuid>();
   /** Drained runners without a resume request, with the attempts they held when the drain was acknowledged. */
   readonly drained = new Map<string, Set<string>>();
+  /** Runners that have signed off and not begun to register since. */
+  readonly signedOff = new Set<string>();
   readonly #completedBy = new Map<Uuid, number>();
 
   constructor(disk: ReadonlyMap<string, string>) {
@@ -84,6 +86,10 @@ export class Acknowledged {
     for (const batchId of this.cancelledBatches) {
       const { value } = JSON.parse(this.#disk.get(keys.batch(batchId)) ?? '{}') as { value: string };
       insist(value === 'Cancelled', () => `batch ${batchId} was cancelled and is ${value}`);
+    }
+    for (const runnerId of this.signedOff) {
+      const { value } = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as { value: string };
+      insist(value === 'Offline', () => `runner ${runnerId} has signed off and is ${value}`);
     }
     for (const [runnerId, heldThen] of this.drained) {
       const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as {

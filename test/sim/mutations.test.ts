@@ -1,5 +1,6 @@
 /** Injected bugs: the simulation must find each of them. */
 import { expect } from 'chai';
+import { runnerMachine } from '../../machines/runner.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
@@ -19,6 +20,10 @@ interface Mutation {
 }
 
 type Patchable = Record<string, unknown>;
+interface HeartbeatArgs {
+  context: { instance: string };
+  event: { instance?: string };
+}
 
 function replaced(target: object, name: string, replacement: unknown): () => void {
   const patchable = target as Patchable;
@@ -91,6 +96,14 @@ const MUTATIONS: Mutation[] = [
     name: 'a result is not written',
     bug: { written: (key, value) => (key.startsWith('!result!') ? undefined : value) },
     says: /has no result|its result false/,
+  },
+  {
+    name: 'a heartbeat revives a runner that has signed off',
+    patch: () =>
+      replaced(runnerMachine.implementations.guards, 'isFromRegistered', ({ context, event }: HeartbeatArgs) => {
+        return event.instance === undefined || event.instance === context.instance;
+      }),
+    says: /has signed off and is/,
   },
   {
     name: 'an open batch is forgotten',

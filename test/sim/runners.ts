@@ -11,6 +11,8 @@ interface Task extends AttemptRef {
   isStarted: boolean;
 }
 
+/** The refusals of a process that must register. */
+const UNREGISTERED = ['wrong-instance', 'unknown-runner', 'signed-off'];
 const REFUSALS = ['stale-attempt', 'illegal-transition', 'unknown-job'];
 
 export class SimRunner {
@@ -47,13 +49,13 @@ export class SimRunner {
   #ask<T>(what: string, asked: Promise<T>, allowed: readonly string[], onAnswer: (answer: T) => void): void {
     const life = this.#life;
     const isReplyLost = this.#sometimes(0.15);
-    this.#stage.follow(`${this.id} ${what}`, asked, ['unavailable', 'wrong-instance', 'unknown-runner', ...allowed], {
+    this.#stage.follow(`${this.id} ${what}`, asked, ['unavailable', ...UNREGISTERED, ...allowed], {
       onAnswer: (answer) => {
         if (life === this.#life && !isReplyLost) onAnswer(answer);
       },
       onRefusal: (code) => {
         if (life !== this.#life) return;
-        if (code === 'wrong-instance' || code === 'unknown-runner') this.#isRegistered = false;
+        if (UNREGISTERED.includes(code)) this.#isRegistered = false;
       },
     });
   }
@@ -92,6 +94,9 @@ export class SimRunner {
   }
 
   #register(): void {
+    const { acknowledged, registrations } = this.#stage;
+    registrations.set(this.id, (registrations.get(this.id) ?? 0) + 1);
+    acknowledged.signedOff.delete(this.id);
     const request = {
       id: this.id,
       instance: this.#instance,
@@ -247,7 +252,7 @@ export class SimRunner {
   /** The previous process of this runner sends a heartbeat. */
   #beatAsPrevious(): void {
     const beat = { instance: `${this.id}-${this.#life - 1}`, holding: this.#past.slice(-2) };
-    const allowed = ['unavailable', 'wrong-instance', 'unknown-runner'];
+    const allowed = ['unavailable', ...UNREGISTERED];
     this.#stage.follow(
       `${this.id} beats as its previous process`,
       this.#stage.api.heartbeat(this.id, beat),
@@ -257,7 +262,14 @@ export class SimRunner {
   }
 
   #signOff(): void {
-    this.#ask('signs off', this.#stage.api.signOff(this.id, { instance: this.#instance }), [], () => {
+    const { api, acknowledged, registrations } = this.#stage;
+    const before = registrations.get(this.id);
+    const checked = api.signOff(this.id, { instance: this.#instance }).then((runner) => {
+      // A registration sent after the sign-off may already have taken effect.
+      if (before === registrations.get(this.id)) acknowledged.signedOff.add(this.id);
+      return runner;
+    });
+    this.#ask('signs off', checked, [], () => {
       this.#die();
     });
   }

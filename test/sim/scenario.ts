@@ -49,6 +49,8 @@ export class Stage {
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
+  /** How often each runner sent a registration. */
+  readonly registrations = new Map<string, number>();
   readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
   readonly #memory = new Memory();
   readonly #bug: Bug;

@@ -29,7 +29,13 @@ describe('sim', () => {
     // Scenarios without faults would prove nothing.
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
-      expect(sum.refusals).to.include.keys('stale-attempt', 'illegal-transition', 'wrong-instance', 'runner-id-in-use');
+      expect(sum.refusals).to.include.keys(
+        'stale-attempt',
+        'illegal-transition',
+        'wrong-instance',
+        'runner-id-in-use',
+        'signed-off',
+      );
     }
   });
 

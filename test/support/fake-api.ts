@@ -172,7 +172,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       job_id: JOB_ID,
       status: 'Running',
       retries: 0,
-      losses: 0,
+      infrastructure_faults: 0, losses: 0,
       attempts: [{ attempt: 1, runner_id: 'r1', claimed_at: AT }],
       attempts_omitted: 0,
     }),

@@ -43,6 +43,8 @@ export const JOB_MEMBERS = {
   attempt: { type: 'count' },
   retries: { type: 'count', api: 'retries', live: 'retries', description: 'How often it was tried again.' },
   losses: { type: 'count' },
+  /** Attempts that failed with the reason `infrastructure`; absent: none. */
+  infrastructureFaults: { type: 'count', optional: true },
   runnerId: {
     type: 'runner-id',
     optional: true,

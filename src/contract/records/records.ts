@@ -89,6 +89,7 @@ export const RunnerRecord = Type.Object({
   lastHeartbeatMs: time('Time of the last heartbeat, for display.'),
   heardAtMs: time('Start of the silence: the last heartbeat, or a later restart of the coordinator.'),
   held: fixedList(HeldAttempt),
+  signedOffAtMs: Type.Optional(time('When its process signed off; absent while it has not. A registration clears it.')),
   drained: flag('True while it takes no new jobs.'),
   drainReason: Type.Optional(text('Why it was drained.')),
   completed: count('Jobs it completed.'),

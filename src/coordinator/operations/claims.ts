@@ -21,6 +21,7 @@ export async function claim(
   const { value, written } = core.turns.runNow('claim', (turn) => {
     recordContact(turn, runnerId, instance, holding);
     turn.deliverFacts();
+    core.longPolls.noteRequest(runnerId);
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
     const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
     const picks = workRequest === undefined ? [] : core.scheduler.plan([workRequest], turn.now);

@@ -83,6 +83,7 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
     turn.deliverFacts();
     // A new process has no pending poll: the poll of its predecessor must not receive its work.
     core.longPolls.dismiss(id, { assignments: [], batches: {} });
+    core.longPolls.noteRequest(id);
     return {
       runner: toRunner(runnerOrThrow(turn, id)),
       heartbeat_interval_secs: heartbeatIntervalSecs,
@@ -101,7 +102,11 @@ export function recordContact(
   holding: readonly AttemptRef[] | undefined,
 ): void {
   sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
-  turn.send('runner', runnerId, { type: 'HEARTBEAT', instance, holding, now: turn.now });
+  const after = turn.trySend('runner', runnerId, { type: 'HEARTBEAT', instance, holding, now: turn.now });
+  // The machine refuses a heartbeat of the registered process only after its sign-off.
+  if (after === undefined) {
+    throw new SimbatchError('signed-off', `runner "${runnerId}" has signed off; register it again (POST /runners)`);
+  }
 }
 
 export function heartbeat(core: Core, runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse> {
@@ -117,6 +122,7 @@ export function signOff(core: Core, runnerId: string, { instance }: SignOffReque
     turn.send('runner', runnerId, { type: 'SIGN_OFF', instance, now: turn.now });
     turn.deliverFacts();
     core.longPolls.dismiss(runnerId, { assignments: [], batches: {} });
+    core.longPolls.forget(runnerId);
     return toRunner(runnerOrThrow(turn, runnerId));
   });
 }

@@ -96,12 +96,13 @@ function resultOf(report: Report, executionMs: number): JobResult | undefined {
   return reportedResult(report.job_id, report.result, error, executionMs);
 }
 
-function isRepeat(turn: Turn, { context: c }: JobState, runnerId: string, report: Report): boolean {
+function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string, report: Report): boolean {
   const record = c.attempts.find((it) => it.n === report.attempt);
   if (record === undefined || record.runner !== runnerId) return false;
   switch (report.type) {
     case 'start':
-      return record.started !== undefined;
+      // Only while the attempt is current: a runner that lost the first answer must not start an attempt that is over.
+      return value === 'Running' && record.n === c.attempt && c.runnerId === runnerId;
     case 'complete':
       return record.outcome === 'completed' && isSameResult(turn, report);
     case 'fail':
@@ -130,6 +131,9 @@ function refusal({ value, context: c }: JobState, runnerId: string, { attempt, j
       'stale-attempt',
       `attempt ${attempt} of job ${job_id} by runner "${runnerId}" is not current: the job is ${value} and ${current}`,
     );
+  }
+  if (type === 'start' && isTerminal(value)) {
+    return new SimbatchError('stale-attempt', `attempt ${attempt} of job ${job_id} is over: the job is ${value}`);
   }
   return new SimbatchError('illegal-transition', `job ${job_id} is ${value}, which does not allow "${type}"`);
 }

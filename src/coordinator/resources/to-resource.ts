@@ -55,6 +55,7 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
     status: value,
     retries: c.retries,
     losses: c.losses,
+    infrastructure_faults: c.infrastructureFaults ?? 0,
     attempts: c.attempts.map((it) => toAttempt({}, it)),
     attempts_omitted: c.attemptsOmitted,
   };

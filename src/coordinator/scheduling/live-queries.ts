@@ -3,6 +3,8 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../actors/directory.ts';
+import type { LongPolls } from './long-polls.ts';
+import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { couldTake, type Scheduler } from './scheduler.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
@@ -19,10 +21,18 @@ export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: 
   return open;
 }
 
-/** Returns true when another runner than `notThis` could take a run of this batch now. */
-export function isOtherFree(directory: Directory, batch: BatchContext, notThis: string): boolean {
+/**
+ * Returns true when another runner than `notThis` could take a run of this batch now: it has the capacity, and it asks for work.
+ * A runner that has paused, or whose process has died, has free slots and asks for none.
+ */
+export function isOtherFree(
+  directory: Directory,
+  longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
+  batch: BatchContext,
+  notThis: string,
+): boolean {
   for (const activation of directory.runners.values()) {
-    if (activation.id === notThis) continue;
+    if (activation.id === notThis || !longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) continue;
     const request = workRequestOf(stateOf(activation), 1);
     if (request !== undefined && couldTake(request, batch)) return true;
   }

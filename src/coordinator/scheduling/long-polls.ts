@@ -19,6 +19,8 @@ interface QueuedPoll<T> extends PendingPoll<T> {
 export class LongPolls<T> {
   readonly #clock: Clock;
   readonly #polls = new Map<string, QueuedPoll<T>>();
+  /** Runner -> time of its latest request for work, in ms; none once its client has disconnected. */
+  readonly #requestedAtMs = new Map<string, number>();
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -32,6 +34,23 @@ export class LongPolls<T> {
   /** The waiting polls, oldest first. */
   pending(): Iterable<PendingPoll<T>> {
     return this.#polls.values();
+  }
+
+  /** Records that the runner has asked for work, or has registered to do so. */
+  noteRequest(runnerId: string): void {
+    this.#requestedAtMs.set(runnerId, this.#clock.now());
+  }
+
+  /** Forgets the requests of a runner that has left. */
+  forget(runnerId: string): void {
+    this.#requestedAtMs.delete(runnerId);
+  }
+
+  /** True when the runner waits for work, or asked for it less than `withinMs` ago. */
+  requestsWork(runnerId: string, withinMs: number): boolean {
+    if (this.#polls.has(runnerId)) return true;
+    const atMs = this.#requestedAtMs.get(runnerId);
+    return atMs !== undefined && this.#clock.now() < atMs + withinMs;
   }
 
   /**
@@ -48,17 +67,21 @@ export class LongPolls<T> {
     if (abandoned?.aborted === true || this.#isClosed) return Promise.resolve(nothing);
     return new Promise((resolve) => {
       const giveUp = (): void => poll.answer(nothing);
+      const onAbandoned = (): void => {
+        this.forget(question.runnerId);
+        giveUp();
+      };
       const poll: QueuedPoll<T> = {
         ...question,
         cancelTimer: this.#clock.after(waitMs, giveUp),
         answer: (value) => {
           if (this.#polls.get(question.runnerId) === poll) this.#polls.delete(question.runnerId);
           poll.cancelTimer();
-          abandoned?.removeEventListener('abort', giveUp);
+          abandoned?.removeEventListener('abort', onAbandoned);
           resolve(value);
         },
       };
-      abandoned?.addEventListener('abort', giveUp, { once: true });
+      abandoned?.addEventListener('abort', onAbandoned, { once: true });
       this.#polls.set(question.runnerId, poll);
     });
   }

@@ -2,7 +2,7 @@
  * Lists the events that an actor accepts next, and the state after each. The machine itself decides, on one representative
  * event of each sort; deadlines are tried at the moment they expire.
  */
-import { runnerDeadline, type RunnerContext } from '../../../machines/runner.ts';
+import { runnerDeadline, type RunnerContext } from '../../../machines/runner-context.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';

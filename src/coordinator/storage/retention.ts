@@ -81,6 +81,7 @@ export class Retention {
         turn.put(keys.runner(runnerId), null);
         turn.emit({ type: 'runner.forgotten', runnerId, now: turn.now });
         directory.forgetRunner(runnerId);
+        this.#core.longPolls.forget(runnerId);
         return toRunner({ value, context });
       });
       if (forgotten !== undefined) return forgotten;

@@ -23,6 +23,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'stale-attempt': 409,
   'runner-id-in-use': 409,
   'wrong-instance': 409,
+  'signed-off': 409,
   'body-too-large': 413,
   'unsupported-media-type': 415,
   'invalid-request': 422,

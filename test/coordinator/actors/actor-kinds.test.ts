@@ -105,6 +105,7 @@ describe('coordinator/actors: the record of a job', () => {
 const full: JobContext = {
   ...about,
   ...INITIAL_HISTORY,
+  infrastructureFaults: 5,
   runnerId: 'r',
   claimedAtMs: 1,
   startedAtMs: 2,

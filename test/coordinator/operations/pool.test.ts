@@ -73,6 +73,24 @@ describe('system/pool', () => {
     expect(await scene.api.job(ref(batch, 0).job_id)).to.include({ retries: 0 });
   });
 
+  it('a runner that has signed off stays Offline until it registers, whatever else it sends', async () => {
+    const instance = (await scene.register('a', { slots: 2 })) && scene.instance('a');
+    const batch = await scene.submit({ runs: 2 });
+    // A heartbeat and a claim that cross the sign-off.
+    const crossing = [scene.api.signOff('a', { instance }), scene.beat('a'), scene.claimRaw('a', 1, 30)];
+    expect(await Promise.all(crossing.map(codeOf))).to.deep.equal(['ok', 'signed-off', 'signed-off']);
+    for (const restarts of [0, 1]) {
+      expect(await codeOf(scene.beat('a')), `${restarts} restarts`).to.equal('signed-off');
+      expect(await codeOf(scene.claimRaw('a'))).to.equal('signed-off');
+      expect(await codeOf(scene.api.signOff('a', { instance })), 'an exact repeat').to.equal('ok');
+      expect(await scene.runnerStatus('a')).to.equal('Offline');
+      await scene.restart();
+    }
+    await scene.register('a', { slots: 2 });
+    expect(await scene.claim('a')).to.deep.equal([0]);
+    expect(await scene.status(batch)).to.equal('Running: 1 Pending, 1 Claimed');
+  });
+
   it('a drain lets work end, and outlives everything but a resume', async () => {
     await scene.register('a', { slots: 2, instance: 'one' });
     const batch = await scene.submit({ runs: 3 });

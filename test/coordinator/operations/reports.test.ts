@@ -107,6 +107,51 @@ describe('system/reports', () => {
     expect(await codeOf(asked), 'another result').to.equal('illegal-transition');
   });
 
+  it('refuse a repeated start as stale once its attempt is over, whatever ended it', async () => {
+    const ends: [name: string, end: (runnerId: string) => Promise<unknown>][] = [
+      ['failed', () => scene.fail(batch, 0, 'a')],
+      ['failed for good', () => scene.fail(batch, 0, 'a', 1, 'invalid')],
+      ['completed', () => scene.complete(batch, 0, 'a')],
+      ['cancelled', () => scene.api.cancelJob(jobId(batch, 0))],
+      ['timed out', () => scene.fail(batch, 0, 'a', 1, 'timeout')],
+      ['handed back', () => scene.api.signOff('a', { instance: scene.instance('a') })],
+      ['replaced', () => scene.register('a', { slots: 4, instance: 'a-2', replaces: 'a-1' })],
+    ];
+    for (const [name, end] of ends) {
+      scene = await Scene.open();
+      await scene.register('a', { slots: 4 });
+      await scene.register('b', { slots: 4 });
+      batch = await scene.submit({ runs: 1, maxRetries: 1 });
+      await scene.running(batch, 0, 'a');
+      expect(await codeOf(scene.start(batch, 0, 'a')), `${name}: while it is current`).to.equal('ok');
+      await end('a');
+      const before = new Map(scene.store.disk);
+      expect(await codeOf(scene.start(batch, 0, 'a')), name).to.equal('stale-attempt');
+      expect(scene.store.disk, name).to.deep.equal(before);
+      if ((await scene.jobStatus(batch, 0)) !== 'Pending') continue;
+      await scene.claim('b');
+      expect(await codeOf(scene.start(batch, 0, 'a')), `${name}, claimed by another`).to.equal('stale-attempt');
+      await scene.start(batch, 0, 'b', 2);
+      expect(await codeOf(scene.start(batch, 0, 'a')), `${name}, started by another`).to.equal('stale-attempt');
+      expect(await codeOf(scene.start(batch, 0, 'b', 1)), `${name}, by another runner`).to.equal('stale-attempt');
+      expect(await codeOf(scene.start(batch, 0, 'b', 2)), `${name}, the current attempt`).to.equal('ok');
+    }
+  });
+
+  it('requeue a run after an infrastructure fault without a retry, and fail it at the fifth fault', async () => {
+    for (let fault = 1; fault <= 5; fault += 1) {
+      const runner = fault % 2 === 1 ? 'a' : 'b';
+      await scene.running(batch, 0, runner, fault);
+      const status = fault < 5 ? 'Pending' : 'Failed';
+      const job = await scene.fail(batch, 0, runner, fault, 'infrastructure');
+      expect(job, `fault ${fault}`).to.include({ status, retries: 0 });
+    }
+    expect(await codeOf(scene.fail(batch, 0, 'a', 5, 'infrastructure')), 'an exact repeat').to.equal('ok');
+    const history = await scene.api.jobHistory(jobId(batch, 0));
+    expect(history).to.include({ retries: 0, infrastructure_faults: 5 });
+    expect(await scene.api.jobResult(jobId(batch, 0))).to.include({ success: false });
+  });
+
   it('are recognized when many arrive at once', async () => {
     await scene.claim('a');
     const outcomes = await Promise.all([0, 1, 2].map(() => codeOf(scene.start(batch, 0, 'a'))));

@@ -127,6 +127,33 @@ describe('coordinator/scheduling: claims', () => {
     expect(await scene.claim('a', 1, [ref(batch, 1)])).to.deep.equal([0]);
   });
 
+  it('assigns a requeued run to the same runner when the other one asks for no work', async () => {
+    await scene.register('a', { slots: 3 });
+    await scene.register('b', { slots: 3 });
+    const batch = await scene.submit({ runs: 1 });
+    // Connected by its heartbeats, but paused: it has not asked for work for ten seconds.
+    await scene.world.advance(9_000);
+    await scene.beat('b');
+    await scene.running(batch, 0, 'a');
+    await scene.world.advance(1_000);
+    await scene.fail(batch, 0, 'a');
+    expect(await scene.claim('a')).to.deep.equal([0]);
+  });
+
+  it('assigns a requeued run to the same runner when the client of the other one has disconnected', async () => {
+    await scene.register('a', { slots: 3 });
+    await scene.register('b', { slots: 3 });
+    const client = new AbortController();
+    const poll = scene.claimRaw('b', 1, 30, undefined, client.signal);
+    await settled();
+    client.abort();
+    expect(runs(await poll)).to.deep.equal([]);
+    const batch = await scene.submit({ runs: 1 });
+    await scene.running(batch, 0, 'a');
+    await scene.fail(batch, 0, 'a');
+    expect(await scene.claim('a')).to.deep.equal([0]);
+  });
+
   it('answers long polls as soon as work appears, and spreads it', async () => {
     for (const id of ['a', 'b', 'c']) await scene.register(id, { slots: 4 });
     const answers = ['a', 'b', 'c'].map((id) => scene.claimRaw(id, 4, 30).then(runs));

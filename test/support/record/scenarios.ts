@@ -166,6 +166,15 @@ const JOBS: readonly ScenarioPlan[] = [
     'It outlives none of five runners and ends Failed.',
     ...[1, 2, 3, 4, 5].flatMap((n) => [claim(n, 100 * n), start(n, n, 100 * n + 1), lost(n, n, 100 * n + 90)]),
   ),
+  job(
+    'faults-to-the-bound',
+    'It meets five infrastructure faults, which use up no retry, and ends Failed.',
+    ...[1, 2, 3, 4, 5].flatMap((n) => [
+      claim(n, 100 * n),
+      start(n, n, 100 * n + 1),
+      fail(n, n, 100 * n + 2, 'infrastructure'),
+    ]),
+  ),
   job('lost-unstarted', 'Its runner is gone before it started: nothing is counted.', claim(1, 1), lost(1, 1, 61)),
   job('handed-back-claimed', 'Its runner signs off before it started.', claim(1, 1), handBack(1, 1, 2)),
   job('handed-back-running', 'Its runner signs off and hands it back.', claim(1, 1), start(1, 1, 2), handBack(1, 1, 3)),
@@ -416,12 +425,15 @@ const RUNNERS: readonly ScenarioPlan[] = [
   ),
   runner(
     'signed-off',
-    'It leaves, and what it holds goes back.',
+    'It leaves, what it holds goes back, and only a registration brings it back.',
     register('i1', 0),
     told(claimed(0, 1)),
     signOff(2, 'i9'),
     signOff(3),
     told({ ...requeued(0, 3), from: 'Claimed', outcome: 'released', why: 'signed-off' } as JobChange),
+    heartbeat(4),
+    register('i1', 5),
+    heartbeat(6),
   ),
 ];
 

@@ -90,7 +90,7 @@ export const STUDIES: readonly StudyPlan[] = [
       await start(script, 'r1', second);
       await fail(script, 'r1', second);
       await script.ask('cancelBatch', batchId, 'wrong mass');
-      await script.refused('illegal-transition', 'start', third.job.id, { runner_id: 'r1', attempt: 1 });
+      await script.refused('stale-attempt', 'start', third.job.id, { runner_id: 'r1', attempt: 1 });
       await beats(script, 'r1', [first]);
       await beats(script, 'r1', []);
     },

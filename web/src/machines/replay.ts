@@ -64,6 +64,7 @@ function stateOf(job: Job, history: JobHistory): JobState {
     attempt: history.attempts.at(-1)?.attempt ?? 0,
     retries: history.retries,
     losses: history.losses,
+    infrastructureFaults: history.infrastructure_faults === 0 ? undefined : history.infrastructure_faults,
     runnerId: job.assigned_runner,
     claimedAtMs: msOf(job.claimed_at),
     startedAtMs: msOf(job.started_at),

@@ -165,7 +165,8 @@ function Attempts({ history, job }: { history: JobHistory; job: Job }) {
         ))}
       </ol>
       <p className="small soft attempts-note">
-        {history.retries} of {job.max_retries} retries used{history.losses > 0 && `, ${history.losses} runners lost`}.
+        {history.retries} of {job.max_retries} retries used{history.losses > 0 && `, ${history.losses} runners lost`}
+        {history.infrastructure_faults > 0 && `, ${history.infrastructure_faults} infrastructure faults`}.
       </p>
     </>
   );

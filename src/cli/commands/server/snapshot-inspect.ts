@@ -2,7 +2,7 @@
 import type { JobRecord } from '../../../contract/types.ts';
 import { pendingRuns, type BatchContext } from '../../../../machines/batch.ts';
 import type { AnyEvent } from '../../../../machines/protocol.ts';
-import type { RunnerContext } from '../../../../machines/runner.ts';
+import type { RunnerContext } from '../../../../machines/runner-context.ts';
 import { batchIdOf } from '../../../domain/ids.ts';
 import {
   splitKey,
@@ -116,6 +116,7 @@ function actorOf({ key, value }: SnapshotRecord, name: string, batch: BatchConte
     `attempt ${c.attempt}`,
     `${c.retries} of ${c.maxRetries} retries`,
     plural(c.losses, 'loss', 'losses'),
+    ...((c.infrastructureFaults ?? 0) > 0 ? [plural(c.infrastructureFaults ?? 0, 'infrastructure fault')] : []),
   ];
   return {
     actor: key,

@@ -1,0 +1,99 @@
+/**
+ * The context of a runner: its data, the changes that the transitions of `runner.ts` make to it, and its deadlines. Pure
+ * functions.
+ */
+import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
+import type { AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
+import type { Deadline, JobChange, RunnerEvent } from './protocol.ts';
+
+export type { HeldAttempt, RunnerContext } from '../src/contract/types.ts';
+
+export interface RunnerInput {
+  runnerId: string;
+  now: number;
+}
+
+type Of<T extends RunnerEvent['type']> = Extract<RunnerEvent, { type: T }>;
+
+/** Returns the context after the changes: attempts held, and counters. */
+export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerContext {
+  const held = new Map(c.held.map((it) => [it.jobId, it]));
+  let { completed, failed } = c;
+  for (const change of changes) {
+    switch (change.type) {
+      case 'job.claimed': {
+        const { jobId, attempt, cpuMilli, memoryBytes } = change;
+        held.set(jobId, { jobId, attempt, cpuMilli, memoryBytes });
+        break;
+      }
+      case 'job.started':
+        break;
+      case 'job.requeued':
+        held.delete(change.jobId);
+        if (change.outcome === 'failed') failed += 1;
+        break;
+      case 'job.ended':
+        held.delete(change.jobId);
+        if (change.to === 'Completed') completed += 1;
+        else if (change.to !== 'Cancelled') failed += 1;
+        break;
+    }
+  }
+  return { ...c, held: [...held.values()], completed, failed };
+}
+
+/** Marks the attempts that the runner no longer names, and clears the mark of those it names again. */
+export function markMissing(
+  held: readonly HeldAttempt[],
+  named: readonly AttemptRef[] | undefined,
+  now: number,
+): readonly HeldAttempt[] {
+  if (named === undefined || held.length === 0) return held;
+  const attempts = new Map(named.map((it) => [it.job_id, it.attempt]));
+  let changed = false;
+  const result = held.map((it) => {
+    const isNamed = attempts.get(it.jobId) === it.attempt;
+    if (isNamed === (it.missingSinceMs === undefined)) return it;
+    changed = true;
+    const { missingSinceMs: _, ...rest } = it;
+    return isNamed ? rest : { ...rest, missingSinceMs: now };
+  });
+  return changed ? result : held;
+}
+
+export const refs = (held: readonly HeldAttempt[]): AttemptRef[] =>
+  held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
+
+/** The attempts of the previous process that the registering process does not name. */
+export function droppedAttempts(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
+  if (event.instance === c.instance) return [];
+  const named = new Map(event.holding.map((it) => [it.job_id, it.attempt]));
+  return refs(c.held.filter((it) => named.get(it.jobId) !== it.attempt));
+}
+
+export const isOverdue = (c: RunnerContext, it: HeldAttempt, now: number): boolean =>
+  it.missingSinceMs !== undefined && now >= it.missingSinceMs + leaseMs(c.heartbeatIntervalSecs);
+
+/** True unless the event is a heartbeat of another process than the registered one, or of a process that has signed off. */
+export function isFromRegistered(context: RunnerContext, event: RunnerEvent): boolean {
+  return event.type !== 'HEARTBEAT' || (event.instance === context.instance && context.signedOffAtMs === undefined);
+}
+
+/** The runner's next deadline, if it has one. */
+export function runnerDeadline(value: string, c: RunnerContext): Deadline | undefined {
+  if (value === 'Offline') {
+    return c.held.length === 0 ? undefined : { kind: 'lease', atMs: c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) };
+  }
+  const silence: Deadline = { kind: 'silence', atMs: c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs) };
+  let missingAtMs = Infinity;
+  for (const it of c.held) if (it.missingSinceMs !== undefined) missingAtMs = Math.min(missingAtMs, it.missingSinceMs);
+  if (missingAtMs === Infinity) return silence;
+  const missing: Deadline = { kind: 'missing', atMs: missingAtMs + leaseMs(c.heartbeatIntervalSecs) };
+  return missing.atMs < silence.atMs ? missing : silence;
+}
+
+/** Returns the context after a restart of the coordinator: silence and missing attempts are counted from now. */
+export function reviveRunner(c: RunnerContext, now: number): RunnerContext {
+  const held = c.held.map((it) => (it.missingSinceMs === undefined ? it : { ...it, missingSinceMs: now }));
+  return { ...c, heardAtMs: now, held };
+}
