@@ -1,4 +1,4 @@
-/** Builds the dashboard into `dist/web`: files that need nothing from elsewhere, laid out diagrams included. */
+/** Builds the dashboard into `dist/web`: self-contained files, with the laid-out diagrams. */
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -6,7 +6,7 @@ import { layOutMachines } from './diagrams/layout.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The module `virtual:diagrams`: the statecharts, laid out when the build reads them. */
+/** The module `virtual:diagrams`: the statecharts, laid out at build time. */
 function diagrams(): Plugin {
   const id = 'virtual:diagrams';
   return {
@@ -31,14 +31,14 @@ export default defineConfig({
     },
   },
   plugins: [react(), diagrams()],
-  // The sampler asks Node for SHA-256; in a browser it gets the same digest from here.
+  // The sampler uses Node's SHA-256; in a browser this module replaces it.
   resolve: { alias: { 'node:crypto': here('src/node-crypto.ts'), hysnappy: here('src/hysnappy.ts') } },
   worker: { format: 'es' },
   build: {
     outDir: here('../dist/web'),
     emptyOutDir: true,
     target: 'es2022',
-    // No polyfill: it would be an inline script.
+    // No polyfill, since it is an inline script.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000,

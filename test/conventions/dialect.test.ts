@@ -14,7 +14,6 @@ const PENDING: readonly string[] = [
   'src/coordinator/',
   'src/runner/',
   'src/contract/',
-  'web/',
   'clients/',
   'bench/',
   'bin/',

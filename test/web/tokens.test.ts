@@ -50,7 +50,7 @@ describe('the dashboard of a coordinator with tokens', function () {
   it('asks for one, takes the one that the command shown makes, keeps it, and forgets it', async () => {
     const { page, foreign } = await watchedPage(browser!, web.url);
     await page.goto(web.url);
-    await page.getByText('This coordinator asks for a token').waitFor();
+    await page.getByText('This coordinator requires a token').waitFor();
     expect(await page.getByText('behind a door').count()).to.equal(0);
     const token = await run((await page.getByRole('textbox', { name: 'Command' }).textContent()) ?? '');
     await enter(page, token);
@@ -70,7 +70,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.getByText('Submit a study').first().waitFor();
     await page.goto(web.url);
     await page.getByRole('button', { name: 'Forget token' }).click();
-    await page.getByText('This coordinator asks for a token').waitFor();
+    await page.getByText('This coordinator requires a token').waitFor();
     expect(foreign).to.deep.equal([]);
     await page.context().close();
   });
@@ -81,7 +81,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByRole('button', { name: 'Enter token' }).click();
     await enter(page, 'sbt_00000000_wrong');
-    await page.getByText('This coordinator did not take the token').waitFor();
+    await page.getByText('This coordinator refused the token').waitFor();
     await enter(page, lookOnly);
     await page.getByRole('link', { name: 'behind a door' }).waitFor();
     await page.context().close();
@@ -107,7 +107,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.getByText('Live').waitFor();
     const before = opened;
     await promisify(execFile)(process.execPath, [program, 'token', 'revoke', mine, '--data-dir', web.folder]);
-    await page.getByText('This coordinator did not take the token').waitFor();
+    await page.getByText('This coordinator refused the token').waitFor();
     await page.getByText('Not connected: a token is needed').waitFor();
     // Longer than the first pauses between two tries.
     await pause(1_500);

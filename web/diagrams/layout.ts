@@ -1,17 +1,17 @@
 /**
- * Lays out the statecharts from the machine definitions themselves, at build time in Node: what is drawn cannot differ from
- * what runs. Gives plain data; drawing is the dashboard's.
+ * Lays out the statecharts from the machine definitions, at build time in Node, so that the drawing always matches the code.
+ * Returns plain data; the dashboard draws it.
  */
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
 import type { Diagram, DiagramEdge, Trigger } from './types.ts';
 
-/** Of the font that the labels are drawn in: 11 px monospace, and 13 px for the names of states. */
+/** Width of a character in the label fonts: 11 px monospace, and 13 px for names of states. */
 const LABEL_CHARACTER = 6.7;
 const NAME_CHARACTER = 8;
 const LINE = 15;
-/** The place from which a transition starts that is possible in every state. */
+/** The pseudo-state of transitions that are possible in every state. */
 const ANYWHERE = '*';
 
 const OPTIONS = {
@@ -30,7 +30,7 @@ const OPTIONS = {
   'elk.padding': '[top=10,left=10,bottom=10,right=10]',
 };
 
-/** All four diagrams. */
+/** Returns the diagrams of all machines. */
 export async function layOutMachines(): Promise<Diagram[]> {
   const elk = new ELK();
   return Promise.all(MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine)));
@@ -70,7 +70,7 @@ async function layOut(
   if ([...edges.values()].some((it) => it.from === ANYWHERE)) nodes.unshift({ key: ANYWHERE, final: false, inner: [] });
   const graph: ElkNode = {
     id: kind,
-    // The runner goes back and forth between all its states: side by side it would be too wide to read.
+    // The runner's states are all connected in both directions: side by side they would be too wide to read.
     layoutOptions: kind === 'runner' ? { ...OPTIONS, 'elk.direction': 'DOWN' } : OPTIONS,
     children: nodes.map((it) => ({
       id: it.key,
@@ -122,7 +122,7 @@ function labelSize(triggers: readonly Trigger[]): { width: number; height: numbe
 
 const textOf = ({ event, guard }: Trigger): string => (guard === undefined ? event : `${event} [${guard}]`);
 
-/** Several ways to take the same event in place are one line. */
+/** Internal transitions of the same event share one line. */
 function distinct(triggers: readonly Trigger[]): Trigger[] {
   return [...new Map(triggers.map((it) => [textOf(it), it])).values()];
 }
@@ -130,7 +130,7 @@ function distinct(triggers: readonly Trigger[]): Trigger[] {
 const eventName = (transition: AnyTransitionDefinition): string =>
   transition.eventType === '' ? 'always' : transition.eventType;
 
-/** A guard's name; for a combined one the names of its parts. */
+/** Returns a guard's name; for a combined guard the names of its parts. */
 function guardName(guard: unknown): string | undefined {
   if (guard === undefined) return undefined;
   if (typeof guard === 'string') return guard;

@@ -1,4 +1,4 @@
-/** A statechart as laid out: coordinates in pixels from the top left. */
+/** A laid-out statechart: coordinates in pixels from the top left. */
 
 export interface Trigger {
   event: string;
@@ -6,10 +6,10 @@ export interface Trigger {
 }
 
 export interface DiagramState {
-  /** The state's name; `*` stands for "in any state". */
+  /** The state's name; `*` means "any state". */
   key: string;
   final: boolean;
-  /** What it takes without leaving. */
+  /** Events that it handles without leaving. */
   inner: Trigger[];
   x: number;
   y: number;

@@ -1,4 +1,4 @@
-/** The shell around every page, and which page an address shows. */
+/** The shell around every page, and the mapping of addresses to pages. */
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { feed, useFeedState } from './data/live.ts';
 import { enterWith, leave, token, useIsTokenAsked } from './data/token.ts';
@@ -92,7 +92,7 @@ function FeedSign() {
   );
 }
 
-/** Asks for a token where one is needed; where one is kept, shows that, and takes it away when told to. */
+/** Asks for a token where one is needed; shows a stored token and removes it on request. */
 function TokenSign() {
   const isAsked = useIsTokenAsked();
   const [isOpen, setOpen] = useState(true);
@@ -111,7 +111,7 @@ function TokenSign() {
       </button>
       {isOpen && (
         <Ask
-          title={kept ? 'This coordinator did not take the token' : 'This coordinator asks for a token'}
+          title={kept ? 'This coordinator refused the token' : 'This coordinator requires a token'}
           reason="Token (kept until this tab is closed)"
           secret
           action="Use it"

@@ -1,4 +1,4 @@
-/** Stands for the package `hysnappy` in the dashboard: that one is WebAssembly, which the page's policy forbids. */
+/** Replaces the package `hysnappy` in the dashboard: it is WebAssembly, which the page's policy forbids. */
 import { snappyUncompress as uncompress } from 'hyparquet/src/snappy.js';
 
 export function snappyUncompress(input: Uint8Array, length: number): Uint8Array {

@@ -1,4 +1,4 @@
-/** The module that the build makes of the machines. */
+/** The module that the build generates from the machines. */
 declare module 'virtual:diagrams' {
   const diagrams: import('../diagrams/types.ts').Diagram[];
   export default diagrams;

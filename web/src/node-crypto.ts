@@ -1,9 +1,9 @@
 /**
- * SHA-256 (FIPS 180-4) in the shape of Node's `createHash`, for the sampler, which in a browser has no `node:crypto` and
- * cannot wait for the asynchronous digest. For short texts only.
+ * SHA-256 (FIPS 180-4) with the interface of Node's `createHash`, for the sampler: a browser has no `node:crypto`, and its own
+ * digest is asynchronous. For short texts only.
  */
 
-/** The digest's bytes, with the one reading that the sampler asks for. */
+/** The digest's bytes, with the read method that the sampler uses. */
 class Digest extends Uint8Array {
   readUInt32LE(at: number): number {
     return new DataView(this.buffer, this.byteOffset).getUint32(at, true);
@@ -21,7 +21,7 @@ interface Hash {
   digest(encoding: 'hex'): string;
 }
 
-/** Only `sha256` is known. */
+/** Supports only `sha256`. */
 export function createHash(algorithm: 'sha256'): Hash {
   if (algorithm !== 'sha256') throw new RangeError(`there is no ${String(algorithm)} here`);
   let whole = '';

@@ -1,8 +1,8 @@
-/** Where one is: everything that matters to a page stands in the address behind `#`, so that it can be kept and shared. */
+/** Routing: the state of a page is in the address after `#`, so that it can be bookmarked and shared. */
 import { useSyncExternalStore } from 'react';
 
 export interface Route {
-  /** The parts of the path, decoded: `['batches', '<id>']`. */
+  /** Decoded parts of the path: `['batches', '<id>']`. */
   path: string[];
   query: URLSearchParams;
 }
@@ -20,7 +20,7 @@ function parse(address: string): Route {
   };
 }
 
-/** An address typed by hand may hold anything. */
+/** Decodes a part of an address, which may be malformed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -36,14 +36,14 @@ const subscribe = (changed: () => void): (() => void) => {
 
 let known = { address: '', route: parse('/') };
 
-/** The current route; the same object as long as the address is the same. */
+/** Returns the current route; the same object as long as the address does not change. */
 export function useRoute(): Route {
   const address = useSyncExternalStore(subscribe, read);
   if (known.address !== address) known = { address, route: parse(address) };
   return known.route;
 }
 
-/** The address of a page; members of the query that are empty are left out. */
+/** Returns the address of a page; empty members of the query are omitted. */
 export function hrefOf(path: readonly string[], query: Record<string, string | undefined> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))

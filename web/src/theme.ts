@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until chosen here. */
+/** Light or dark theme: the system's, until chosen here. */
 import { useSyncExternalStore } from 'react';
 
 export type Choice = 'system' | 'light' | 'dark';
@@ -37,7 +37,7 @@ const subscribe = (changed: () => void): (() => void) => {
 export const useChoice = (): Choice => useSyncExternalStore(subscribe, () => choice);
 export const useShownTheme = (): 'light' | 'dark' => useSyncExternalStore(subscribe, shownTheme);
 
-/** The value of a colour of the theme, for what draws on a canvas. */
+/** Returns a colour of the theme, for drawing on a canvas. */
 export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 

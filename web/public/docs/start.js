@@ -1,4 +1,4 @@
-// Shows the coordinator's own description of its API. A file of its own, because no inline script may run here.
+// Shows the API description of the coordinator. A separate file, because the policy forbids inline scripts.
 window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#api',
@@ -6,7 +6,7 @@ window.SwaggerUIBundle({
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
-  // The token that the dashboard was given in this tab, if any; one entered under Authorize comes first.
+  // The dashboard's token in this tab, if any; a token entered under Authorize takes precedence.
   requestInterceptor(request) {
     const token = window.sessionStorage.getItem('simbatch-token');
     if (token !== null && request.headers.Authorization === undefined)

@@ -1,10 +1,10 @@
-/** The public API as the pages ask it, and its refusals as errors that say what failed. */
+/** Requests of the pages to the public API, with refusals as errors. */
 import { useEffect, useState } from 'react';
 import type { Fault, Problem } from '../../../src/contract/types.ts';
 import { askForToken, credentials } from './token.ts';
 import { parseExact } from '../../../src/base/exact-json.ts';
 
-/** What went wrong, in words for the one who looks at the page. */
+/** A failed request, with a message for the viewer of the page. */
 export class RequestError extends Error {
   readonly code: string;
   readonly faults: readonly Fault[];
@@ -21,7 +21,7 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-/** @throws RequestError when there is no answer, or the answer is no */
+/** @throws RequestError when there is no answer, or the request is refused */
 export async function request<T>(path: string, init: RequestInit = {}): Promise<Answer<T>> {
   let response: Response;
   try {
@@ -66,7 +66,7 @@ export interface Loaded<T> {
   error: Error | undefined;
 }
 
-/** Reads an address once, and again when it (or `again`) changes; keeps the last data meanwhile. */
+/** Reads an address once, and again when it (or `again`) changes; keeps the previous data until then. */
 export function useRequest<T>(path: string | undefined, again: unknown = 0): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
     data: undefined,

@@ -1,4 +1,4 @@
-/** The parameters and outputs of a batch as a file, made here from what the page has read. */
+/** Exports parameters and outputs of a study as a file, from the data of the page. */
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { RunTable } from './run-table.ts';
 
@@ -74,7 +74,7 @@ async function parquet(table: RunTable, { names, values }: Columns): Promise<Blo
   return new Blob([buffer], { type: 'application/vnd.apache.parquet' });
 }
 
-/** Makes the file and hands it to the browser to be saved. */
+/** Creates the file and lets the browser save it. */
 export async function download(table: RunTable, format: Format, name: string): Promise<void> {
   const columns = columnsOf(table);
   const blob =

@@ -1,13 +1,13 @@
-/** The live feed: one socket for the whole page, that comes back by itself and goes on where it was cut off. */
+/** The live feed: one socket for the whole page, which reconnects and resumes by itself. */
 import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live/close-codes.ts';
 import { request } from './api.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
-/** `refused`: a token is needed, and there is no use in trying again without. */
+/** `refused`: a token is needed; retrying without one is useless. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'refused';
 
-/** `resumed`: the connection is back and nothing was missed. */
+/** `resumed`: the connection is restored and no message was missed. */
 export type FeedMessage =
   | { type: 'snapshot' | 'delta'; topic: string; epoch: string; seq: number; data: unknown }
   | { type: 'resumed'; topic: string; epoch: string; seq: number }
@@ -28,14 +28,14 @@ class LiveFeed {
   #socket: WebSocket | undefined;
   #delayMs = FIRST_DELAY_MS;
 
-  /** Tells the listener everything of a topic, from a snapshot on, until the function returned is called. */
+  /** Calls the listener with every message of a topic, from a full message on, until the returned function is called. */
   watch(topic: string, listener: (message: FeedMessage) => void): () => void {
     this.open();
     const known = this.#topics.get(topic);
     const watched = known ?? { listeners: new Set(), from: undefined };
     watched.listeners.add(listener);
     this.#topics.set(topic, watched);
-    // One who joins needs a snapshot of its own; the others hear it too, which does no harm.
+    // A new listener needs a full message; the others receive it too, which is harmless.
     if (known !== undefined) this.#say({ type: 'unsubscribe', topic });
     this.#say({ type: 'subscribe', topic });
     return () => {
@@ -61,7 +61,7 @@ class LiveFeed {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** Connects, if that has not been done yet. */
+  /** Connects on first use. */
   open(): void {
     if (this.#socket !== undefined) return;
     if (isTokenAsked()) {
@@ -76,11 +76,11 @@ class LiveFeed {
       this.#setState('open');
       for (const [topic, { from }] of this.#topics) this.#say({ type: 'subscribe', topic, from });
     });
-    socket.addEventListener('message', (event) => this.#heard(JSON.parse(event.data as string) as FeedMessage));
+    socket.addEventListener('message', (event) => this.#received(JSON.parse(event.data as string) as FeedMessage));
     socket.addEventListener('close', ({ code }) => {
       this.#socket = undefined;
       if (code === CLOSE_UNAUTHENTICATED) askForToken();
-      // A page is not told why a WebSocket was refused; a request is, and asks for the token that is missing.
+      // A browser does not report why a WebSocket was refused; an ordinary request does, and prompts for the token.
       else if (this.state !== 'open') request('/batches?limit=1').catch(() => {});
       this.#setState('lost');
       window.setTimeout(() => this.open(), this.#delayMs);
@@ -88,7 +88,7 @@ class LiveFeed {
     });
   }
 
-  #heard(message: FeedMessage): void {
+  #received(message: FeedMessage): void {
     const watched = message.topic === undefined ? undefined : this.#topics.get(message.topic);
     if (watched === undefined) return;
     if (message.type !== 'error') watched.from = { epoch: message.epoch, seq: message.seq };
@@ -110,7 +110,7 @@ export interface Live<T> {
   error: string | undefined;
 }
 
-/** What the messages of a topic come to. `merge` must be a function that does not change between renders. */
+/** Folds the messages of a topic into a state. `merge` must be the same function in every render. */
 export function useTopic<T>(
   topic: string | undefined,
   merge: (before: T | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }) => T | undefined,

@@ -1,13 +1,13 @@
 /**
- * Reads all runs of a batch page by page, away from the page's own thread. The parameters are read too, not sampled here:
- * a browser's logarithm may differ from the coordinator's in the last digit.
+ * Reads all runs of a study page by page, in a worker. It reads the parameters too instead of sampling them: a browser's
+ * logarithm may differ from the coordinator's in the last digit.
  */
 import { runIdOf } from '../../../src/domain/ids.ts';
 import type { Job, JobResult } from '../../../src/contract/types.ts';
 import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type OutputChunk, type RunChunk } from './run-columns.ts';
 
 const PAGE = 2_000;
-/** A batch may write whatever it likes into its results; more columns than this nobody looks at. */
+/** Most columns of outputs: results are free-form, and a page cannot show more. */
 const MAX_OUTPUTS = 60;
 
 const say = (message: LoaderMessage, transfer: Transferable[] = []): void => {

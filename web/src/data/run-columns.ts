@@ -1,22 +1,22 @@
-/** The shapes in which the loader hands runs to the page: columns, so that a hundred thousand runs are a few arrays. */
+/** Messages from the loader to the page: columns, so that a hundred thousand runs are a few arrays. */
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { JobStatus } from '../../../src/contract/types.ts';
 
-/** Runs `from`, `from + 1`, ... NaN stands for what is not known (yet). Times in ms since the epoch. */
+/** Runs `from`, `from + 1`, ... NaN means unknown. Times in ms since the epoch. */
 export interface RunChunk {
   from: number;
   status: Uint8Array;
   retries: Uint8Array;
   started: Float64Array;
   ended: Float64Array;
-  /** Sparse: the few that have one. */
+  /** Sparse: only runs that have one. */
   runners: [offset: number, runner: string][];
   errors: [offset: number, message: string][];
-  /** A column each; none where they are known already. */
+  /** One column each; empty where they are already known. */
   parameters: [name: string, values: Float64Array][];
 }
 
-/** Outputs of single runs, a column per name. */
+/** Outputs of single runs, one column per name. */
 export interface OutputChunk {
   runs: Uint32Array;
   columns: Record<string, Float64Array>;
@@ -29,11 +29,11 @@ export type LoaderMessage =
   | { type: 'error'; detail: string };
 
 export interface LoaderRequest {
-  /** What every request has to bring. */
+  /** Headers of every request. */
   headers: Record<string, string>;
   origin: string;
   batchId: string;
-  /** False when only states and outputs are to be read again. */
+  /** False to read only states and outputs again. */
   withParameters: boolean;
 }
 

@@ -1,14 +1,14 @@
 /**
- * All runs of one batch as columns: filled by the loader, kept up to date by the live feed. A run the feed has told of is
- * not overwritten by what the loader read before.
+ * All runs of one study as columns: filled by the loader, updated by the live feed. The loader does not overwrite a run that
+ * the feed has updated.
  */
 import type { RunRow } from '../../../src/contract/types.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
 
-/** How often those who show the table are told that it changed. */
-const TELL_MS = 400;
+/** Interval of change notifications. */
+const NOTIFY_MS = 400;
 
 export class RunTable {
   readonly batchId: string;
@@ -23,12 +23,12 @@ export class RunTable {
   readonly outputs = new Map<string, Float64Array>();
   isLoaded = false;
   failure: string | undefined;
-  /** Grows each time those who show the table are told that it changed. */
+  /** Increases with each change notification. */
   version = 0;
-  /** Grows with each change of a parameter or output. */
+  /** Increases with each change of a parameter or output. */
   valuesVersion = 0;
   #live: Uint8Array;
-  /** They never change: once read, for good. */
+  /** Parameters never change: they are read once. */
   #hasParameters = false;
   #worker: Worker | undefined;
   #listeners = new Set<() => void>();
@@ -125,7 +125,7 @@ export class RunTable {
     return column;
   }
 
-  /** What the feed tells of changed runs. */
+  /** Applies changed runs from the feed. */
   apply(rows: readonly RunRow[]): void {
     for (const row of rows) {
       const { run } = row;
@@ -151,6 +151,6 @@ export class RunTable {
       this.#timer = undefined;
       this.version += 1;
       for (const listener of this.#listeners) listener();
-    }, TELL_MS);
+    }, NOTIFY_MS);
   }
 }

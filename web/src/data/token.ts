@@ -1,4 +1,4 @@
-/** The credential of this page, where the coordinator asks for one: kept for this tab's session only. */
+/** The token of this page, stored for this tab's session only. */
 import { useSyncExternalStore } from 'react';
 
 const KEY = 'simbatch-token';
@@ -7,33 +7,33 @@ let isAsked = false;
 
 export const token = (): string => window.sessionStorage.getItem(KEY) ?? '';
 
-/** What a request has to bring. */
+/** Returns the headers of a request. */
 export function credentials(): Record<string, string> {
   return token() === '' ? {} : { authorization: `Bearer ${token()}` };
 }
 
-/** What a WebSocket has to ask for: browsers let it bring no other header. */
+/** Returns the protocols of a WebSocket, which carry the token: browsers allow no other header. */
 export function protocols(): string[] {
   return token() === '' ? ['simbatch'] : ['simbatch', `simbatch.bearer.${token()}`];
 }
 
-/** Nothing will be taken from this page before a token is entered, which starts it anew. */
+/** Whether the coordinator refuses this page until a token is entered, which reloads it. */
 export const isTokenAsked = (): boolean => isAsked;
 
-/** The coordinator did not take what was brought, if anything. */
+/** Records that the coordinator refused the request's credential. */
 export function askForToken(): void {
   if (isAsked) return;
   isAsked = true;
   for (const listener of listeners) listener();
 }
 
-/** Starts the page anew without the token. */
+/** Reloads the page without the token. */
 export function leave(): void {
   window.sessionStorage.removeItem(KEY);
   window.location.reload();
 }
 
-/** Starts the page anew with the token. */
+/** Reloads the page with the token. */
 export function enterWith(value: string): void {
   window.sessionStorage.setItem(KEY, value.trim());
   window.location.reload();

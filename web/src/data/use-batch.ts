@@ -1,4 +1,4 @@
-/** One batch as its page shows it: its progress, live, and the table of its runs. */
+/** State of the page of one study: its live progress, and the table of its runs. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { BatchStatusResponse, RunRow } from '../../../src/contract/types.ts';
 import { useTopicListener, type FeedMessage } from './live.ts';
@@ -37,14 +37,14 @@ export function useBatch(batchId: string): BatchView {
       const data = message.data as BatchData;
       setProgress(data.progress);
       table?.apply(data.runs ?? []);
-      // Changes were missed: after a lost connection, or when too many came at once.
+      // Changes were missed: after a lost connection, or because of too many at once.
       if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();
     }
   });
   return { progress: progress ?? initial.data, table, error: gone ?? initial.error?.message };
 }
 
-/** Renders again when the table has changed; gives its version. */
+/** Renders again when the table changes; returns its version. */
 export function useTableVersion(table: RunTable): number {
   return useSyncExternalStore(table.subscribe, () => table.version);
 }

@@ -1,12 +1,12 @@
-/** A statechart as SVG: where it was laid out is decided at build time, what is lit and what flows comes from outside. */
+/** Draws a laid-out statechart as SVG, with counts, rates and highlights from its properties. */
 import type { Diagram, DiagramEdge, DiagramState, Trigger } from '../../diagrams/types.ts';
 import { count } from '../parts/time.tsx';
 
 interface Props {
   diagram: Diagram;
-  /** How many actors are in each state. */
+  /** Number of actors in each state. */
   counts: Readonly<Record<string, number>>;
-  /** Events a second, by `from|event|to`. */
+  /** Events per second, by `from|event|to`. */
   flow: Readonly<Record<string, number>>;
   /** The state of the chosen actor. */
   lit?: string | undefined;
@@ -77,7 +77,7 @@ export function DiagramView({ diagram, counts, flow, lit, taken }: Props) {
   );
 }
 
-/** An automatic transition is told as the event that led to it. */
+/** An automatic transition is reported as the event that caused it. */
 function flowOf({ from, to, triggers }: DiagramEdge, flow: Props['flow']): number {
   let sum = 0;
   const events = new Set(triggers.map((it) => it.event));
@@ -137,7 +137,7 @@ function smooth(points: number[][]): string {
   return last === undefined ? path : `${path}L${last[0]},${last[1]}`;
 }
 
-/** A point up to 12 px from the corner on the way to another. */
+/** Returns a point up to 12 px from the corner towards another point. */
 function towards(corner: number[], other: number[]): [number, number] {
   const [dx, dy] = [other[0]! - corner[0]!, other[1]! - corner[1]!];
   const share = Math.min(12 / Math.hypot(dx, dy), 0.5);
@@ -212,7 +212,7 @@ function StateBox({
   );
 }
 
-/** Fits beside the name: 9 999, 12.3k, 1.2M. */
+/** Formats a count in few characters: 9 999, 12.3k, 1.2M. */
 function short(value: number): string {
   if (value < 10_000) return count(value);
   return value < 1e6 ? `${(value / 1e3).toPrecision(3)}k` : `${(value / 1e6).toPrecision(3)}M`;

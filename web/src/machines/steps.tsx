@@ -1,4 +1,4 @@
-/** Stepping through what an actor took: back, forth, to any point; with the data it had there. */
+/** Steps through the events of an actor: back, forward, to any point, with its data there. */
 import { Empty } from '../parts/common.tsx';
 import { Time } from '../parts/time.tsx';
 import type { ReplayStep } from './replay.ts';

@@ -1,4 +1,4 @@
-/** The course of a batch: how its runs ended over time, and what went wrong in those that failed. */
+/** Overview of a study: its runs over time, and the failures by pattern. */
 import { useDeferredValue, useMemo } from 'react';
 import { groupFailures } from '../../../src/domain/failure-groups.ts';
 import { jobId } from '../../../src/domain/ids.ts';
@@ -21,9 +21,9 @@ export function BatchOverview({ table }: { table: RunTable }) {
       <section className="panel">
         {table.isLoaded ? (
           <Empty title="No run has ended yet.">
-            <p>Runs are handed out as soon as a runner that takes this simulation has room. To start one here:</p>
+            <p>Runs start as soon as a runner that supports this simulation has a free slot. To start one here:</p>
             <Command text={`simbatch runner --endpoint ${window.location.origin}`} />
-            <p>Why nothing runs, if there are runners already:</p>
+            <p>Why nothing runs although runners are connected:</p>
             <Command text={`simbatch status ${table.batchId}`} />
           </Empty>
         ) : (
@@ -79,10 +79,7 @@ function Failures({ table, version }: { table: RunTable; version: number }) {
       {groups.length === 0 ? (
         <Empty title="No run has failed." />
       ) : (
-        <Table
-          label="Failures by message"
-          columns={[{ name: 'Runs', right: true }, 'Message, without what varies', 'Such as']}
-        >
+        <Table label="Failures by message" columns={[{ name: 'Runs', right: true }, 'Message pattern', 'Example']}>
           {groups.slice(0, GROUPS).map((group) => (
             <tr key={group.pattern}>
               <td className="right">

@@ -1,4 +1,4 @@
-/** The distributions of a batch: each parameter and output, any pair, all together; one selection for all of them. */
+/** Distributions of a study: each parameter and output, any pair, parallel coordinates; one selection for all plots. */
 import { useDeferredValue, useMemo, useRef } from 'react';
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';
@@ -28,7 +28,7 @@ const LINES = 400;
 const AXES = 9;
 
 export function BatchPlots({ table, query }: { table: RunTable; query: URLSearchParams }) {
-  // Plots of many runs are drawn anew every other second, not with each change.
+  // Plots of many runs are redrawn every two seconds, not with each change.
   const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
@@ -44,7 +44,7 @@ export function BatchPlots({ table, query }: { table: RunTable; query: URLSearch
     return (
       <section className="panel">
         <Empty title={table.isLoaded ? 'Nothing varies in this study.' : 'Reading the runs …'}>
-          {table.isLoaded && <p>All dispersions are fixed, and no run has written numbers into its result yet.</p>}
+          {table.isLoaded && <p>All dispersions are fixed, and no run has a numeric output yet.</p>}
         </Empty>
       </section>
     );
@@ -320,7 +320,7 @@ function Parallel({ table, variables, mask, onRange }: Omit<HistogramsProps, 'ki
   );
 }
 
-/** As many as can be read, outputs first: they are what one asks about. */
+/** Returns as many axes as are readable, outputs first. */
 function chooseAxes(variables: Variable[]): Variable[] {
   const outputs = variables.filter((it) => it.kind === 'output').slice(0, 4);
   return [...variables.filter((it) => it.kind === 'parameter').slice(0, AXES - outputs.length), ...outputs];

@@ -1,4 +1,4 @@
-/** All runs of a batch in a table of which only the visible rows exist; filter and order stand in the address. */
+/** All runs of a study in a virtual table; filter and order are in the address. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { normalizeMessage, decisiveLine } from '../../../src/domain/failure-groups.ts';
@@ -12,7 +12,7 @@ import { count, duration, figure, Time } from '../parts/time.tsx';
 import { isFailure, readRanges, selectedRuns, variablesOf, type Variable } from '../plots/variables.ts';
 import { changeQuery, hrefOf } from '../router.ts';
 
-/** A column of the table. Numbers can be sorted by; `value` is NaN where there is none. */
+/** A column of the table. Numeric columns are sortable; `value` is NaN where it is missing. */
 interface Column {
   key: string;
   title: string;
@@ -28,7 +28,7 @@ export function BatchRuns({ table, query }: { table: RunTable; query: URLSearchP
   const columns = useMemo(() => columnsOf(table, variables), [table, variables]);
   const filter = query.toString();
   const sort = query.get('sort') ?? 'run';
-  // The parameters of a run do not change: their order is found once.
+  // The parameters of a run do not change: their order is computed once.
   const age = sort.replace('-', '').startsWith('p.') ? 0 : Math.floor(version / CHANGES_PER_ORDER);
   const names = columns.map((it) => it.key).join();
   const order = useMemo(() => orderOf(table, sort, columns), [table, sort, names, age, table.isLoaded]);
@@ -66,10 +66,10 @@ function columnsOf(table: RunTable, variables: readonly Variable[]): Column[] {
   ];
 }
 
-/** So many changes of the table (each 0.4 s apart) share one order by a value that changes: sorting all runs takes a while. */
+/** Number of changes of the table (0.4 s apart) that share one order by a changing value: sorting all runs takes time. */
 const CHANGES_PER_ORDER = 8;
 
-/** All runs in the order asked for; undefined: by number. Runs without the value stand last, whichever the direction. */
+/** Returns all runs in the chosen order; undefined means by number. Runs without the value are last in both directions. */
 function orderOf(table: RunTable, sort: string, columns: readonly Column[]): Uint32Array | undefined {
   const isDown = sort.startsWith('-');
   const value = columns.find((it) => it.key === sort.replace('-', ''))?.value;
@@ -84,7 +84,7 @@ function orderOf(table: RunTable, sort: string, columns: readonly Column[]): Uin
   );
 }
 
-/** Those of the runs that match the query, in the order given. */
+/** Returns the runs that match the query, in the given order. */
 function runsWanted(
   table: RunTable,
   query: URLSearchParams,

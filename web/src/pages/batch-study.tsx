@@ -1,4 +1,4 @@
-/** What was submitted, readable and to be kept as a file. */
+/** The submission of a study: readable, and as a file. */
 import type { BatchSubmission, DistributionType } from '../../../src/contract/types.ts';
 import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
@@ -88,7 +88,7 @@ function describe(distribution: DistributionType): string {
   return `${type}, ${parts.join(', ')}`;
 }
 
-/** As a study file; the writer is fetched when it is needed. */
+/** Returns the submission as a study file; the YAML writer is loaded on demand. */
 function AsYaml({ value }: { value: BatchSubmission }) {
   const [text, setText] = useState('…');
   useEffect(() => {

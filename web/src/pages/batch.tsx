@@ -1,4 +1,4 @@
-/** One batch: how far it is, and behind tabs its course, its runs, their distributions and what was submitted. */
+/** The page of one study: progress, and tabs for overview, runs, distributions and submission. */
 import { useState, type ReactNode } from 'react';
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { post } from '../data/api.ts';

@@ -1,4 +1,4 @@
-/** All batches: what each has come to, how fast it goes, when it will be done. */
+/** The list of studies: outcome, rate and remaining time of each. */
 import { useMemo, useState } from 'react';
 import { BATCH_STATUSES } from '../../../src/contract/enums.ts';
 import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts';
@@ -10,7 +10,7 @@ import { ACTIONS, StatusFilter, Table } from '../parts/table.tsx';
 import { count, minutes, rate, Time } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 
-/** Undefined: deleted since this page was opened. */
+/** Undefined: deleted after this page was opened. */
 type Progress = Map<string, BatchStatusResponse | undefined>;
 
 function merge(before: Progress | undefined, { data }: FeedMessage & { type: 'snapshot' | 'delta' }): Progress {
@@ -21,7 +21,7 @@ function merge(before: Progress | undefined, { data }: FeedMessage & { type: 'sn
   return next;
 }
 
-/** A batch that the feed has not told of: what its counters say. */
+/** The counters of a study without a message from the feed. */
 function asListed(batch: Batch): BatchStatusResponse {
   const { completed_jobs: Completed, failed_jobs: Failed, total_jobs, status } = batch;
   const rest = total_jobs - Completed - Failed;
@@ -103,7 +103,7 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
 function NoBatches() {
   return (
     <Empty title="No study has been submitted yet.">
-      <p>Start a runner where there are cores, then submit a study file:</p>
+      <p>Start a runner on each machine with free cores, then submit a study file:</p>
       <Command text={`simbatch runner --endpoint ${window.location.origin}`} />
       <Command text="simbatch submit study.yaml" />
       <p>

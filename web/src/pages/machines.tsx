@@ -1,4 +1,4 @@
-/** The machines as they are defined, as they run, and one actor of them step by step. */
+/** The machines: their statecharts, their live rates, and one actor step by step. */
 import diagrams from 'virtual:diagrams';
 import { useEffect, useMemo, useState } from 'react';
 import type { Job, JobHistory } from '../../../src/contract/types.ts';
@@ -22,7 +22,7 @@ interface EventLine {
 
 interface Activity {
   counts: Record<string, number>;
-  /** Sums of the last seconds, newest last. */
+  /** Counts of the last seconds, newest last. */
   windows: { at: number; flow: Record<string, number> }[];
   events: EventLine[];
 }
@@ -127,7 +127,7 @@ export default function MachinesPage({ kind, actor }: { kind: string; actor: str
   );
 }
 
-/** Events a second over the last seconds; falls to nothing when nothing comes any more. */
+/** Returns events per second over the last seconds; falls to zero without events. */
 function useRates(windows: Activity['windows'] | undefined): Record<string, number> {
   const [, tick] = useState(0);
   useEffect(() => {
@@ -151,7 +151,7 @@ interface ActorState {
 
 const NO_STEPS: ReplayStep[] = [];
 
-/** What is known of an actor: for a job its whole history, for others what is heard from now on. */
+/** The known events of an actor: the whole history of a job, or the events from now on of others. */
 function useActor(kind: string, actor: string | undefined): ActorState {
   const [state, setState] = useState<ActorState & { topic: string }>();
   const topic = actor === undefined || kind === 'supervisor' ? undefined : `machine/${kind}/${actor}`;
@@ -168,8 +168,8 @@ function useActor(kind: string, actor: string | undefined): ActorState {
           () => {},
         );
     } else if (message.type === 'delta') {
-      const heard = (message.data as { steps: ReplayStep[] }).steps.map((it) => ({ ...it, taken: true }));
-      setState((it) => (it?.topic === topic ? { ...it!, steps: [...it!.steps, ...heard].slice(-500) } : it));
+      const received = (message.data as { steps: ReplayStep[] }).steps.map((it) => ({ ...it, taken: true }));
+      setState((it) => (it?.topic === topic ? { ...it!, steps: [...it!.steps, ...received].slice(-500) } : it));
     }
   });
   return useMemo(

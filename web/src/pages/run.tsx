@@ -1,4 +1,4 @@
-/** One run: its story attempt by attempt, where its parameters lie in their distributions, what came out, how to replay it. */
+/** The page of one run: attempts, parameters as percentiles, result, replay command. */
 import { useMemo, useState } from 'react';
 import { batchIdOf, isJobId } from '../../../src/domain/ids.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
@@ -51,7 +51,7 @@ export function RunPage({ jobId }: { jobId: string }) {
         </Panel>
         <Panel title="Replay on this machine">
           <div className="stack">
-            <p>The same parameters and seed, with the simulation in front of you:</p>
+            <p>The same parameters and seed, on your machine:</p>
             <Command text={`simbatch replay ${job.id}`} />
             <p className="soft small">
               Run {job.run_config.run_id} of <span className="mono">{job.run_config.metadata.simulation_name}</span>,
@@ -139,7 +139,7 @@ function RunHead({
           onAnswer={cancel}
           onClose={() => setAsked(false)}
         >
-          <p>Its simulation is killed if it is running. The other runs of the batch go on.</p>
+          <p>Its simulation is killed if it is running. The other runs of the study continue.</p>
         </Ask>
       )}
     </>
@@ -251,7 +251,7 @@ function Parameters({ job, submission }: { job: Job; submission: BatchSubmission
   );
 }
 
-/** Where a value lies between the least (0) and the greatest (100) that its distribution gives. */
+/** Returns the percentile of a value in its distribution, from 0 to 100. */
 function Percentile({ share }: { share: number | undefined }) {
   if (share === undefined) return <span className="soft">–</span>;
   if (Number.isNaN(share)) return <span className="soft">fixed</span>;
@@ -305,7 +305,7 @@ function Outputs({ result, job }: { result: JobResult | null; job: Job }) {
   );
 }
 
-/** The folder they share once, then what is below it. */
+/** Returns the common folder, and the paths below it. */
 function Files({ paths }: { paths: readonly string[] }) {
   const folders = paths.map((it) => it.slice(0, it.lastIndexOf('/') + 1));
   const folder = folders.reduce((a, b) => (a.length < b.length ? a : b));
@@ -322,7 +322,7 @@ function Files({ paths }: { paths: readonly string[] }) {
   );
 }
 
-/** Telemetry lies with the runner; a file chosen here is read in this page and goes nowhere. */
+/** Telemetry files are on the runner; a file chosen here is read in this page and not sent. */
 function TelemetryFile({ location }: { location: string }) {
   const [Plot, setPlot] = useState<{ View: typeof import('./telemetry.tsx').TelemetryPlot; file: File }>();
   const open = (file: File | undefined): void => {

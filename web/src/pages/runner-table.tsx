@@ -1,4 +1,4 @@
-/** The runners one by one: what each holds, taking it out of service and back, and forgetting one that is gone. */
+/** The table of runners: their runs, draining, resuming, and forgetting. */
 import { useId, useState } from 'react';
 import type { Runner } from '../../../src/contract/types.ts';
 import { post, remove } from '../data/api.ts';
@@ -151,7 +151,7 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
   );
 }
 
-/** What can be done with it now. One that is gone but holds runs says why it cannot be forgotten yet. */
+/** The possible actions. An offline runner that holds runs shows why it cannot be forgotten yet. */
 function Changes({ runner, onChange }: { runner: Runner; onChange: (change: Change) => void }) {
   const note = useId();
   const isDrained = runner.status === 'Maintenance' || runner.drain_reason !== undefined;

@@ -1,4 +1,4 @@
-/** The pool: who is there, and how much of its capacity is used. */
+/** The page of the pool: runners, and use of their capacity. */
 import { useEffect, useRef, useState } from 'react';
 import type { Runner, RunnerListResponse } from '../../../src/contract/types.ts';
 import { useTopic, type FeedMessage } from '../data/live.ts';
@@ -10,7 +10,7 @@ import { RunnerTable } from './runner-table.tsx';
 
 interface Pool {
   runners: Map<string, Runner>;
-  /** The coordinator's clock less this browser's, in ms. */
+  /** The coordinator's clock minus this browser's, in ms. */
   clockOffsetMs: number;
 }
 
@@ -31,7 +31,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
   const held = (it: Runner[]): number => it.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
   const taking = runners.filter((it) => it.status === 'Idle' || it.status === 'Busy');
   const slots = taking.reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0);
-  // Drained runners finish what they hold, and the runs of silent ones wait for them: neither has a place to count against.
+  // Drained and silent runners hold runs but offer no slots: their runs do not count as used capacity.
   const elsewhere = held(runners) - held(taking);
   const series = useSeries(pool.data === undefined ? undefined : [slots, held(taking)]);
   return (
@@ -95,7 +95,7 @@ function NoRunners() {
   return (
     <section className="panel">
       <Empty title="No runner has registered yet.">
-        <p>Start one on each machine that has cores to give:</p>
+        <p>Start one on each machine with free cores:</p>
         <Command text={`simbatch runner --endpoint ${window.location.origin}`} />
       </Empty>
     </section>
@@ -114,7 +114,7 @@ export function Stat({ name, value, note = '' }: { name: string; value: string; 
   );
 }
 
-/** The time, once a second. */
+/** Returns the time, once per second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -126,7 +126,7 @@ function useNow(): number {
 
 const SAMPLES = 900;
 
-/** The values once a second, since the page was opened. */
+/** Returns the values once per second, since the page was opened. */
 function useSeries(values: number[] | undefined): { times: number[]; values: number[][] } {
   const latest = useRef(values);
   latest.current = values;

@@ -1,4 +1,4 @@
-/** Submitting a study: as a form or as a file, two views of one thing; its faults where they are; its design before it runs. */
+/** Submission of a study: as a form or a file, with its faults in place, and a preview of its design. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { stringifyExact } from '../../../src/base/json-writing.ts';
 import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
@@ -20,7 +20,7 @@ export default function SubmitPage() {
   const [isTried, setTried] = useState(false);
   const [isSending, setSending] = useState(false);
   const found = useMemo(() => faultsOf(study), [study]);
-  // Before the first try an empty field is not a fault yet.
+  // Before the first attempt to submit, an empty field is not a fault.
   const faults = refused?.faults.length
     ? refused.faults
     : isTried
@@ -92,7 +92,7 @@ export default function SubmitPage() {
 
 const keys = new WeakMap<BatchSubmission, string>();
 
-/** The same study sent twice (a second click, an answer that was lost) is one batch. */
+/** Makes a repeated submission (a second click, a lost answer) create one study only. */
 function keyOf(study: BatchSubmission): string {
   const key =
     keys.get(study) ??
@@ -111,7 +111,7 @@ async function parse(text: string): Promise<BatchSubmission> {
   const missing = ['simulation', 'monte_carlo', 'dispersions', 'compute', 'early_termination', 'telemetry'].filter(
     (it) => typeof config?.[it as keyof typeof config] !== 'object' || config[it as keyof typeof config] === null,
   );
-  if (missing.length > 0) throw new Error(`This is not a whole study yet: config needs ${missing.join(', ')}.`);
+  if (missing.length > 0) throw new Error(`This is not a complete study: config needs ${missing.join(', ')}.`);
   return value as BatchSubmission;
 }
 

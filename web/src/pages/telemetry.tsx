@@ -1,4 +1,4 @@
-/** The telemetry of one run from a Parquet file that was chosen on this machine. Read here, sent nowhere. */
+/** Telemetry of one run from a local Parquet file, which is read in this page and not sent. */
 import { parquetReadObjects } from 'hyparquet';
 import {
   decompressBrotli,
@@ -17,7 +17,7 @@ interface Telemetry {
 }
 
 const POINTS = 4_000;
-/** Without the package's Snappy: it is WebAssembly, which the page's policy forbids. The reader has its own. */
+/** Decompressors without the package's Snappy, which is WebAssembly and forbidden by the page's policy; the reader has its own. */
 const compressors = {
   GZIP: decompressGzip,
   BROTLI: decompressBrotli,
@@ -32,12 +32,13 @@ async function read(file: File): Promise<Telemetry> {
   const kept = rows.filter((_, at) => at % step === 0);
   const first = kept[0];
   if (first === undefined) throw new Error('The file holds no samples.');
-  if (!('timestamp_ns' in first)) throw new Error('The file has no column timestamp_ns: it is not telemetry of a run.');
+  if (!('timestamp_ns' in first))
+    throw new Error('The file has no column timestamp_ns: it is not the telemetry of a run.');
   const from = first['timestamp_ns'] as bigint;
   const names = Object.keys(first).filter((it) => it !== 'timestamp_ns');
   return {
     secs: kept.map((it) => Number((it['timestamp_ns'] as bigint) - from) / 1e9),
-    // What is no number is a gap, as what is absent: an axis cannot reach it.
+    // A value that is not finite is a gap, like a missing one.
     columns: names.map((name) => ({
       name,
       values: kept.map((it) => (Number.isFinite(it[name]) ? (it[name] as number) : null)),

@@ -1,7 +1,7 @@
-/** Small parts of every page: what to do next, what failed, a question before something is done. */
+/** Small parts of every page: commands to copy, failures, confirmation dialogs. */
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-/** A command (or a path) to be copied into a terminal. */
+/** A command or path to copy into a terminal. */
 export function Command({ text, label = 'Command' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const said = (): void => {
@@ -9,7 +9,7 @@ export function Command({ text, label = 'Command' }: { text: string; label?: str
     window.setTimeout(() => setCopied(false), 1_500);
   };
   const copy = (): void => {
-    // Over plain HTTP from another machine a browser has no clipboard: the text can still be selected.
+    // Over plain HTTP from another machine a browser offers no clipboard; the text can still be selected.
     void navigator.clipboard?.writeText(text).then(said, () => {});
   };
   return (
@@ -76,11 +76,11 @@ export function Panel({
 interface AskProps {
   title: string;
   children?: ReactNode;
-  /** A label asks for a reason as well. */
+  /** With a label the dialog also asks for a reason. */
   reason?: string;
-  /** What is typed is not to be read over one's shoulder. */
+  /** Hides the input like a password. */
   secret?: boolean;
-  /** The button that leaves everything as it is. */
+  /** Label of the button that cancels. */
   refusal?: string;
   action: string;
   danger?: boolean;
@@ -88,7 +88,7 @@ interface AskProps {
   onClose: () => void;
 }
 
-/** A question in front of the page; Escape says no. */
+/** A modal dialog; Escape cancels. */
 export function Ask({
   title,
   children,

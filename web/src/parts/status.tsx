@@ -1,4 +1,4 @@
-/** The states of runs, batches and runners, always as colour and word together. */
+/** States of runs, studies and runners, always as colour and word. */
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { JobStatus } from '../../../src/contract/types.ts';
 import { hrefOf } from '../router.ts';
@@ -13,7 +13,7 @@ export function State({ status }: { status: string }) {
   );
 }
 
-/** The order in which a bar fills: what is done first, what is to be done last. */
+/** Order of the parts of a progress bar: completed runs first, pending runs last. */
 const BAR_ORDER: readonly JobStatus[] = [
   'Completed',
   'Failed',
@@ -29,7 +29,7 @@ interface Counts {
   counts: Record<string, number>;
 }
 
-/** A bar of all runs by state; each part leads to the runs in that state. */
+/** A bar of all runs by state; each part links to the runs in that state. */
 export function StatusBar({ batchId, counts, large = false }: Counts & { large?: boolean }) {
   const total = JOB_STATUSES.reduce((sum, it) => sum + (counts[it] ?? 0), 0);
   const parts = BAR_ORDER.filter((it) => (counts[it] ?? 0) > 0);

@@ -1,18 +1,18 @@
-/** A table that scrolls by itself where it is wider than the page, and the choice of a state above a list. */
+/** A table that scrolls where it is wider than the page, and the state filter of a list. */
 import type { ReactNode } from 'react';
 import { changeQuery } from '../router.ts';
 
 export interface Column {
   name: string;
-  /** Numbers, whose ends stand below each other. */
+  /** Right-aligned, for numbers. */
   right?: boolean;
-  /** Buttons need no visible name over them; a screen reader does. */
+  /** For screen readers only: a column of buttons needs no visible heading. */
   hidden?: boolean;
 }
 
 interface TableProps {
   label: string;
-  /** A text alone is a name. */
+  /** A string is a column with this name. */
   columns: readonly (string | Column)[];
   className?: string;
   /** The rows. */
@@ -42,7 +42,7 @@ export function Table({ label, columns, className, children }: TableProps) {
   );
 }
 
-/** One state or all, kept in the address as `status`. */
+/** Selection of one state or all, kept in the address as `status`. */
 export function StatusFilter({
   label,
   statuses,

@@ -1,4 +1,4 @@
-/** Times as people read them: in the local zone, with UTC on hover; durations and rates in short form. */
+/** Times in the local zone with UTC on hover; durations and rates in short form. */
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const LOCAL_TODAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
@@ -38,7 +38,7 @@ export const minutes = (count: number | undefined): string =>
 const COUNT = new Intl.NumberFormat('en', { useGrouping: true });
 export const count = (value: number): string => COUNT.format(value).replaceAll(',', '\u202f');
 
-/** A number of a parameter or output: six significant digits, no trailing zeros. */
+/** Formats a parameter or output: six significant digits, no trailing zeros. */
 export function figure(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–';
   if (value === 0) return '0';

@@ -1,11 +1,11 @@
-/** A chart by echarts: fetches the library when first shown, follows its size, hands out the instance for events. */
+/** A chart by echarts: loads the library on demand, follows its size, exposes the instance for events. */
 import { useEffect, useRef } from 'react';
 import type { EChartsType } from './echarts.ts';
 
 interface Props {
   label: string;
   height: number;
-  /** A new object draws anew. */
+  /** A new object redraws the chart. */
   option: Record<string, unknown>;
   onReady?: (chart: EChartsType) => void;
 }

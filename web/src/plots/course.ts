@@ -1,9 +1,9 @@
-/** How a batch went on: its runs over the time in which they ended, as lines to plot. */
+/** Progress of a study as lines to plot: runs over the time of their end. */
 import { STATUS_CODE } from '../data/run-columns.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { isFailure } from './variables.ts';
 
-/** What is looked at of the runs: their states, and when they started and ended, in ms since 1970 or NaN. */
+/** States of the runs, and their start and end in ms since 1970 or NaN. */
 type Ends = Pick<RunTable, 'size' | 'status' | 'started' | 'ended'>;
 
 const SLOTS = 240;
@@ -17,11 +17,11 @@ interface Course {
 interface Span {
   from: number;
   to: number;
-  /** How many runs ended in it. */
+  /** Number of runs that ended in it. */
   ended: number;
 }
 
-/** From the first start to the last end; undefined while nothing has ended. */
+/** The time from the first start to the last end; undefined before the first end. */
 function spanOf(table: Ends): Span | undefined {
   let ends = 0;
   let from = Infinity;
@@ -38,7 +38,7 @@ function spanOf(table: Ends): Span | undefined {
   return ends === 0 ? undefined : { from, to, ended: ends };
 }
 
-/** How many have ended up to each time, in equal slots. */
+/** Returns the number of ended runs up to each time, in equal intervals. */
 export function courseOf(table: Ends): Course | undefined {
   const span = spanOf(table);
   if (span === undefined) return undefined;
@@ -67,14 +67,14 @@ interface Pace {
   stepMs: number;
 }
 
-/** Few ends in a step make spikes of single runs; more steps than this cannot be told apart. */
+/** Ends per interval below which single runs show as spikes, and the most distinguishable intervals. */
 const ENDS_PER_STEP = 8;
 const MOST_STEPS = 120;
 const STEPS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map(
   (secs) => secs * 1_000,
 );
 
-/** How many ended per minute, in steps of a round length that hold some ends each. */
+/** Returns the ends per minute, in intervals of a round length with several ends each. */
 export function paceOf(table: Ends): Pace | undefined {
   const span = spanOf(table);
   if (span === undefined) return undefined;
@@ -82,18 +82,18 @@ export function paceOf(table: Ends): Pace | undefined {
   const tookMs = Math.max(to - from, 1_000);
   const leastMs = Math.max((tookMs * ENDS_PER_STEP) / ended, tookMs / MOST_STEPS);
   const stepMs = Math.min(tookMs, STEPS_MS.find((it) => it >= leastMs) ?? leastMs);
-  // A last step that has only begun says little about the pace: it waits until it is half over.
+  // An interval that has just begun gives a poor rate: it is shown when half of it has passed.
   const steps = Math.max(1, Math.round(tookMs / stepMs));
   const ends = new Float64Array(steps);
   for (let run = 0; run < table.size; run += 1) {
     const afterMs = table.ended[run]! - from;
-    // The very last end can lie where the last step ends: it belongs to it.
+    // The last end may be at the end of the last interval: it belongs to it.
     const at = afterMs === steps * stepMs ? steps - 1 : Math.floor(afterMs / stepMs);
     if (table.status[run] !== STATUS_CODE.Cancelled && at < steps) ends[at]! += 1;
   }
   const perMinute = Array.from(ends, (it, at) => (it * 60_000) / Math.min(stepMs, tookMs - at * stepMs));
   const times = perMinute.map((_, at) => (from + at * stepMs) / 1_000);
-  // A step is drawn from its beginning: the last one needs an end.
+  // An interval is drawn from its start: the last one needs an end.
   times.push((from + Math.min(steps * stepMs, tookMs)) / 1_000);
   perMinute.push(perMinute.at(-1)!);
   return { times, perMinute, stepMs };

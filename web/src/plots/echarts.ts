@@ -1,4 +1,4 @@
-/** The parts of echarts that are used. Loaded only when a plot needs it. */
+/** The parts of echarts in use, loaded on demand. */
 import { ParallelChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, ParallelComponent, TooltipComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';

@@ -1,4 +1,4 @@
-/** One distribution: bars of all, selected and failed runs; a range can be drawn with the pointer or typed. */
+/** A histogram with all, selected and failed runs; a range can be selected with the pointer or typed. */
 import { useRef, useState, type PointerEvent } from 'react';
 import { figure } from '../parts/time.tsx';
 import type { Histogram } from './variables.ts';

@@ -1,4 +1,4 @@
-/** Lines over time, or over the number of runs. Redrawn with new data, made anew only when its size, lines or colours change. */
+/** Lines over time or over the number of runs. New data redraw it; it is recreated when its size, lines or colours change. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -8,11 +8,11 @@ import { verticalRange } from './range.ts';
 
 export interface Series {
   name: string;
-  /** The name of a colour of the theme. */
+  /** Name of a colour of the theme. */
   colour: string;
   values: readonly (number | null)[];
   fill?: boolean;
-  /** Thin and without points: the edge of a band. */
+  /** Thin line without points: the edge of a band. */
   edge?: boolean;
   /** Each value holds until the next time. */
   steps?: boolean;
@@ -24,9 +24,9 @@ interface Props {
   times: readonly number[];
   series: readonly Series[];
   height?: number;
-  /** What the horizontal axis shows, when it is not time. */
+  /** Label of the horizontal axis, when it is not time. */
   across?: string;
-  /** The horizontal axis shows no less than this, in its own units. */
+  /** Least range of the horizontal axis, in its own units. */
   leastSpan?: number;
 }
 
@@ -52,7 +52,7 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       made.destroy();
       plot.current = undefined;
     };
-    // The lines are told apart by name; their values follow below.
+    // The lines are distinguished by name; their values follow below.
   }, [theme, names, height, across, leastSpan]);
   useEffect(() => plot.current?.setData(data), [times, series]);
   return (
@@ -72,13 +72,13 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
   );
 }
 
-/** Times as this browser's owner writes them; the day below, where it is not plain. */
+/** Times in the browser's locale; the day below, where it is ambiguous. */
 function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
   const time = new Intl.DateTimeFormat(undefined, {
     hour: 'numeric',
     minute: '2-digit',
     ...(stepSecs < 60 ? { second: '2-digit' } : {}),
-    // Without them, marks within a second would all bear the same time.
+    // Without them, labels within a second would all be equal.
     ...(stepSecs < 1 ? { fractionalSecondDigits: Number.isInteger(stepSecs * 10) ? 1 : 2 } : {}),
   });
   const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
@@ -128,7 +128,7 @@ function options(
         values: (_, ticks, _axis, _space, step) =>
           across === undefined ? timeTicks(ticks, step) : ticks.map((it) => figure(it)),
       },
-      // So close that even a low plot has two marks.
+      // Close enough that even a low plot has two labels.
       { ...axis, size: 58, space: 20, values: (_, ticks) => ticks.map((it) => figure(it)) },
     ],
     series: [

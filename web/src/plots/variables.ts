@@ -1,12 +1,12 @@
 /**
- * What can be plotted of a batch: each parameter and each numeric output as a column over the runs; and which runs are
- * selected, by ranges that all plots share. Pure.
+ * Variables of a study for plots: each parameter and numeric output as a column over the runs, and the selection of runs by
+ * ranges that all plots share. Pure.
  */
 import { STATUS_CODE } from '../data/run-columns.ts';
 import type { RunTable } from '../data/run-table.ts';
 
 export interface Variable {
-  /** Told apart from an output of the same name. */
+  /** Distinct from an output of the same name. */
   key: string;
   name: string;
   kind: 'parameter' | 'output';
@@ -20,10 +20,10 @@ export function variablesOf(table: RunTable): Variable[] {
   ];
 }
 
-/** By the key of a variable: from, to. */
+/** Ranges (from, to) by key of a variable. */
 export type Ranges = ReadonlyMap<string, readonly [number, number]>;
 
-/** `key:from..to`, several separated by `;`. What cannot be read is left out. */
+/** `key:from..to`, several separated by `;`. Invalid parts are ignored. */
 export function readRanges(text: string | null): Ranges {
   const ranges = new Map<string, readonly [number, number]>();
   for (const part of (text ?? '').split(';')) {
@@ -40,7 +40,7 @@ export function writeRanges(ranges: Ranges): string {
   return [...ranges].map(([key, [from, to]]) => `${key}:${end(from)}..${end(to)}`).join(';');
 }
 
-/** Selected runs are 1. Undefined when nothing is selected, which means all. */
+/** Selected runs are 1. Undefined without a selection, which means all. */
 export function selectedRuns(size: number, variables: readonly Variable[], ranges: Ranges): Uint8Array | undefined {
   if (ranges.size === 0) return undefined;
   const mask = new Uint8Array(size).fill(1);
@@ -58,7 +58,7 @@ export const isFailure = (code: number): boolean => code === STATUS_CODE.Failed 
 export interface Histogram {
   from: number;
   to: number;
-  /** Per bin: all runs with a value, the selected ones, and those of them that failed. */
+  /** Per bin: all runs with a value, the selected ones, and the failed ones among these. */
   all: Uint32Array;
   selected: Uint32Array;
   failed: Uint32Array;
@@ -69,14 +69,14 @@ export interface Histogram {
 
 const MOST_BINS = 40;
 
-/** Rice's rule, twice the cube root of the number of values: few values in many bins show a comb and no shape. */
+/** Number of bins by Rice's rule, twice the cube root of the number of values. */
 export function binsFor(values: Float64Array): number {
   let count = 0;
   for (const value of values) if (Number.isFinite(value)) count += 1;
   return Math.min(MOST_BINS, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
 }
 
-/** Equal bins between the least and the greatest value; undefined without values. Figures are of the selected runs. */
+/** Returns equal bins between the least and the greatest value; undefined without values. Statistics are of the selected runs. */
 export function histogramOf(
   values: Float64Array,
   status: Uint8Array,
@@ -120,7 +120,7 @@ export function histogramOf(
   };
 }
 
-/** The mean of the first n values and the half width of its 95 % confidence interval, at up to `points` values of n. */
+/** Returns the mean of the first n values and the half width of its 95 % confidence interval, at up to `points` values of n. */
 export function runningMean(
   values: Float64Array,
   points: number,
@@ -148,7 +148,7 @@ export function runningMean(
   return curve;
 }
 
-/** At most `limit` of the runs that have all these values, evenly spread over the run numbers. */
+/** Returns at most `limit` of the runs that have all these values, evenly spread over the run numbers. */
 export function sampleRuns(size: number, columns: readonly Float64Array[], limit: number): number[] {
   const runs: number[] = [];
   for (let run = 0; run < size; run += 1) if (columns.every((it) => Number.isFinite(it[run]!))) runs.push(run);

@@ -1,4 +1,4 @@
-/** One field of a study: its label, its value by JSON Pointer, and the fault that was found in it. */
+/** One field of a study: its label, its value by JSON Pointer, and its fault. */
 import { createContext, useContext, useId, useState, type ReactNode } from 'react';
 import { seedFromDecimal } from '../../../src/domain/seed.ts';
 import type { BatchSubmission, Fault } from '../../../src/contract/types.ts';
@@ -22,7 +22,7 @@ interface Props {
   pointer: string;
   label: string;
   hint?: string;
-  /** For labels that the table around already shows. */
+  /** Hides a label that the surrounding table shows. */
   hiddenLabel?: boolean;
 }
 
@@ -68,7 +68,7 @@ export function TextField(props: Props & { placeholder?: string }) {
   );
 }
 
-/** Keeps the text as typed, so that `1e` on the way to `1e5` is not taken away; what is no number becomes a fault. */
+/** Keeps the text as typed, so that `1e` before `1e5` is not removed; text that is not a number becomes a fault. */
 export function NumberField(props: Props & { empty?: null }) {
   const { study, change } = useForm();
   const value = memberAt(study, props.pointer);
@@ -94,7 +94,7 @@ export function NumberField(props: Props & { empty?: null }) {
   );
 }
 
-/** What may be anything, since a file may say anything, as the text of a field. */
+/** Returns any value of a file as the text of a field. */
 const shown = (value: unknown): string =>
   typeof value === 'string'
     ? value
@@ -104,7 +104,7 @@ const shown = (value: unknown): string =>
         ? JSON.stringify(value)
         : `${value as number}`;
 
-/** A text that is no number stays a text, for the checks to say so. */
+/** Returns a number, or the text unchanged for validation. */
 function numberOr(text: string): unknown {
   const value = Number(text);
   if (Number.isNaN(value)) return text;

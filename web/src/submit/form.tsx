@@ -1,4 +1,4 @@
-/** The form of a study. Every field shows and changes one member of the submission; the file beside it is the same study. */
+/** The form of a study. Every field edits one member of the submission, which the file view shows too. */
 import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
@@ -116,7 +116,7 @@ function Dispersion({
           defaultValue={name}
           onBlur={(event) => {
             const to = event.target.value.trim();
-            // Two of one name would be one: the later is put back.
+            // Two parameters of one name would merge: the later change is undone.
             if (to === '' || (to !== name && Object.hasOwn(study.config.dispersions, to))) event.target.value = name;
             else if (to !== name) onRename(to);
           }}

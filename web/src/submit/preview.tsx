@@ -1,4 +1,4 @@
-/** The design before it is submitted: the very samples the runs would get, as distributions and in pairs. */
+/** Preview of a design: the samples that the runs will get, as distributions and pairs. */
 import { useDeferredValue, useMemo } from 'react';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';
@@ -17,7 +17,7 @@ interface Design {
   runs: number;
 }
 
-/** Of the whole study the first runs, as many as can be drawn while one types. */
+/** Most runs in the preview, so that it can be drawn while the user types. */
 function designOf(config: BatchConfig): Design | undefined {
   const plan = config.monte_carlo;
   if (!Number.isInteger(plan.runs) || plan.runs <= 0) return undefined;
@@ -32,7 +32,7 @@ function designOf(config: BatchConfig): Design | undefined {
     }
     return { names: [...sampler.names], columns, runs };
   } catch {
-    // What is wrong is said at the field.
+    // The fault is shown at its field.
     return undefined;
   }
 }
@@ -45,9 +45,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
     return (
       <Panel title="Preview">
         <p className="soft">
-          {hasFaults
-            ? 'The preview comes back when the faults are mended.'
-            : 'Add a parameter to see what would be sampled.'}
+          {hasFaults ? 'The preview appears when the faults are corrected.' : 'Add a parameter to see its samples.'}
         </p>
       </Panel>
     );
@@ -89,7 +87,7 @@ const varyingOf = ({ names, columns }: Design): { name: string; values: Float64A
     .map((name, at) => ({ name, values: columns[at]! }))
     .filter(({ values }) => values.some((it) => it !== values[0]));
 
-/** Every pair below the diagonal. */
+/** Draws every pair below the diagonal. */
 function Pairs({ columns }: { columns: { name: string; values: Float64Array }[] }) {
   return (
     <div className="pairs-grid" style={{ gridTemplateColumns: `repeat(${columns.length - 1}, minmax(0, 1fr))` }}>

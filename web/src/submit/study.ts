@@ -1,10 +1,10 @@
-/** A study while it is being filled in: where its members are, what it starts as, and its faults, each with its place. */
+/** A study in the form: access to its members, its initial value, and its faults with their positions. */
 import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
 import { submissionFaults } from '../../../src/domain/submission.ts';
 import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
 
-/** What each distribution needs, and what it starts with. */
+/** Members of each distribution, with initial values. */
 export const DISTRIBUTIONS: { [T in DistributionType['type']]: Extract<DistributionType, { type: T }> } = {
   normal: { type: 'normal', mean: 0, std_dev: 1 },
   uniform: { type: 'uniform', min: 0, max: 1 },
@@ -64,7 +64,7 @@ const partsOf = (pointer: string): string[] =>
     .map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~'));
 export const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** What can be told before the coordinator is asked, which checks everything again. */
+/** Returns faults that need no request; the coordinator validates everything again. */
 export function faultsOf(study: BatchSubmission): Fault[] {
   const faults: Fault[] = [];
   const need = (pointer: string, isFine: (value: unknown) => boolean, detail: string): void => {
