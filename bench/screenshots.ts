@@ -27,7 +27,7 @@ await web.coordinator.submit(descentStudy('descent, stronger gusts', 20_000));
 const waiting = { container: { image: 'none', cpu_request: '64', memory_request: '1Gi' } };
 await web.coordinator.submit(descentStudy('chute variant C', 60, waiting));
 let failed = '';
-for await (const chunk of (await web.coordinator.jobs({ batchIds: [done], statuses: ['Failed'] })).chunks) {
+for await (const chunk of (await web.coordinator.jobs({ batch_id: [done], status: ['Failed'] })).chunks) {
   failed ||= chunk[0]?.id ?? '';
 }
 await pause(2_000);

@@ -64,5 +64,3 @@ export const statusOption = (allowed: readonly string[]): Option =>
 export function texts(text: string, before: string[] = []): string[] {
   return [...before, ...text.split(',').map((part) => part.trim())].filter((part) => part !== '');
 }
-
-export const MAX_INT32 = 2_147_483_647;

@@ -4,7 +4,7 @@
  */
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
-import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/filters.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
   Batch,
   BatchResultsResponse,
@@ -104,7 +104,7 @@ export class Client {
   }
 
   batchesPage(query: BatchFilter = {}, page: PageQuery = {}): Promise<Page<Batch>> {
-    return this.#page(['batches'], { status: query.statuses, name: query.names }, page);
+    return this.#page(['batches'], { ...query }, page);
   }
 
   batchResults(batchId: Uuid, options: ListOptions = {}): AsyncIterable<JobResult> {
@@ -143,8 +143,7 @@ export class Client {
   }
 
   jobsPage(query: JobFilter = {}, page: PageQuery = {}): Promise<Page<Job>> {
-    const { batchIds, statuses, runnerIds, runIds } = query;
-    return this.#page(['jobs'], { batch_id: batchIds, status: statuses, runner_id: runnerIds, run_id: runIds }, page);
+    return this.#page(['jobs'], { ...query }, page);
   }
 
   cancelJob(jobId: Uuid, reason?: string): Promise<Job> {
@@ -152,7 +151,7 @@ export class Client {
   }
 
   runners(query: RunnerFilter = {}): Promise<RunnerListResponse> {
-    return this.#call({ method: 'GET', path: ['runners'], query: { status: query.statuses, tag: query.tags } });
+    return this.#call({ method: 'GET', path: ['runners'], query: { ...query } });
   }
 
   runner(runnerId: string): Promise<Runner> {

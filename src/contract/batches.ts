@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';
+import { LIMITS } from './limits.ts';
 import { double, int32, timestamp, uuid } from './scalars.ts';
 
 export const Batch = named(
@@ -53,7 +54,9 @@ export type BatchResultsResponse = Static<typeof BatchResultsResponse>;
 export const CancelRequest = named(
   'CancelRequest',
   'Why something is cancelled.',
-  submitted({ reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept as the error message.' })) }),
+  submitted({
+    reason: Type.Optional(Type.String({ maxLength: LIMITS.reasonLength, description: 'Kept as the error message.' })),
+  }),
 );
 export type CancelRequest = Static<typeof CancelRequest>;
 

@@ -4,6 +4,8 @@
 export const LIMITS = {
   nameLength: 200,
   textLength: 10_000,
+  /** The reason of a cancellation or of a drain. */
+  reasonLength: 1_000,
   dispersions: 10_000,
   conditions: 1_000,
   variables: 10_000,

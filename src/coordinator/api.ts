@@ -4,7 +4,7 @@
  */
 import type { SimbatchError } from '../domain/errors.ts';
 import type { Sampler } from '../domain/sampling/sampler.ts';
-import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/filters.ts';
+import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
   Batch,
   BatchStatusResponse,

@@ -5,19 +5,16 @@
 import { SimbatchError } from '../domain/errors.ts';
 import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
-  BatchStatus,
   BatchSubmission,
   CancelRequest,
   ClaimRequest,
   CompleteRequest,
   FailRequest,
   HeartbeatRequest,
-  JobStatus,
   LimitsResponse,
   RegisterRequest,
   ReportOutcome,
   ReportsRequest,
-  RunnerStatus,
   SignOffRequest,
   StartRequest,
 } from '../contract/types.ts';
@@ -116,13 +113,7 @@ export const handlers = {
       call.body as BatchSubmission,
       call.idempotencyKey === undefined ? {} : { idempotencyKey: call.idempotencyKey, bodyDigest: call.bodyDigest() },
     ),
-  listBatches: async (coordinator, { query, page }) =>
-    list(
-      await coordinator.batches(
-        given({ statuses: query['status'] as BatchStatus[], names: query['name'] as string[] }),
-        page,
-      ),
-    ),
+  listBatches: async (coordinator, { query, page }) => list(await coordinator.batches(filterOf(query), page)),
   getBatch: (coordinator, call) => coordinator.batch(call.id),
   getBatchResults: async (coordinator, call) => {
     const { batch, results } = await coordinator.batchResults(call.id, call.page);
@@ -140,25 +131,13 @@ export const handlers = {
   exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
-  listJobs: async (coordinator, { query, page }) =>
-    list(
-      await coordinator.jobs(
-        given({
-          batchIds: query['batch_id'] as string[],
-          statuses: query['status'] as JobStatus[],
-          runnerIds: query['runner_id'] as string[],
-          runIds: query['run_id'] as number[],
-        }),
-        page,
-      ),
-    ),
+  listJobs: async (coordinator, { query, page }) => list(await coordinator.jobs(filterOf(query), page)),
   getJob: (coordinator, call) => coordinator.job(call.id),
   getJobResult: (coordinator, call) => coordinator.jobResult(call.id),
   getJobHistory: (coordinator, call) => coordinator.jobHistory(call.id),
   cancelJob: (coordinator, call) => coordinator.cancelJob(call.id, reasonOf(call)),
 
-  listRunners: (coordinator, { query }) =>
-    coordinator.runners(given({ statuses: query['status'] as RunnerStatus[], tags: query['tag'] as string[] })),
+  listRunners: (coordinator, { query }) => coordinator.runners(filterOf(query)),
   getRunner: (coordinator, call) => coordinator.runner(call.id),
   drainRunner: (coordinator, call) => coordinator.drain(call.id, call.query['reason'] as string | undefined),
   resumeRunner: (coordinator, call) => coordinator.resume(call.id),
@@ -192,10 +171,8 @@ export const handlers = {
 } satisfies Record<string, Handler>;
 export type HandlerName = keyof typeof handlers;
 
-/** Returns the defined members: a filter that was not given must not be passed on as undefined. */
-function given<T extends object>(members: T): Partial<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
+/** The filter in a query: its parameters without those of the page. */
+const filterOf = ({ limit: _limit, cursor: _cursor, ...filter }: Query): object => filter;
 
 /** Adds the problem to a refused report: layers below HTTP know no status. */
 function outcomeOf(judgement: ReportJudgement): ReportOutcome {

@@ -2,7 +2,7 @@
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../base/package.ts';
 import { STATUS_OF } from './response/problem.ts';
-import type { QueryParameter } from './request/query.ts';
+import type { QueryParameter } from '../contract/queries.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import { registry } from '../contract/build.ts';

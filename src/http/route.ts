@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { TokenScope } from '../contract/types.ts';
 import type { HandlerName } from './handlers.ts';
-import type { QueryParameters } from './request/query.ts';
+import type { QueryParameters } from '../contract/queries.ts';
 import type { NamedSchema } from '../contract/build.ts';
 
 /** The scope that a credential needs. `open` needs no credential. */

@@ -2,37 +2,23 @@
  * The table of all endpoints. The router, validation, access, the API description and the tests of the documentation are
  * derived from it: adding an endpoint is one entry here, one handler, and its lines in docs/api.md.
  */
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../contract/enums.ts';
+import {
+  BATCH_FILTER,
+  JOB_FILTER,
+  PAGE_QUERY,
+  REASON_QUERY,
+  RUNNER_FILTER,
+  RUN_RANGE_QUERY,
+} from '../contract/queries.ts';
 import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
 import { DESIGN_TYPES } from './handlers.ts';
-import type { QueryParameters } from './request/query.ts';
 import type { Route } from './route.ts';
 import * as batches from '../contract/batches.ts';
 import * as jobs from '../contract/jobs.ts';
 import { HealthResponse, LimitsResponse } from '../contract/problem.ts';
 import * as reports from '../contract/reports.ts';
 import * as runners from '../contract/runners.ts';
-import { INT32_MAX, LIMITS } from '../contract/limits.ts';
 import * as study from '../contract/study.ts';
-
-const page: QueryParameters = {
-  limit: {
-    kind: 'integer',
-    list: false,
-    minimum: 1,
-    maximum: LIMITS.pageSize,
-    description: 'Send a page of at most this many. Without it the whole list is streamed.',
-  },
-  cursor: {
-    kind: 'text',
-    list: false,
-    maxLength: 1_000,
-    description: 'Position of the page, from the `Link` header of the previous page.',
-  },
-};
-const reason: QueryParameters = {
-  reason: { kind: 'text', list: false, maxLength: 1_000, description: 'The reason, shown with the runner.' },
-};
 
 const studies: Route[] = [
   {
@@ -62,11 +48,7 @@ const studies: Route[] = [
     scope: 'read',
     handler: 'listBatches',
     answer: 'list',
-    query: {
-      status: { kind: 'enum', list: true, values: BATCH_STATUSES, description: 'Only batches in one of these states.' },
-      name: { kind: 'text', list: true, description: 'Only batches of one of these names.' },
-      ...page,
-    },
+    query: { ...BATCH_FILTER, ...PAGE_QUERY },
     response: batches.BatchList,
     errors: [],
   },
@@ -92,7 +74,7 @@ const studies: Route[] = [
     scope: 'read',
     handler: 'getBatchResults',
     answer: 'list',
-    query: page,
+    query: PAGE_QUERY,
     response: batches.BatchResultsResponse,
     errors: [],
   },
@@ -128,14 +110,7 @@ const studies: Route[] = [
         values: DESIGN_FORMATS,
         description: 'The format; takes precedence over `Accept`.',
       },
-      from: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The first run.' },
-      to: {
-        kind: 'integer',
-        list: false,
-        minimum: 0,
-        maximum: INT32_MAX,
-        description: 'The run before which to stop.',
-      },
+      ...RUN_RANGE_QUERY,
     },
     errors: [],
   },
@@ -209,17 +184,7 @@ const jobRoutes: Route[] = [
     scope: 'read',
     handler: 'listJobs',
     answer: 'list',
-    query: {
-      batch_id: { kind: 'uuid', list: true, description: 'Only jobs of one of these batches.' },
-      status: { kind: 'enum', list: true, values: JOB_STATUSES, description: 'Only jobs in one of these states.' },
-      runner_id: {
-        kind: 'runner-id',
-        list: true,
-        description: 'Only jobs that one of these runners holds or held last.',
-      },
-      run_id: { kind: 'int32', list: true, description: 'Only these runs of their batch.' },
-      ...page,
-    },
+    query: { ...JOB_FILTER, ...PAGE_QUERY },
     response: jobs.JobList,
     errors: [],
   },
@@ -284,15 +249,7 @@ const pool: Route[] = [
     scope: 'read',
     handler: 'listRunners',
     answer: 'plain',
-    query: {
-      status: {
-        kind: 'enum',
-        list: true,
-        values: RUNNER_STATUSES,
-        description: 'Only runners in one of these states.',
-      },
-      tag: { kind: 'text', list: true, description: 'Only runners with one of these tags.' },
-    },
+    query: RUNNER_FILTER,
     response: runners.RunnerListResponse,
     errors: [],
   },
@@ -318,7 +275,7 @@ const pool: Route[] = [
     scope: 'operate',
     handler: 'drainRunner',
     answer: 'plain',
-    query: reason,
+    query: REASON_QUERY,
     response: runners.Runner,
     errors: ['illegal-transition'],
   },

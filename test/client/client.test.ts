@@ -45,7 +45,7 @@ describe('client/client', () => {
       response.end(JSON.stringify([{ id: at * 2 }, { id: at * 2 + 1 }]));
     };
     const ids: unknown[] = [];
-    for await (const job of client.jobs({ statuses: ['Running', 'Failed'], batchIds: ['b'] }, { pageSize: 2 }))
+    for await (const job of client.jobs({ batch_id: ['b'], status: ['Running', 'Failed'] }, { pageSize: 2 }))
       ids.push(job.id);
     expect(ids).to.deep.equal([0, 1, 2, 3, 4, 5]);
     const query = 'batch_id=b&status=Running&status=Failed&limit=2';

@@ -85,7 +85,7 @@ describe('a coordinator with many connections', function () {
     try {
       for (let count = 0; count < 20; count += 1) expect((await client.submit(study())).total_jobs).to.equal(10);
       let listed = 0;
-      for await (const job of client.jobs({ batchIds: [batchId] }, { pageSize: 10_000 }))
+      for await (const job of client.jobs({ batch_id: [batchId] }, { pageSize: 10_000 }))
         if (job.status !== 'Failed') listed += 1;
       expect(listed).to.equal(200_000);
     } finally {

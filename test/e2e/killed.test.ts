@@ -17,7 +17,7 @@ async function recount(
   const { batch, jobs_by_status: told } = await client.batch(batchId);
   const counted = Object.fromEntries(Object.keys(told).map((it) => [it, 0])) as Record<JobStatus, number>;
   const jobs: Job[] = [];
-  for await (const job of client.jobs({ batchIds: [batchId] })) {
+  for await (const job of client.jobs({ batch_id: [batchId] })) {
     jobs.push(job);
     counted[job.status] += 1;
   }
@@ -60,7 +60,7 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
     expect(all).to.have.length(submitted.length);
     await until(async () => {
       await sleep(50);
-      return (await client.batchesPage({ statuses: ['Pending', 'Running'] })).items.length === 0;
+      return (await client.batchesPage({ status: ['Pending', 'Running'] })).items.length === 0;
     }, work);
     for (const it of runners) it.stop();
     await work;

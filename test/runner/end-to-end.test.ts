@@ -59,7 +59,7 @@ describe('runner: end to end', () => {
     for await (const result of client.batchResults(batch_id, { pageSize: 7 })) results.push(result);
     const runs = results.map((result) => Number(result.metadata['run_id'])).sort((a, b) => a - b);
     expect(runs).to.deep.equal(Array.from({ length: RUNS }, (_, run) => run));
-    const [job] = (await client.jobsPage({ batchIds: [batch_id], runIds: [7] })).items;
+    const [job] = (await client.jobsPage({ batch_id: [batch_id], run_id: [7] })).items;
     expect(job?.run_config.metadata.seed).to.equal(9223372036854775807n);
     const mine = results.find((result) => result.metadata['run_id'] === 7);
     expect(mine?.metadata['doubled']).to.equal(2 * Number(job?.run_config.parameters['mass']));

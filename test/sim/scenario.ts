@@ -187,7 +187,7 @@ async function finish(stage: Stage): Promise<void> {
   }
   for (const id of stage.batches) {
     const { batch, jobs_by_status } = await stage.api.batch(id);
-    const listed = await all(await stage.api.jobs({ batchIds: [id] }));
+    const listed = await all(await stage.api.jobs({ batch_id: [id] }));
     insist(listed.length === batch.total_jobs, () => `batch ${id} lists ${listed.length} of ${batch.total_jobs} jobs`);
     for (const [status, count] of Object.entries(jobs_by_status)) {
       const shown = listed.filter((it) => it.status === status).length;

@@ -272,7 +272,7 @@ const OUTPUTS = ['execution_time_secs', 'miss_distance', 'peak_heat_rate', 'touc
 /** What a file must hold, as the coordinator has it. */
 async function storedRows(coordinator: Coordinator, batchId: string): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const chunk of (await coordinator.jobs({ batchIds: [batchId] })).chunks) {
+  for await (const chunk of (await coordinator.jobs({ batch_id: [batchId] })).chunks) {
     for (const job of chunk) {
       const { metadata, execution_time_secs } = await coordinator.jobResult(job.id);
       const outputs: Row = { execution_time_secs, ...metadata };

@@ -38,7 +38,7 @@ describe('pages of the dashboard', function () {
       if (batch.status === 'Completed') break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    for await (const chunk of (await web.coordinator.jobs({ batchIds: [batchId], statuses: ['Failed'] })).chunks) {
+    for await (const chunk of (await web.coordinator.jobs({ batch_id: [batchId], status: ['Failed'] })).chunks) {
       failedId ??= chunk[0]!.id;
     }
     await web.coordinator.submit(

@@ -142,7 +142,7 @@ async function report(ended: BatchStatusResponse, summary: ResultSummary, tookSe
 /** Failures other than the early termination that the study asks for. */
 async function unexpectedFailures(client: Client, { batch }: BatchStatusResponse): Promise<Job[]> {
   const unexpected: Job[] = [];
-  for await (const job of client.jobs({ batchIds: [batch.id], statuses: ['Failed', 'Timeout', 'Cancelled'] })) {
+  for await (const job of client.jobs({ batch_id: [batch.id], status: ['Failed', 'Timeout', 'Cancelled'] })) {
     const { attempts } = await client.jobHistory(job.id);
     if (attempts.at(-1)?.reason !== 'early_termination') unexpected.push(job);
   }
@@ -159,7 +159,7 @@ async function listLocations(
   await writeLine(`\nartifacts    ${here(outputDir)}/<runner>/: trajectory, telemetry (Parquet) and log of every run`);
   await writeLine(`results      ${here(csv)}: parameters and outputs of every run`);
   for await (const { run_config, assigned_runner } of client.jobs(
-    { batchIds: [batch.id], statuses: ['Completed'] },
+    { batch_id: [batch.id], status: ['Completed'] },
     { pageSize: 1 },
   )) {
     const { run_id } = run_config;

@@ -5,7 +5,7 @@
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobResult, JobStatus, Uuid } from '../../contract/types.ts';
-import type { BatchFilter, JobFilter } from '../../contract/filters.ts';
+import type { BatchFilter, JobFilter } from '../../contract/queries.ts';
 import type { Listing, PageRequest } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
@@ -91,8 +91,8 @@ async function* allBatches(
 
 export function batches(core: Core, filter: BatchFilter, page: PageRequest = {}): Promise<Listing<Batch>> {
   const matches = ({ value, context }: BatchState): boolean =>
-    (isEmpty(filter.statuses) || filter.statuses?.includes(value) === true) &&
-    (isEmpty(filter.names) || filter.names?.includes(context.name) === true);
+    (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
+    (isEmpty(filter.name) || filter.name?.includes(context.name) === true);
   return open(core, async (snapshot) => {
     let total: number | undefined;
     if (page.limit !== undefined) {
@@ -111,11 +111,11 @@ async function* wantedBatches(
   filter: JobFilter,
   after: Uuid | undefined,
 ): AsyncIterable<BatchState> {
-  if (isEmpty(filter.batchIds)) {
+  if (isEmpty(filter.batch_id)) {
     yield* allBatches(snapshot, after, true);
     return;
   }
-  for (const batchId of [...new Set(filter.batchIds)].sort()) {
+  for (const batchId of [...new Set(filter.batch_id)].sort()) {
     if (after !== undefined && batchId < after) continue;
     const record = snapshot.get(keys.batch(batchId));
     if (record !== undefined) yield decodeBatch(record);
@@ -123,9 +123,9 @@ async function* wantedBatches(
 }
 
 export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Promise<Listing<Job>> {
-  const statuses = new Set(isEmpty(filter.statuses) ? JOB_STATUSES : filter.statuses);
+  const statuses = new Set(isEmpty(filter.status) ? JOB_STATUSES : filter.status);
   return open(core, async (snapshot) => {
-    const isCounted = isEmpty(filter.runnerIds) && isEmpty(filter.runIds);
+    const isCounted = isEmpty(filter.runner_id) && isEmpty(filter.run_id);
     let total: number | undefined;
     if (page.limit !== undefined && isCounted) {
       total = 0;
@@ -167,11 +167,11 @@ async function* jobsOf(
   size: number,
 ): AsyncIterable<JobState[]> {
   const { totalJobs, batchId, cancelRequested } = batch.context;
-  const runners = isEmpty(filter.runnerIds) ? undefined : new Set(filter.runnerIds);
+  const runners = isEmpty(filter.runner_id) ? undefined : new Set(filter.runner_id);
   const matches = ({ value, context }: JobState): boolean =>
     statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
-  if (!isEmpty(filter.runIds)) {
-    yield namedRuns(snapshot, batch, filter.runIds ?? [], from).filter(matches);
+  if (!isEmpty(filter.run_id)) {
+    yield namedRuns(snapshot, batch, filter.run_id ?? [], from).filter(matches);
     return;
   }
   // All untouched runs have the same state and no runner.

@@ -17,7 +17,7 @@ import type {
   RunnerListResponse,
   Uuid,
 } from '../../contract/types.ts';
-import type { RunnerFilter } from '../../contract/filters.ts';
+import type { RunnerFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
@@ -125,8 +125,8 @@ export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerL
   }
   const wanted = all.filter(
     (it) =>
-      (isEmpty(filter.statuses) || filter.statuses?.includes(it.status) === true) &&
-      (isEmpty(filter.tags) || filter.tags?.some((tag) => it.tags.includes(tag)) === true),
+      (isEmpty(filter.status) || filter.status?.includes(it.status) === true) &&
+      (isEmpty(filter.tag) || filter.tag?.some((tag) => it.tags.includes(tag)) === true),
   );
   const connected = wanted.filter((it) => it.status !== 'Offline');
   return {

@@ -2,17 +2,9 @@
 import { closestMatch } from '../../base/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { shown } from '../../contract/validation/validation-errors.ts';
+import type { QueryParameter, QueryParameters } from '../../contract/queries.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { RUNNER_ID_PATTERN, UUID_PATTERN } from '../../contract/patterns.ts';
-
-/** Declaration of a parameter. A `list` one takes several values, by repetition or comma. */
-export type QueryParameter = { description: string } & (
-  | { kind: 'enum'; list: boolean; values: readonly string[] }
-  | { kind: 'uuid' | 'runner-id' | 'int32' | 'text'; list: true }
-  | { kind: 'integer'; list: false; minimum: number; maximum: number }
-  | { kind: 'text'; list: false; maxLength: number }
-);
-export type QueryParameters = Record<string, QueryParameter>;
 
 /** Values by parameter; absent parameters are absent. */
 export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LIMITS } from '../../contract/limits.ts';
 
 export interface ArtifactLimits {
   files: number;
@@ -13,14 +14,14 @@ export interface ArtifactLimits {
   metadataValues: number;
 }
 
-/** Within what the coordinator accepts (docs/api.md). */
+/** Below the limits of the coordinator. */
 export const ARTIFACT_LIMITS: ArtifactLimits = {
-  files: 20_000,
+  files: LIMITS.outputFiles / 5,
   pathLength: 4 << 20,
   depth: 64,
   metadataBytes: 1 << 20,
-  metadataDepth: 30,
-  metadataValues: 50_000,
+  metadataDepth: LIMITS.freeFormDepth - 2,
+  metadataValues: LIMITS.freeFormValues / 2,
 };
 
 export interface Artifacts {

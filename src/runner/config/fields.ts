@@ -4,6 +4,7 @@
  */
 import { isAbsolute, resolve } from 'node:path';
 import { VARIABLE_PATTERN } from '../attempt/environment.ts';
+import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
 
 export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean';
@@ -156,7 +157,6 @@ export class Unfit extends Error {
   }
 }
 
-const LARGEST_INT32 = 2 ** 31 - 1;
 const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
 
 /** Engines become parts of variable names and are matched against `simulation.name`; so they stay simple. */
@@ -165,7 +165,9 @@ const RUNNER_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
 
 export function text(given: Given): string {
   if (typeof given.value !== 'string' || given.value.trim() === '') throw new Unfit('must be a text that is not empty');
-  if (given.value.length > 200) throw new Unfit('must have at most 200 characters');
+  if (given.value.length > LIMITS.nameLength) {
+    throw new Unfit(`must have at most ${String(LIMITS.nameLength)} characters`);
+  }
   return given.value;
 }
 
@@ -221,10 +223,10 @@ export function variables(given: Given): readonly string[] {
 }
 
 /** An integer in [least, most]. */
-export function integer(given: Given, least: number, most = LARGEST_INT32): number {
+export function integer(given: Given, least: number, most = INT32_MAX): number {
   const value = numeric(given.value, /^\d{1,10}$/);
   if (!Number.isInteger(value) || value < least || value > most) {
-    const bound = most === LARGEST_INT32 ? '' : ` and at most ${String(most)}`;
+    const bound = most === INT32_MAX ? '' : ` and at most ${String(most)}`;
     throw new Unfit(`must be a whole number of at least ${String(least)}${bound}`);
   }
   return value;

@@ -1,7 +1,7 @@
 /** Listings: filters, order, pages, runs that nothing happened to, and one instant for all that is shown. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import type { JobFilter } from '../../../src/contract/filters.ts';
+import type { JobFilter } from '../../../src/contract/queries.ts';
 import type { Listing, PageRequest } from '../../../src/coordinator/api.ts';
 import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
 
@@ -38,18 +38,18 @@ describe('system/listings', () => {
 
   it('filter', async () => {
     const table: [JobFilter, string][] = [
-      [{ batchIds: [first] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe'],
-      [{ batchIds: [second, first, second] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
-      [{ batchIds: ['nothing'] }, ''],
-      [{ statuses: ['Cancelled'] }, '2Ca +0Ca +1Ca +2Ca'],
-      [{ statuses: ['Pending', 'Running'] }, '1Ru 4Pe 5Pe'],
-      [{ statuses: ['Failed'] }, ''],
-      [{ runnerIds: ['a'] }, '0Co 3Cl'],
-      [{ runnerIds: ['a', 'b'], statuses: ['Running', 'Claimed'] }, '1Ru 3Cl'],
-      [{ runnerIds: ['ghost'] }, ''],
-      [{ runIds: [5, 1, 1, 99] }, '1Ru 5Pe +1Ca'],
-      [{ runIds: [4], statuses: ['Pending'] }, '4Pe'],
-      [{ statuses: [], batchIds: [], runnerIds: [], runIds: [] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
+      [{ batch_id: [first] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe'],
+      [{ batch_id: [second, first, second] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
+      [{ batch_id: ['nothing'] }, ''],
+      [{ status: ['Cancelled'] }, '2Ca +0Ca +1Ca +2Ca'],
+      [{ status: ['Pending', 'Running'] }, '1Ru 4Pe 5Pe'],
+      [{ status: ['Failed'] }, ''],
+      [{ runner_id: ['a'] }, '0Co 3Cl'],
+      [{ runner_id: ['a', 'b'], status: ['Running', 'Claimed'] }, '1Ru 3Cl'],
+      [{ runner_id: ['ghost'] }, ''],
+      [{ run_id: [5, 1, 1, 99] }, '1Ru 5Pe +1Ca'],
+      [{ run_id: [4], status: ['Pending'] }, '4Pe'],
+      [{ status: [], batch_id: [], runner_id: [], run_id: [] }, '0Co 1Ru 2Ca 3Cl 4Pe 5Pe +0Ca +1Ca +2Ca'],
     ];
     for (const [filter, expected] of table) expect(await shown(filter), JSON.stringify(filter)).to.equal(expected);
   });
@@ -66,7 +66,7 @@ describe('system/listings', () => {
   }
 
   it('come in pages that together are the whole', async () => {
-    for (const filter of [{}, { statuses: ['Cancelled' as const] }, { runnerIds: ['a'] }, { runIds: [1, 2] }]) {
+    for (const filter of [{}, { status: ['Cancelled' as const] }, { runner_id: ['a'] }, { run_id: [1, 2] }]) {
       const whole = await all(await scene.api.jobs(filter));
       for (let limit = 1; limit <= whole.length + 1; limit += 1) {
         const parts = await pages(limit, (page) => scene.api.jobs(filter, page));
@@ -80,15 +80,15 @@ describe('system/listings', () => {
 
   it('know their number where it costs nothing', async () => {
     expect((await scene.api.jobs({}, { limit: 1 })).total).to.equal(9);
-    expect((await scene.api.jobs({ statuses: ['Cancelled'] }, { limit: 1 })).total).to.equal(4);
-    expect((await scene.api.jobs({ runnerIds: ['a'] }, { limit: 1 })).total).to.equal(undefined);
-    expect((await scene.api.batches({ names: ['second'] }, { limit: 1 })).total).to.equal(1);
+    expect((await scene.api.jobs({ status: ['Cancelled'] }, { limit: 1 })).total).to.equal(4);
+    expect((await scene.api.jobs({ runner_id: ['a'] }, { limit: 1 })).total).to.equal(undefined);
+    expect((await scene.api.batches({ name: ['second'] }, { limit: 1 })).total).to.equal(1);
   });
 
   it('of batches filter by status and name', async () => {
     const names = async (filter: object) => (await all(await scene.api.batches(filter))).map((it) => it.name);
-    expect(await names({ statuses: ['Cancelled', 'Completed'] })).to.deep.equal(['second', 'third']);
-    expect(await names({ names: ['first', 'third'], statuses: ['Running'] })).to.deep.equal(['first']);
+    expect(await names({ status: ['Cancelled', 'Completed'] })).to.deep.equal(['second', 'third']);
+    expect(await names({ name: ['first', 'third'], status: ['Running'] })).to.deep.equal(['first']);
   });
 
   it('of results have those of ended runs', async () => {

@@ -133,7 +133,7 @@ describe('system/pool', () => {
       'd Idle',
     ]);
     expect(counts).to.deep.equal({ active_runners: 3, offline_runners: 1, total_capacity: 4 });
-    const lab = await scene.api.runners({ tags: ['lab'], statuses: ['Maintenance', 'Offline'] });
+    const lab = await scene.api.runners({ tag: ['lab'], status: ['Maintenance', 'Offline'] });
     expect(lab.runners.map((it) => it.id)).to.deep.equal(['b']);
   });
 });

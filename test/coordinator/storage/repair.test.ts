@@ -104,7 +104,7 @@ describe('coordinator/repair', () => {
     }
     const statuses: Record<string, string[]> = {};
     for (const { id } of (await all(await coordinator.batches({}))) as { id: string }[]) {
-      const jobs = await all(await coordinator.jobs({ batchIds: [id] }));
+      const jobs = await all(await coordinator.jobs({ batch_id: [id] }));
       statuses[id] = jobs.map((it) => it.status);
     }
     await coordinator.close();

@@ -71,7 +71,7 @@ describe('forgetting', () => {
     const batchId = await ended(1_200);
     const other = await ended(20);
     const { value: some } = await (
-      await coordinator.jobs({ batchIds: [batchId] })
+      await coordinator.jobs({ batch_id: [batchId] })
     ).chunks[Symbol.asyncIterator]().next();
     const jobId = some[0].id as Uuid;
     expect((await coordinator.deleteBatch(batchId)).id).to.equal(batchId);

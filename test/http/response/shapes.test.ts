@@ -63,12 +63,12 @@ describe('http/routes: every route', () => {
       {
         operation: 'jobs',
         args: [
-          { batchIds: [BATCH_ID], statuses: ['Pending', 'Running', 'Failed'], runnerIds: ['a', 'b'], runIds: [3] },
+          { batch_id: [BATCH_ID], status: ['Pending', 'Running', 'Failed'], runner_id: ['a', 'b'], run_id: [3] },
           {},
         ],
       },
-      { operation: 'batches', args: [{ statuses: ['Running'], names: ['a,b', 'c'] }, {}] },
-      { operation: 'runners', args: [{ statuses: ['Idle'], tags: ['gpu'] }] },
+      { operation: 'batches', args: [{ status: ['Running'], name: ['a,b', 'c'] }, {}] },
+      { operation: 'runners', args: [{ status: ['Idle'], tag: ['gpu'] }] },
     ]);
   });
 });

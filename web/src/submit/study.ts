@@ -1,5 +1,6 @@
 /** A study in the form: access to its members, its initial value, and its faults with their positions. */
 import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
+import { INT32_MAX } from '../../../src/contract/limits.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
 import { submissionFaults } from '../../../src/domain/submission.ts';
 import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
@@ -71,8 +72,7 @@ export function faultsOf(study: BatchSubmission): Fault[] {
     if (!isFine(memberAt(study, pointer))) faults.push({ pointer, detail });
   };
   const isText = (it: unknown): boolean => typeof it === 'string' && it.trim() !== '';
-  const isCount = (it: unknown): boolean =>
-    Number.isInteger(it) && (it as number) >= 0 && (it as number) <= 2 ** 31 - 1;
+  const isCount = (it: unknown): boolean => Number.isInteger(it) && (it as number) >= 0 && (it as number) <= INT32_MAX;
   need('/name', isText, 'a study needs a name');
   need('/config/simulation/name', isText, 'which simulation is to run?');
   need('/config/simulation/duration_minutes', isCount, 'must be a whole number, 0 or more');

@@ -34,7 +34,7 @@ export function runnersCommand(): Command {
     .option('--tag <tags>', 'only those with one of these tags', texts)
     .action(async (flags: RunnersFlags) => {
       const client = await connect(flags);
-      const pool = await client.runners({ statuses: flags.status ?? [], tags: flags.tag ?? [] });
+      const pool = await client.runners({ status: flags.status ?? [], tag: flags.tag ?? [] });
       if (flags.output === 'json') return writeJson(pool);
       if (pool.runners.length === 0) {
         const filters = { '--status': flags.status, '--tag': flags.tag };

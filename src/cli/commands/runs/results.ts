@@ -62,7 +62,7 @@ async function showSummary(client: Client, batchId: Uuid, format: string): Promi
 async function showResults(client: Client, batchId: Uuid, format: string, withParameters: boolean): Promise<void> {
   const outcomes = (): AsyncIterable<Outcome> => {
     const results = client.batchResults(batchId);
-    return withParameters ? joined(results, client.jobs({ batchIds: [batchId] })) : alone(results);
+    return withParameters ? joined(results, client.jobs({ batch_id: [batchId] })) : alone(results);
   };
   switch (format) {
     case 'csv':
@@ -141,7 +141,7 @@ function tableRow(result: JobResult): (string | number)[] {
 /** The parameters and results of every run as a CSV file. */
 export async function writeResultsFile(client: Client, batchId: Uuid, path: string): Promise<void> {
   await writeFileFrom(path, (put) =>
-    writeCsv(() => joined(client.batchResults(batchId), client.jobs({ batchIds: [batchId] })), put),
+    writeCsv(() => joined(client.batchResults(batchId), client.jobs({ batch_id: [batchId] })), put),
   );
 }
 

@@ -3,15 +3,8 @@ import type { Command } from 'commander';
 import { JOB_STATUSES } from '../../../contract/enums.ts';
 import type { Job, JobStatus } from '../../../contract/types.ts';
 import { formatTimestamp } from '../../terminal/format.ts';
-import {
-  statusOption,
-  clientCommand,
-  connect,
-  integerBetween,
-  MAX_INT32,
-  texts,
-  type ClientFlags,
-} from '../../options.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import { statusOption, clientCommand, connect, integerBetween, texts, type ClientFlags } from '../../options.ts';
 import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
 import { note, writeJsonArray } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
@@ -35,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'error' },
 ];
 
-const runId = integerBetween(0, MAX_INT32);
+const runId = integerBetween(0, INT32_MAX);
 
 export function runsCommand(): Command {
   return clientCommand('runs', 'list runs')
@@ -46,11 +39,11 @@ export function runsCommand(): Command {
       ...(before ?? []),
       ...text.split(',').map(runId),
     ])
-    .option('--limit <n>', 'at most so many', integerBetween(1, MAX_INT32))
+    .option('--limit <n>', 'at most so many', integerBetween(1, INT32_MAX))
     .action(async (flags: JobsFlags) => {
       const client = await connect(flags);
-      const batchIds = flags.batch === undefined ? [] : [await resolveBatch(client, flags.batch)];
-      const query = { batchIds, statuses: flags.status ?? [], runnerIds: flags.runner ?? [], runIds: flags.run ?? [] };
+      const batch_id = flags.batch === undefined ? [] : [await resolveBatch(client, flags.batch)];
+      const query = { batch_id, status: flags.status ?? [], runner_id: flags.runner ?? [], run_id: flags.run ?? [] };
       const pageSize = Math.min(flags.limit ?? 1000, 1000);
       const jobs = atMost(client.jobs(query, { pageSize }), flags.limit ?? Number.POSITIVE_INFINITY);
       if (flags.output === 'json') return writeJsonArray(jobs);

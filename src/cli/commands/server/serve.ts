@@ -19,7 +19,8 @@ import { keepObjectsYoung } from './garbage-collector.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
 import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
-import { dataDirOption, integerBetween, MAX_INT32, texts } from '../../options.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
 
 /** Grace time of running requests when the coordinator stops. */
@@ -62,7 +63,7 @@ export function serveCommand(): Command {
     .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
     .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
     .option('--max-retries <n>', 'retries of a failed run, unless the study sets them', integerBetween(0, MAX_RETRIES))
-    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, MAX_INT32))
+    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, INT32_MAX))
     .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
     .option(
       '--max-reports-mb <n>',

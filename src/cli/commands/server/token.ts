@@ -1,6 +1,7 @@
 /** `simbatch token`: creates, lists and revokes access tokens in the data directory. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { LIMITS } from '../../../contract/limits.ts';
 import { RUNNER_ID_PATTERN } from '../../../contract/patterns.ts';
 import { TOKEN_SCOPES } from '../../../contract/enums.ts';
 import type { TokenRecord, TokenScope } from '../../../contract/types.ts';
@@ -63,7 +64,9 @@ async function create({ scope, runner, expires, name = '', dataDir }: CreateFlag
   if (runner !== undefined && !scopes.includes('runner')) {
     throw new Failure(EXIT.usage, '--runner binds the scope runner to one id; add runner to --scope');
   }
-  if (name.length > 200) throw new Failure(EXIT.usage, `--name is ${name.length} characters long; 200 are allowed`);
+  if (name.length > LIMITS.nameLength) {
+    throw new Failure(EXIT.usage, `--name is ${name.length} characters long; ${LIMITS.nameLength} are allowed`);
+  }
   const now = systemClock.now();
   const expiresAtMs = expires === undefined ? undefined : now + expires * DAY_MS;
   let made: { token: string; record: TokenRecord } | undefined;

@@ -8,7 +8,8 @@ import type { BatchSubmission, Seed } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
-import { integerBetween, MAX_INT32 } from '../../options.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import { integerBetween } from '../../options.ts';
 import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write } from '../../terminal/output.ts';
 import { writeTable, type Column } from '../../terminal/table.ts';
@@ -27,7 +28,7 @@ export function sampleCommand(): Command {
   return new Command('sample')
     .description('print the parameters of every run of a study, as the coordinator would sample them')
     .argument('<study>', 'the study file, - for standard input')
-    .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, MAX_INT32))
+    .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, INT32_MAX))
     .option('--seed <n>', "in place of the study's own seed", seedOption)
     .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('table'))
     .option('-o, --output <file>', 'write to this file instead of standard output')
@@ -38,7 +39,7 @@ export function sampleCommand(): Command {
         ...submission.config.monte_carlo,
         seed: seedOf(submission, flags),
       });
-      const runs = Math.min(sampler.runs, submission.runs_override ?? MAX_INT32);
+      const runs = Math.min(sampler.runs, submission.runs_override ?? INT32_MAX);
       for (const { pointer, detail } of samplingWarnings(submission.config, runs))
         note(`warning: ${printable(named(pointer))}: ${printable(detail)}`);
       await print(sampler, runs, submission, flags);

@@ -56,7 +56,7 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
 async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   const pool = await client.runners();
   const open: Batch[] = [];
-  for await (const batch of client.batches({ statuses: ['Pending', 'Running'] })) open.push(batch);
+  for await (const batch of client.batches({ status: ['Pending', 'Running'] })) open.push(batch);
   const explained: { status: BatchStatusResponse; lines: string[] }[] = [];
   for (const batch of open.slice(0, MAX_EXPLAINED)) {
     const status = await client.batch(batch.id);

@@ -29,7 +29,7 @@ export function studiesCommand(): Command {
     .option('--name <names>', 'only studies of these names', texts)
     .action(async (flags: BatchesFlags) => {
       const client = await connect(flags);
-      const batches = client.batches({ statuses: flags.status ?? [], names: flags.name ?? [] });
+      const batches = client.batches({ status: flags.status ?? [], name: flags.name ?? [] });
       if (flags.output === 'json') return writeJsonArray(batches);
       const count = await writeTable(COLUMNS, rows(batches));
       if (count > 0) return undefined;

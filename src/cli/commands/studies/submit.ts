@@ -7,7 +7,8 @@ import type { CheckedStudy } from '../../study/check-study.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { plural, printable } from '../../terminal/format.ts';
-import { clientCommand, connect, integerBetween, MAX_INT32, type ClientFlags } from '../../options.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
 import { watchBatch } from './watch.ts';
@@ -23,7 +24,7 @@ interface SubmitFlags extends ClientFlags {
 export function submitCommand(): Command {
   return clientCommand('submit', 'submit a study (YAML or JSON)')
     .argument('<study>', 'the study file, - for standard input')
-    .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, MAX_INT32))
+    .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, INT32_MAX))
     .option('--watch', 'follow the study to its end; the exit code gives its outcome')
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--check', 'only check the file, without a coordinator')
@@ -40,7 +41,7 @@ export function submitCommand(): Command {
 
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const { submission } = study;
-  const runs = Math.min(submission.config.monte_carlo.runs, submission.runs_override ?? MAX_INT32);
+  const runs = Math.min(submission.config.monte_carlo.runs, submission.runs_override ?? INT32_MAX);
   const warnings = samplingWarnings(submission.config, runs);
   if (flags.output === 'json') return writeJson({ valid: true, runs, warnings });
   warn(warnings, study);

@@ -1,0 +1,79 @@
+/** The query parameters of the API: the server reads them, the API description shows them, and filters are made of them. */
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from './enums.ts';
+import { INT32_MAX, LIMITS } from './limits.ts';
+
+/** A `list` parameter takes several values, by repetition or comma. */
+export type QueryParameter = { readonly description: string } & (
+  | { readonly kind: 'enum'; readonly list: boolean; readonly values: readonly string[] }
+  | { readonly kind: 'uuid' | 'runner-id' | 'int32' | 'text'; readonly list: true }
+  | { readonly kind: 'integer'; readonly list: false; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: 'text'; readonly list: false; readonly maxLength: number }
+);
+export type QueryParameters = Readonly<Record<string, QueryParameter>>;
+
+export const PAGE_QUERY = {
+  limit: {
+    kind: 'integer',
+    list: false,
+    minimum: 1,
+    maximum: LIMITS.pageSize,
+    description: 'Send a page of at most this many. Without it the whole list is streamed.',
+  },
+  cursor: {
+    kind: 'text',
+    list: false,
+    maxLength: 1_000,
+    description: 'Position of the page, from the `Link` header of the previous page.',
+  },
+} as const satisfies QueryParameters;
+
+export const BATCH_FILTER = {
+  status: { kind: 'enum', list: true, values: BATCH_STATUSES, description: 'Only batches in one of these states.' },
+  name: { kind: 'text', list: true, description: 'Only batches of one of these names.' },
+} as const satisfies QueryParameters;
+
+export const JOB_FILTER = {
+  batch_id: { kind: 'uuid', list: true, description: 'Only jobs of one of these batches.' },
+  status: { kind: 'enum', list: true, values: JOB_STATUSES, description: 'Only jobs in one of these states.' },
+  runner_id: {
+    kind: 'runner-id',
+    list: true,
+    description: 'Only jobs that one of these runners holds or held last.',
+  },
+  run_id: { kind: 'int32', list: true, description: 'Only these runs of their batch.' },
+} as const satisfies QueryParameters;
+
+export const RUNNER_FILTER = {
+  status: { kind: 'enum', list: true, values: RUNNER_STATUSES, description: 'Only runners in one of these states.' },
+  tag: { kind: 'text', list: true, description: 'Only runners with one of these tags.' },
+} as const satisfies QueryParameters;
+
+export const REASON_QUERY = {
+  reason: {
+    kind: 'text',
+    list: false,
+    maxLength: LIMITS.reasonLength,
+    description: 'The reason, shown with the runner.',
+  },
+} as const satisfies QueryParameters;
+
+export const RUN_RANGE_QUERY = {
+  from: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The first run.' },
+  to: { kind: 'integer', list: false, minimum: 0, maximum: INT32_MAX, description: 'The run before which to stop.' },
+} as const satisfies QueryParameters;
+
+type ValueOf<P extends QueryParameter> = P extends { values: readonly (infer V)[] }
+  ? V
+  : P['kind'] extends 'int32' | 'integer'
+    ? number
+    : string;
+
+/** The values of these parameters, as the server reads them. */
+export type QueryOf<P extends QueryParameters> = {
+  readonly [K in keyof P]?: P[K] extends { list: true } ? readonly ValueOf<P[K]>[] : ValueOf<P[K]>;
+};
+
+/** A filter of a list: every member given must match, any of its values does; an empty list is no restriction. */
+export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
+export interface JobFilter extends QueryOf<typeof JOB_FILTER> {}
+export interface RunnerFilter extends QueryOf<typeof RUNNER_FILTER> {}
