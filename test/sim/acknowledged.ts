@@ -1,5 +1,5 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
-import type { JobRecord, JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { AttemptRef, JobRecord, JobStatus, Report, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/actors/actor-kinds.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
@@ -23,6 +23,8 @@ export class Acknowledged {
   /** Runners that have signed off and not begun to register since. */
   readonly signedOff = new Set<string>();
   readonly #completedBy = new Map<Uuid, number>();
+  /** The outcome that a runner has reported of an attempt of its own. */
+  readonly #sent = new Map<string, string>();
 
   constructor(disk: ReadonlyMap<string, string>) {
     this.#disk = disk;
@@ -62,6 +64,21 @@ export class Acknowledged {
     this.#completedBy.set(jobId, attempt);
     insist(this.#disk.has(keys.result(jobId)), () => `job ${jobId} was completed and has no result`);
     this.ended(jobId, 'Completed');
+  }
+
+  /** A runner reports an attempt of its own: with one outcome, whatever became of its processes. */
+  sent(runnerId: string, { type, job_id, attempt }: Report): void {
+    if (type === 'start') return;
+    const key = `${runnerId} ${job_id} ${attempt}`;
+    const before = this.#sent.get(key) ?? type;
+    insist(before === type, () => `runner ${runnerId} reported ${before} and then ${type} of ${job_id} ${attempt}`);
+    this.#sent.set(key, type);
+  }
+
+  /** The next process of a runner finds every outcome that was reported. */
+  recovered(runnerId: string, { job_id, attempt }: AttemptRef, found: string | undefined): void {
+    const before = this.#sent.get(`${runnerId} ${job_id} ${attempt}`);
+    insist(before === undefined || before === found, () => `runner ${runnerId} reported ${before}, and forgot it`);
   }
 
   claimed(runnerId: string, jobId: Uuid, attempt: number): void {

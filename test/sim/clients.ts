@@ -1,5 +1,9 @@
 /** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
 import { jobId } from '../../src/domain/ids.ts';
+import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
+import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';
+import { keys } from '../../src/coordinator/storage/keys.ts';
+import { insist } from './acknowledged.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
 import type { Stage } from './scenario.ts';
 
@@ -22,6 +26,20 @@ export class SimClient {
     else if (roll < 0.205) this.#cancelBatch();
     else if (roll < 0.24) this.#drain();
     else if (roll < 0.3) this.#resume();
+    else if (roll < 0.6) this.#read();
+  }
+
+  /** A reading shows the disk, never a change that a crash could take back. */
+  #read(): void {
+    const batch = this.#stage.dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    const onDisk = jobsByStatus(decodeBatch(this.#stage.disk.get(keys.batch(batch)) as string));
+    this.#stage.follow(`reads ${batch}`, this.#stage.api.batch(batch), [], {
+      onAnswer: ({ jobs_by_status: shown }) => {
+        const [a, b] = [JSON.stringify(shown), JSON.stringify(onDisk)];
+        insist(a === b, () => `a reading of batch ${batch} shows ${a}, and the disk has ${b}`);
+      },
+    });
   }
 
   #newStudy(): { key: string; options: StudyOptions } {

@@ -43,6 +43,26 @@ let uses = 0;
 const MUTATIONS: Mutation[] = [
   { name: 'replies go out before the write', bug: { ackEarly: true }, says: /is lost|not on disk|was given to|took/ },
   {
+    name: 'writes are not synced',
+    bug: { unsynced: true },
+    says: /is lost|not on disk|a recount gives|open key|no record|not active|requeue record/,
+  },
+  {
+    name: 'the read cache is filled ahead of the disk',
+    bug: { cacheAhead: true },
+    says: /a reading of batch .* shows .*, and the disk has/,
+  },
+  {
+    name: "a runner's outcome is not synced",
+    bug: { spool: 'unsynced' },
+    says: /reported (complete|fail), and forgot it/,
+  },
+  {
+    name: 'an outcome is reported before it is spooled',
+    bug: { spool: 'late' },
+    says: /reported (complete|fail), and forgot it/,
+  },
+  {
     name: 'a stale attempt is accepted',
     bug: {
       api: (coordinator) => ({
@@ -83,7 +103,9 @@ const MUTATIONS: Mutation[] = [
     name: 'a drain is lost at a restart',
     bug: {
       read: (key, value) =>
-        key.startsWith('!runner!') ? altered(value, (it) => ({ ...it, value: 'Idle', drained: false })) : value,
+        key.startsWith('!runner!')
+          ? altered(value, (it) => ({ ...it, value: it.value === 'Maintenance' ? 'Idle' : it.value, drained: false }))
+          : value,
     },
     says: /the drain of runner .* is lost|gained/,
   },

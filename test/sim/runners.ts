@@ -5,10 +5,13 @@ import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { AttemptRef, ClaimResponse, Report } from '../../src/contract/types.ts';
 import { RESULT } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
+import { SimSpool, type Outcome } from './spool.ts';
 import type { Stage } from './scenario.ts';
 
 interface Task extends AttemptRef {
   isStarted: boolean;
+  /** Set once its simulation has ended. */
+  outcome?: Outcome;
 }
 
 /** The refusals of a process that must register. */
@@ -27,6 +30,7 @@ export class SimRunner {
   #tasks: Task[] = [];
   /** Attempts it once had, for false reports. */
   readonly #past: AttemptRef[] = [];
+  readonly #spool = new SimSpool();
   isHonest: boolean;
 
   constructor(stage: Stage, id: string, isHonest = false) {
@@ -89,6 +93,8 @@ export class SimRunner {
     this.#past.push(...this.#tasks);
     // Sometimes the new process recovers the attempts of the old one and continues them.
     if (this.#stage.dice.chance(0.7)) this.#tasks = [];
+    if (this.#stage.dice.chance(0.5)) this.#spool.losePower();
+    this.#recoverTasks();
     this.#isRegistered = false;
     this.#silentFor = this.#stage.dice.int(25);
   }
@@ -183,6 +189,7 @@ export class SimRunner {
     if (this.#stage.dice.chance(0.3)) return this.#bulk(reports);
     const report = this.isHonest ? reports : [this.#stage.dice.pick(reports) as Report];
     for (const it of report) {
+      this.#stage.acknowledged.sent(this.id, it);
       this.#report(it);
       if (this.#sometimes(0.15)) this.#report(it);
     }
@@ -192,9 +199,34 @@ export class SimRunner {
     const { dice } = this.#stage;
     const { job_id, attempt } = task;
     if (!task.isStarted) return { type: 'start', job_id, attempt };
-    if (this.isHonest || dice.chance(0.6)) return { type: 'complete', job_id, attempt, result: RESULT };
-    const reason = dice.pick(FAIL_REASONS) ?? 'exit';
-    return { type: 'fail', job_id, attempt, reason, error_message: 'broke' };
+    const { bug } = this.#stage;
+    if (task.outcome === undefined) {
+      const reason = dice.pick(FAIL_REASONS) ?? 'exit';
+      task.outcome =
+        this.isHonest || dice.chance(0.6)
+          ? { type: 'complete', job_id, attempt, result: RESULT }
+          : { type: 'fail', job_id, attempt, reason, error_message: 'broke' };
+      if (bug.spool !== 'late') this.#spool.put(task.outcome, { sync: bug.spool !== 'unsynced' });
+    } else if (bug.spool === 'late') this.#spool.put(task.outcome, { sync: true });
+    return task.outcome;
+  }
+
+  /** The next process reports what it finds in the spool, and a failure for what it does not find. */
+  #recoverTasks(): void {
+    for (const task of this.#tasks) {
+      if (!task.isStarted) continue;
+      const { job_id, attempt } = task;
+      const lost = {
+        type: 'fail',
+        job_id,
+        attempt,
+        reason: 'infrastructure',
+        error_message: 'the runner died',
+      } as const;
+      const found = this.#spool.find(task);
+      this.#stage.acknowledged.recovered(this.id, task, found?.type);
+      task.outcome = found ?? lost;
+    }
   }
 
   #report(report: Report): void {
@@ -221,6 +253,7 @@ export class SimRunner {
   }
 
   #bulk(reports: Report[]): void {
+    for (const it of reports) this.#stage.acknowledged.sent(this.id, it);
     const asked = this.#stage.api.reports(this.id, { instance: this.#instance, reports });
     this.#ask('reports in bulk', asked, [], (judgements) => {
       for (const [at, judgement] of judgements.entries()) {

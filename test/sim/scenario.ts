@@ -3,6 +3,7 @@ import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
 import type { Interpreter } from '../../src/coordinator/actors/interpreters.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import type { Store } from '../../src/coordinator/storage/store.ts';
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
 import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
 import { all } from '../support/scene.ts';
@@ -11,10 +12,13 @@ import { SimClient } from './clients.ts';
 import { checkDisk, Memory } from './invariants.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
 import { SimRunner } from './runners.ts';
-import { Dice, SimStore, type DiskBug } from './world.ts';
+import { openSimStore, SimDisk, SimEngine, type DiskBug } from './disk.ts';
+import { Dice } from './world.ts';
 
 /** A bug to inject, for the test that the simulation finds it. */
 export interface Bug extends DiskBug {
+  /** Runners spool an outcome without fsync, or after they have reported it. */
+  spool?: 'unsynced' | 'late';
   /** Replaces operations between the scenario's actors and the coordinator. */
   api?(coordinator: Coordinator): Partial<CoordinatorApi>;
 }
@@ -23,6 +27,7 @@ export interface Bug extends DiskBug {
 export interface Tally {
   steps: number;
   crashes: number;
+  powerLosses: number;
   answers: number;
   refusals: Record<string, number>;
 }
@@ -44,19 +49,20 @@ const STEPS_TO_FINISH = 150;
 
 export class Stage {
   readonly dice: Dice;
-  readonly disk = new Map<string, string>();
+  readonly #disk = new SimDisk();
+  readonly disk: ReadonlyMap<string, string> = this.#disk.records;
   readonly acknowledged = new Acknowledged(this.disk);
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
   /** How often each runner sent a registration. */
   readonly registrations = new Map<string, number>();
-  readonly tally: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
+  readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
   readonly #memory = new Memory();
-  readonly #bug: Bug;
+  readonly bug: Bug;
   readonly #interpreter: Interpreter;
   #world: SimulatedClock;
-  #store!: SimStore;
+  #engine!: SimEngine;
   #coordinator!: Coordinator;
   #life = 0;
   #violation: Violation | undefined;
@@ -65,7 +71,7 @@ export class Stage {
   constructor(seed: number, bug: Bug, interpreter: Interpreter) {
     this.#interpreter = interpreter;
     this.dice = new Dice(seed);
-    this.#bug = bug;
+    this.bug = bug;
     this.#world = new SimulatedClock({ seed });
   }
 
@@ -77,12 +83,11 @@ export class Stage {
   async begin(): Promise<void> {
     this.#life += 1;
     this.#world = new SimulatedClock({ nowMs: this.#world.now(), seed: this.dice.int(2 ** 31) });
-    this.#store = new SimStore(
-      this.disk,
-      this.dice,
-      this.#life > 1 ? this.#bug : { ...this.#bug, read: (_, it) => it },
-    );
-    this.#store.holdProbability = 0;
+    await this.#killDuringRecovery();
+    // The records of the first life are the original ones.
+    const bug: DiskBug = this.#life > 1 ? this.bug : Object.assign({}, this.bug, { read: undefined });
+    this.#engine = new SimEngine(this.#disk, this.dice, bug);
+    this.#engine.holdProbability = 0;
     const life = this.#life;
     const news = {
       fault: (operation: string, error: unknown) => {
@@ -90,12 +95,36 @@ export class Stage {
           this.#fail(`a fault in ${operation}: ${String(error)} ${String((error as Error).cause)}`);
       },
     };
-    this.#coordinator = await openCoordinator(this.#store, this.#world, {
+    this.#coordinator = await openCoordinator(this.#openStore(bug), this.#world, {
       hooks: news,
       interpreter: this.#interpreter,
     });
-    this.api = Object.assign(Object.create(this.#coordinator), this.#bug.api?.(this.#coordinator));
-    this.#store.holdProbability = 0.3;
+    this.api = Object.assign(Object.create(this.#coordinator), this.bug.api?.(this.#coordinator));
+    this.#engine.holdProbability = 0.3;
+  }
+
+  #openStore(bug: DiskBug): Store {
+    return openSimStore(this.#disk, this.#engine, this.dice, bug);
+  }
+
+  /** At times a coordinator dies before it has recovered, with its first write in flight. */
+  async #killDuringRecovery(): Promise<void> {
+    if (!this.dice.chance(0.1)) return;
+    this.#engine = new SimEngine(this.#disk, this.dice, {});
+    this.#engine.holdProbability = 1;
+    const world = new SimulatedClock({ nowMs: this.#world.now(), seed: 1 });
+    // Its promise never settles when a write is held.
+    openCoordinator(this.#openStore({}), world, { interpreter: this.#interpreter }).catch((error: unknown) =>
+      this.#fail(`a recovery failed: ${String(error)}`),
+    );
+    for (let turns = this.dice.int(30); turns > 0; turns -= 1) await Promise.resolve();
+    this.#crash();
+  }
+
+  #crash(): void {
+    const kind = this.dice.chance(0.5) ? 'power' : 'process';
+    if (kind === 'power') this.tally.powerLosses += 1;
+    this.#engine.crash(kind);
   }
 
   #fail(message: string): void {
@@ -123,7 +152,7 @@ export class Stage {
 
   async step(ms: number): Promise<void> {
     this.tally.steps += 1;
-    if (this.dice.chance(0.7)) this.#store.release();
+    if (this.dice.chance(0.7)) this.#engine.release();
     await this.#world.advance(ms);
     this.check();
   }
@@ -138,18 +167,18 @@ export class Stage {
   async restart(): Promise<void> {
     this.tally.crashes += 1;
     if (this.dice.chance(0.2)) {
-      this.#store.holdProbability = 0;
-      this.#store.release();
+      this.#engine.holdProbability = 0;
+      this.#engine.release();
       await this.#coordinator.close();
-    } else this.#store.crash();
+    } else this.#crash();
     await this.begin();
     this.check();
   }
 
   /** Lets every later write succeed at once. */
   async calm(): Promise<void> {
-    this.#store.holdProbability = 0;
-    this.#store.release();
+    this.#engine.holdProbability = 0;
+    this.#engine.release();
     await settled();
   }
 

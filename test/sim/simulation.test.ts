@@ -12,12 +12,13 @@ const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS)
 describe('sim', () => {
   it(`keeps its promises in ${count} scenarios with faults`, async function () {
     this.timeout(0);
-    const sum: Tally = { steps: 0, crashes: 0, answers: 0, refusals: {} };
+    const sum: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
     for (let seed = first; seed < first + count; seed += 1) {
       try {
         const { tally } = await play(seed);
         sum.steps += tally.steps;
         sum.crashes += tally.crashes;
+        sum.powerLosses += tally.powerLosses;
         sum.answers += tally.answers;
         for (const [code, times] of Object.entries(tally.refusals))
           sum.refusals[code] = (sum.refusals[code] ?? 0) + times;
@@ -29,6 +30,7 @@ describe('sim', () => {
     // Scenarios without faults would prove nothing.
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
+      expect(sum.powerLosses).to.be.above(count / 2);
       expect(sum.refusals).to.include.keys(
         'stale-attempt',
         'illegal-transition',
