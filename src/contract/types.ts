@@ -8,6 +8,7 @@ export type * from './dispersions.ts';
 export type * from './enums.ts';
 export type * from './jobs.ts';
 export type * from './live/messages.ts';
+export type * from './live/topics.ts';
 export type * from './problem.ts';
 export type * from './queries.ts';
 export type * from './records/members.ts';

@@ -1,20 +1,7 @@
-/** The messages of the live feed: the requests of a subscriber, and the data of each topic. */
+/** The messages of the live feed: requests of a subscriber and messages of the coordinator; `topics.ts` has their data. */
 import { Type, type Static } from 'typebox';
-import { enumOf, literal } from '../build.ts';
-import { JOB_STATUSES } from '../enums.ts';
-import { shownProperties, storedCount } from '../records/member-schemas.ts';
-import { JOB_MEMBERS } from '../records/members.ts';
-
-/** The latest state of a run. Times in ms since the epoch; members without a value are absent. */
-export const RunRow = Type.Object({
-  run: storedCount,
-  status: enumOf(JOB_STATUSES, 'The status of the run.'),
-  ...shownProperties(JOB_MEMBERS, 'live', 'required'),
-  ...shownProperties(JOB_MEMBERS, 'live', 'optional'),
-  /** The numeric members of the result's metadata, and `execution_time_secs`. */
-  outputs: Type.Optional(Type.Record(Type.String(), Type.Number())),
-});
-export interface RunRow extends Static<typeof RunRow> {}
+import { literal } from '../build.ts';
+import { storedCount } from '../records/member-schemas.ts';
 
 /** A place in the deltas of a topic: they are numbered; the epoch changes when the numbering starts again. */
 export const Position = Type.Object({ epoch: Type.String(), seq: storedCount });
@@ -36,3 +23,16 @@ export const LiveRequest = Type.Unsafe<LiveRequest>({
 });
 export type LiveRequest =
   { type: 'subscribe'; topic: string; from?: unknown } | { type: 'unsubscribe'; topic: string } | { type: 'ping' };
+
+/** A full message or a delta of a topic with this data. */
+export interface DataMessage<Data> extends Position {
+  type: 'snapshot' | 'delta';
+  topic: string;
+  data: Data;
+}
+
+/** A message of the coordinator. `resumed`: the connection is back and nothing was missed. */
+export type FeedMessage<Data = unknown> =
+  | DataMessage<Data>
+  | ({ type: 'resumed'; topic: string } & Position)
+  | { type: 'error'; topic?: string; code: string; detail: string };

@@ -5,6 +5,7 @@
 import type { MachineName } from '../../../machines/kinds.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
+import type { ActorData, ActorSteps, MachineData } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Commit } from '../coordinator.ts';
@@ -16,18 +17,12 @@ import type { ActorTransition } from '../turn/actor-transition.ts';
 import { keepLast, type Topic } from './topic.ts';
 
 /** One event, as a line of a log. */
-interface EventLine {
-  id: string;
-  event: string;
-  from: string | undefined;
-  to: string;
-  now: number;
-}
+type EventLine = MachineData['events'][number];
 
 const LINES = 40;
 
 /** One kind of machine: counts by state (complete), transitions since the last delta, and the latest events. */
-export class MachineTopic implements Topic {
+export class MachineTopic implements Topic<MachineData> {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #kind: MachineName;
@@ -44,7 +39,7 @@ export class MachineTopic implements Topic {
     this.#supervisor = supervisor;
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<MachineData> {
     this.#counts = await this.#count();
     this.#isStale = false;
     return { counts: Object.fromEntries(this.#counts), flow: {}, events: this.#events };
@@ -96,7 +91,7 @@ export class MachineTopic implements Topic {
     counts.set(to, (counts.get(to) ?? 0) + 1);
   }
 
-  async delta(): Promise<unknown> {
+  async delta(): Promise<MachineData | undefined> {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
     if (this.#isStale) {
@@ -142,12 +137,12 @@ const line = (id: string, event: string, from: string | undefined, to: string, n
 });
 
 /** One actor: its state and context, then each event it takes. */
-export class ActorTopic implements Topic {
+export class ActorTopic implements Topic<ActorData, ActorSteps> {
   readonly everyMs = 100;
   readonly #core: Core;
   readonly #kind: Kind;
   readonly #id: string;
-  #steps: object[] = [];
+  #steps: ActorSteps['steps'] = [];
   #isGone = false;
 
   constructor(core: Core, kind: Kind, id: string) {
@@ -156,7 +151,7 @@ export class ActorTopic implements Topic {
     this.#id = id;
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<ActorData> {
     const exists = this.#core.store.get(this.#recordKey()) !== undefined;
     const state = exists ? this.#core.directory.state(this.#kind, this.#id) : undefined;
     if (state === undefined) throw this.#unknown();
@@ -190,7 +185,7 @@ export class ActorTopic implements Topic {
     return new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
   }
 
-  delta(): unknown {
+  delta(): ActorSteps | undefined {
     if (this.#isGone) {
       this.#isGone = false;
       this.#steps = [];

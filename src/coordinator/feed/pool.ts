@@ -1,12 +1,12 @@
 /** The topic of the runner pool: all runners, then the changed ones. */
-import type { Runner } from '../../contract/types.ts';
+import type { PoolData, Runner } from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
 import * as readings from '../operations/readings.ts';
 import type { Topic } from './topic.ts';
 
-export class PoolTopic implements Topic {
+export class PoolTopic implements Topic<PoolData> {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #changed = new Set<string>();
@@ -16,7 +16,7 @@ export class PoolTopic implements Topic {
     this.#core = core;
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<PoolData> {
     return { ...(await readings.runners(this.#core, {})), now: this.#core.clock.now() };
   }
 
@@ -26,7 +26,7 @@ export class PoolTopic implements Topic {
     return this.#changed.size + this.#forgotten.size > 0;
   }
 
-  delta(): unknown {
+  delta(): PoolData | undefined {
     if (this.#changed.size + this.#forgotten.size === 0) return undefined;
     const runners: Runner[] = [];
     for (const id of this.#changed) {

@@ -3,9 +3,18 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
-import { RunRow as RunRowSchema } from '../../contract/live/messages.ts';
+import { RunRow as RunRowSchema } from '../../contract/live/topics.ts';
 import { JOB_MEMBERS } from '../../contract/records/members.ts';
-import type { JobResult, JobStatus, RunRow, Uuid } from '../../contract/types.ts';
+import type {
+  BatchData,
+  BatchesData,
+  BatchStatusResponse,
+  JobData,
+  JobResult,
+  JobStatus,
+  RunRow,
+  Uuid,
+} from '../../contract/types.ts';
 import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
@@ -18,7 +27,7 @@ const MAX_ROWS = 300;
 
 const toRow = presenterOf<RunRow, typeof JOB_MEMBERS, 'live'>(RunRowSchema, JOB_MEMBERS, 'live');
 
-export class BatchTopic implements Topic {
+export class BatchTopic implements Topic<BatchData> {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #batchId: Uuid;
@@ -32,7 +41,7 @@ export class BatchTopic implements Topic {
     this.#batchId = batchId;
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<BatchData> {
     return { progress: readings.batch(this.#core, this.#batchId) };
   }
 
@@ -51,7 +60,7 @@ export class BatchTopic implements Topic {
     return this.#isChanged;
   }
 
-  delta(): unknown {
+  delta(): BatchData | undefined {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
     const runs = this.#isWholesale ? [] : this.#rows();
@@ -99,7 +108,7 @@ function outputsOf(result: JobResult): Record<string, number> {
 }
 
 /** All batches: the progress of the changed ones. */
-export class BatchesTopic implements Topic {
+export class BatchesTopic implements Topic<BatchesData> {
   readonly everyMs = 500;
   readonly #core: Core;
   readonly #changed = new Set<Uuid>();
@@ -111,14 +120,15 @@ export class BatchesTopic implements Topic {
     this.#core = core;
   }
 
-  async snapshot(): Promise<unknown> {
-    const open: unknown[] = [];
+  async snapshot(): Promise<BatchesData> {
+    const open: BatchStatusResponse[] = [];
     for (const [id, { actor }] of this.#core.directory.batches) {
       if (open.length === BatchesTopic.#PER_DELTA) break;
       const { context } = actor.getSnapshot() as { context: Parameters<typeof pendingRuns>[0] };
-      if (pendingRuns(context) + activeRuns(context) > 0) open.push(this.#progress(id));
+      const progress = pendingRuns(context) + activeRuns(context) > 0 ? this.#progress(id) : undefined;
+      if (progress !== undefined) open.push(progress);
     }
-    return { batches: open.filter((it) => it !== undefined) };
+    return { batches: open };
   }
 
   onCommit({ facts }: Commit): boolean {
@@ -131,8 +141,8 @@ export class BatchesTopic implements Topic {
     return this.#changed.size + this.#deleted.size > 0;
   }
 
-  delta(): unknown {
-    const batches: unknown[] = [];
+  delta(): BatchesData | undefined {
+    const batches: BatchStatusResponse[] = [];
     for (const id of this.#changed) {
       if (batches.length === BatchesTopic.#PER_DELTA) break;
       this.#changed.delete(id);
@@ -149,13 +159,13 @@ export class BatchesTopic implements Topic {
   }
 
   /** Undefined for a batch whose first write has not completed. */
-  #progress(id: Uuid): unknown {
+  #progress(id: Uuid): BatchStatusResponse | undefined {
     return this.#core.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#core, id);
   }
 }
 
 /** One run: job, history and result. */
-export class JobTopic implements Topic {
+export class JobTopic implements Topic<JobData> {
   readonly everyMs = 100;
   readonly #core: Core;
   readonly #jobId: Uuid;
@@ -166,7 +176,7 @@ export class JobTopic implements Topic {
     this.#jobId = jobId;
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<JobData> {
     const result = this.#core.store.get(keys.result(this.#jobId));
     return {
       job: readings.job(this.#core, this.#jobId),
@@ -184,7 +194,7 @@ export class JobTopic implements Topic {
     return this.#isChanged;
   }
 
-  delta(): unknown {
+  delta(): Promise<JobData> | undefined {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
     return this.snapshot();

@@ -5,15 +5,15 @@ import type { Commit } from '../coordinator.ts';
  * One topic. A delta holds states, never differences, so that a client may receive it twice, or after a full message that
  * already includes it.
  */
-export interface Topic {
+export interface Topic<Data extends object = object, Delta extends object = Data> {
   /** The least time between two deltas, in ms. */
   readonly everyMs: number;
   /** Returns the full state as on disk now. @throws SimbatchError when the subject does not exist */
-  snapshot(): Promise<unknown>;
+  snapshot(): Promise<Data>;
   /** Records the changes of a committed group. Returns true when a delta is to be sent. */
   onCommit(commit: Commit): boolean;
   /** Returns the changes since the last call, or undefined. */
-  delta(): unknown;
+  delta(): Delta | undefined | Promise<Delta | undefined>;
   /** True when the last delta did not hold all recorded changes. */
   readonly hasMore?: boolean;
 }

@@ -1,8 +1,12 @@
 /** The live feed from a viewer's side: admission, messages, resumption, invalid requests. */
 import { expect } from 'chai';
+import type { TSchema } from 'typebox';
 import { WebSocket } from 'ws';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { startHttp, type HttpServer } from '../../../src/http/server.ts';
+import * as topics from '../../../src/contract/live/topics.ts';
+import type { Fault } from '../../../src/contract/types.ts';
+import { schemaFaults } from '../../../src/contract/validation/validate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { study } from '../../support/studies.ts';
@@ -16,7 +20,26 @@ interface Message {
   data: Record<string, any>;
 }
 
+/** The schema of the data of each topic, by the beginning of its name. */
+const SCHEMAS: [prefix: string, schema: TSchema][] = [
+  ['batches', topics.BatchesData],
+  ['pool', topics.PoolData],
+  ['batch/', topics.BatchData],
+  ['job/', topics.JobData],
+];
+
+/** Returns the faults of a message's data against the schema of its topic. */
+function dataFaults({ type, topic = '', data }: Message): Fault[] {
+  if (type !== 'snapshot' && type !== 'delta') return [];
+  const isActor = topic.split('/').length === 3;
+  const [schema] = topic.startsWith('machine/')
+    ? [isActor ? ('steps' in data ? topics.ActorSteps : topics.ActorData) : topics.MachineData]
+    : SCHEMAS.flatMap(([prefix, it]) => (topic.startsWith(prefix) ? [it] : []));
+  return schemaFaults(schema!, data);
+}
+
 describe('http/live', () => {
+  const faults: Fault[] = [];
   let coordinator: Coordinator;
   let http: HttpServer;
   const open: WebSocket[] = [];
@@ -30,6 +53,8 @@ describe('http/live', () => {
     for (const socket of open.splice(0)) socket.terminate();
     await http.close(0);
     await coordinator.close();
+    // Every message that any test receives has the shape of its topic's schema.
+    expect(faults.splice(0)).to.deep.equal([]);
   });
 
   class Viewer {
@@ -41,7 +66,9 @@ describe('http/live', () => {
       this.socket = new WebSocket(http.url.replace('http', 'ws') + path, { headers });
       open.push(this.socket);
       this.socket.on('message', (data) => {
-        this.received.push(JSON.parse((data as Buffer).toString()) as Message);
+        const message = JSON.parse((data as Buffer).toString()) as Message;
+        faults.push(...dataFaults(message));
+        this.received.push(message);
         this.#wake();
       });
     }

@@ -1,5 +1,6 @@
 /** The live feed: one socket for the whole page, which reconnects and resumes by itself. */
 import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live/close-codes.ts';
+import type { DataMessage, DataOf, FeedMessage, Position, TopicName } from '../../../src/contract/types.ts';
 import { request } from './api.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
@@ -7,15 +8,9 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 /** `refused`: a token is needed; retrying without one is useless. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'refused';
 
-/** `resumed`: the connection is restored and no message was missed. */
-export type FeedMessage =
-  | { type: 'snapshot' | 'delta'; topic: string; epoch: string; seq: number; data: unknown }
-  | { type: 'resumed'; topic: string; epoch: string; seq: number }
-  | { type: 'error'; topic?: string; code: string; detail: string };
-
 interface Watched {
-  listeners: Set<(message: FeedMessage) => void>;
-  from: { epoch: string; seq: number } | undefined;
+  listeners: Set<(message: FeedMessage<never>) => void>;
+  from: Position | undefined;
 }
 
 const FIRST_DELAY_MS = 300;
@@ -29,7 +24,7 @@ class LiveFeed {
   #delayMs = FIRST_DELAY_MS;
 
   /** Calls the listener with every message of a topic, from a full message on, until the returned function is called. */
-  watch(topic: string, listener: (message: FeedMessage) => void): () => void {
+  watch<N extends TopicName>(topic: N, listener: (message: FeedMessage<DataOf<N>>) => void): () => void {
     this.open();
     const known = this.#topics.get(topic);
     const watched = known ?? { listeners: new Set(), from: undefined };
@@ -76,7 +71,7 @@ class LiveFeed {
       this.#setState('open');
       for (const [topic, { from }] of this.#topics) this.#say({ type: 'subscribe', topic, from });
     });
-    socket.addEventListener('message', (event) => this.#received(JSON.parse(event.data as string) as FeedMessage));
+    socket.addEventListener('message', (event) => this.#received(JSON.parse(event.data as string) as FeedMessage<never>));
     socket.addEventListener('close', ({ code }) => {
       this.#socket = undefined;
       if (code === CLOSE_UNAUTHENTICATED) askForToken();
@@ -88,7 +83,7 @@ class LiveFeed {
     });
   }
 
-  #received(message: FeedMessage): void {
+  #received(message: FeedMessage<never>): void {
     const watched = message.topic === undefined ? undefined : this.#topics.get(message.topic);
     if (watched === undefined) return;
     if (message.type !== 'error') watched.from = { epoch: message.epoch, seq: message.seq };
@@ -111,9 +106,9 @@ export interface Live<T> {
 }
 
 /** Folds the messages of a topic into a state. `merge` must be the same function in every render. */
-export function useTopic<T>(
-  topic: string | undefined,
-  merge: (before: T | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }) => T | undefined,
+export function useTopic<N extends TopicName, T>(
+  topic: N | undefined,
+  merge: (before: T | undefined, message: DataMessage<DataOf<N>>) => T | undefined,
 ): Live<T> {
   const [state, setState] = useState<Live<T> & { topic: string | undefined }>({
     data: undefined,
@@ -138,7 +133,10 @@ export function useTopic<T>(
 }
 
 /** Calls the listener with every message of a topic, without rendering. */
-export function useTopicListener(topic: string | undefined, listener: (message: FeedMessage) => void): void {
+export function useTopicListener<N extends TopicName>(
+  topic: N | undefined,
+  listener: (message: FeedMessage<DataOf<N>>) => void,
+): void {
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => (topic === undefined ? undefined : feed.watch(topic, (message) => latest.current(message))), [topic]);

@@ -1,7 +1,7 @@
 /** State of the page of one study: its live progress, and the table of its runs. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { BatchStatusResponse, RunRow } from '../../../src/contract/types.ts';
-import { useTopicListener, type FeedMessage } from './live.ts';
+import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable } from './run-table.ts';
 
@@ -9,12 +9,6 @@ export interface BatchView {
   progress: BatchStatusResponse | undefined;
   table: RunTable | undefined;
   error: string | undefined;
-}
-
-interface BatchData {
-  progress: BatchStatusResponse;
-  runs?: RunRow[];
-  reload?: boolean;
 }
 
 export function useBatch(batchId: string): BatchView {
@@ -30,11 +24,11 @@ export function useBatch(batchId: string): BatchView {
     return () => made.close();
   }, [batchId, size]);
   const [gone, setGone] = useState<string>();
-  useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message: FeedMessage) => {
+  useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message) => {
     if (message.type === 'error') setGone(message.detail);
     else setGone(undefined);
     if (message.type === 'snapshot' || message.type === 'delta') {
-      const data = message.data as BatchData;
+      const { data } = message;
       setProgress(data.progress);
       table?.apply(data.runs ?? []);
       // Changes were missed: after a lost connection, or because of too many at once.

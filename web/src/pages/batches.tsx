@@ -1,9 +1,9 @@
 /** The list of studies: outcome, rate and remaining time of each. */
 import { useMemo, useState } from 'react';
 import { BATCH_STATUSES } from '../../../src/contract/enums.ts';
-import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts';
+import type { Batch, BatchesData, BatchStatusResponse, DataMessage } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useTopic, type FeedMessage } from '../data/live.ts';
+import { useTopic } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Waiting } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { ACTIONS, StatusFilter, Table } from '../parts/table.tsx';
@@ -13,9 +13,9 @@ import { changeQuery, hrefOf } from '../router.ts';
 /** Undefined: deleted after this page was opened. */
 type Progress = Map<string, BatchStatusResponse | undefined>;
 
-function merge(before: Progress | undefined, { data }: FeedMessage & { type: 'snapshot' | 'delta' }): Progress {
+function merge(before: Progress | undefined, { data }: DataMessage<BatchesData>): Progress {
   const next = new Map(before);
-  const { batches, deleted = [] } = data as { batches: BatchStatusResponse[]; deleted?: string[] };
+  const { batches, deleted = [] } = data;
   for (const it of batches) next.set(it.batch.id, it);
   for (const id of deleted) next.set(id, undefined);
   return next;

@@ -1,9 +1,9 @@
 /** The machines: their statecharts, their live rates, and one actor step by step. */
 import diagrams from 'virtual:diagrams';
 import { useEffect, useMemo, useState } from 'react';
-import type { Job, JobHistory } from '../../../src/contract/types.ts';
+import type { DataMessage, Job, JobHistory, MachineData } from '../../../src/contract/types.ts';
 import { request } from '../data/api.ts';
-import { useTopic, useTopicListener, type FeedMessage } from '../data/live.ts';
+import { useTopic, useTopicListener } from '../data/live.ts';
 import { DiagramView } from '../machines/diagram.tsx';
 import { readRecording, replayJob, type ReplayStep } from '../machines/replay.ts';
 import { StepThrough } from '../machines/steps.tsx';
@@ -12,30 +12,18 @@ import { State } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
 
-interface EventLine {
-  id: string;
-  event: string;
-  from?: string;
-  to: string;
-  now: number;
-}
-
 interface Activity {
   counts: Record<string, number>;
   /** Counts of the last seconds, newest last. */
   windows: { at: number; flow: Record<string, number> }[];
-  events: EventLine[];
+  events: MachineData['events'];
 }
 
 const LINES = 60;
 const WINDOW_MS = 5_000;
 
-function merge(before: Activity | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }): Activity {
-  const { counts, flow, events } = message.data as {
-    counts: Record<string, number>;
-    flow: Record<string, number>;
-    events: EventLine[];
-  };
+function merge(before: Activity | undefined, message: DataMessage<MachineData>): Activity {
+  const { counts, flow, events } = message.data;
   const at = Date.now();
   const old = message.type === 'snapshot' ? [] : (before?.windows ?? []).filter((it) => at - it.at < WINDOW_MS);
   return {
@@ -154,11 +142,13 @@ const NO_STEPS: ReplayStep[] = [];
 /** The known events of an actor: the whole history of a job, or the events from now on of others. */
 function useActor(kind: string, actor: string | undefined): ActorState {
   const [state, setState] = useState<ActorState & { topic: string }>();
-  const topic = actor === undefined || kind === 'supervisor' ? undefined : `machine/${kind}/${actor}`;
+  const topic: `machine/${string}/${string}` | undefined =
+    actor === undefined || kind === 'supervisor' ? undefined : `machine/${kind}/${actor}`;
   useTopicListener(topic, (message) => {
     if (message.type === 'error') setState({ steps: NO_STEPS, error: message.detail, topic: topic! });
-    else if (message.type === 'snapshot') {
-      const { value, context, now } = message.data as { value: string; context: unknown; now: number };
+    else if (message.type === 'resumed') return;
+    else if ('value' in message.data) {
+      const { value, context, now } = message.data;
       const present: ReplayStep = { event: undefined, from: undefined, to: value, context, now, taken: true };
       setState({ steps: [present], error: undefined, topic: topic! });
       if (kind === 'job')
@@ -167,8 +157,13 @@ function useActor(kind: string, actor: string | undefined): ActorState {
             setState((it) => (it?.topic === topic ? { ...it!, steps: [...steps, ...it!.steps.slice(1)] } : it)),
           () => {},
         );
-    } else if (message.type === 'delta') {
-      const received = (message.data as { steps: ReplayStep[] }).steps.map((it) => ({ ...it, taken: true }));
+    } else {
+      const received = message.data.steps.map(({ event, from, ...it }): ReplayStep => ({
+        event,
+        from,
+        ...it,
+        taken: true,
+      }));
       setState((it) => (it?.topic === topic ? { ...it!, steps: [...it!.steps, ...received].slice(-500) } : it));
     }
   });
@@ -205,7 +200,7 @@ function ChooseActor({ kind, actor }: { kind: string; actor: string | undefined 
   );
 }
 
-function EventLog({ kind, events }: { kind: string; events: EventLine[] }) {
+function EventLog({ kind, events }: { kind: string; events: MachineData['events'] }) {
   if (events.length === 0) return <Empty title="Nothing has happened since this page was opened." />;
   return (
     <div className="scroll events" tabIndex={0} role="log" aria-live="off" aria-label="Latest events">

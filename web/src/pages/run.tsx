@@ -6,27 +6,22 @@ import type {
   Attempt,
   BatchStatusResponse,
   BatchSubmission,
+  DataMessage,
   Job,
+  JobData,
   JobHistory,
   JobResult,
   Seed,
 } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useTopic, type FeedMessage } from '../data/live.ts';
+import { useTopic } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { duration, figure, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
-interface RunData {
-  job: Job;
-  history: JobHistory;
-  result: JobResult | null;
-}
-
-const latest = (_: RunData | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }): RunData =>
-  message.data as RunData;
+const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
 
 export function RunPage({ jobId }: { jobId: string }) {
   const { data, error } = useTopic(`job/${jobId}`, latest);

@@ -1,7 +1,7 @@
 /** The page of the pool: runners, and use of their capacity. */
 import { useEffect, useRef, useState } from 'react';
-import type { Runner, RunnerListResponse } from '../../../src/contract/types.ts';
-import { useTopic, type FeedMessage } from '../data/live.ts';
+import type { DataMessage, PoolData, Runner } from '../../../src/contract/types.ts';
+import { useTopic } from '../data/live.ts';
 import { Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { StatusFilter } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
@@ -14,8 +14,8 @@ interface Pool {
   clockOffsetMs: number;
 }
 
-function merge(before: Pool | undefined, message: FeedMessage & { type: 'snapshot' | 'delta' }): Pool {
-  const { runners, forgotten = [], now } = message.data as RunnerListResponse & { forgotten?: string[]; now: number };
+function merge(before: Pool | undefined, message: DataMessage<PoolData>): Pool {
+  const { runners, forgotten = [], now } = message.data;
   const all = message.type === 'snapshot' ? new Map<string, Runner>() : new Map(before?.runners);
   for (const id of forgotten) all.delete(id);
   for (const it of runners) all.set(it.id, it);

@@ -1,0 +1,95 @@
+/** The data of the topics of the live feed, by the names under which clients subscribe to them. */
+import { Type, type Static } from 'typebox';
+import { BatchStatusResponse } from '../batches.ts';
+import { enumOf, flag, listOf, nullable, ref, text } from '../build.ts';
+import { JOB_STATUSES } from '../enums.ts';
+import { Job, JobHistory, JobResult } from '../jobs.ts';
+import { shownProperties, storedCount, storedTime } from '../records/member-schemas.ts';
+import { JOB_MEMBERS } from '../records/members.ts';
+import { Runner } from '../runners.ts';
+
+/** The latest state of a run. Times in ms since the epoch; members without a value are absent. */
+export const RunRow = Type.Object({
+  run: storedCount,
+  status: enumOf(JOB_STATUSES, 'The status of the run.'),
+  ...shownProperties(JOB_MEMBERS, 'live', 'required'),
+  ...shownProperties(JOB_MEMBERS, 'live', 'optional'),
+  /** The numeric members of the result's metadata, and `execution_time_secs`. */
+  outputs: Type.Optional(Type.Record(Type.String(), Type.Number())),
+});
+export interface RunRow extends Static<typeof RunRow> {}
+
+/** `batches`: the open batches, then those that changed. */
+export const BatchesData = Type.Object({
+  batches: listOf(ref(BatchStatusResponse), 'The progress of each.'),
+  deleted: Type.Optional(listOf(Type.String(), 'Ids of deleted batches.')),
+});
+export interface BatchesData extends Static<typeof BatchesData> {}
+
+/** `batch/<id>`: its progress, and in a delta the runs that changed. */
+export const BatchData = Type.Object({
+  progress: ref(BatchStatusResponse),
+  runs: Type.Optional(Type.Array(RunRow)),
+  reload: Type.Optional(flag('True when too many runs changed for rows: the client must read them again.')),
+});
+export interface BatchData extends Static<typeof BatchData> {}
+
+/** `job/<id>`. */
+export const JobData = Type.Object({ job: ref(Job), history: ref(JobHistory), result: nullable(ref(JobResult)) });
+export interface JobData extends Static<typeof JobData> {}
+
+/** `pool`: all runners, then those that changed. */
+export const PoolData = Type.Object({
+  runners: listOf(ref(Runner), 'Their latest state.'),
+  forgotten: Type.Optional(listOf(Type.String(), 'Ids of forgotten runners.')),
+  now: storedTime,
+});
+export interface PoolData extends Static<typeof PoolData> {}
+
+const counts = Type.Record(Type.String(), Type.Integer());
+
+/** `machine/<kind>`: actors by state, transitions since the last message as `from|event|to`, and the latest events. */
+export const MachineData = Type.Object({
+  counts,
+  flow: counts,
+  events: Type.Array(
+    Type.Object({
+      id: text('The actor.'),
+      event: text('The type of the event; empty for a new actor.'),
+      from: Type.Optional(text('The state before; absent for a new actor.')),
+      to: text('The state after.'),
+      now: storedTime,
+    }),
+  ),
+});
+export interface MachineData extends Static<typeof MachineData> {}
+
+/** `machine/<kind>/<id>`: the state of an actor, then each event that it takes. */
+export const ActorData = Type.Object({ value: Type.String(), context: Type.Object({}), now: storedTime });
+export interface ActorData extends Static<typeof ActorData> {}
+export const ActorSteps = Type.Object({
+  steps: Type.Array(
+    Type.Object({
+      event: Type.Optional(Type.Object({ type: Type.String(), now: Type.Optional(Type.Number()) })),
+      from: Type.Optional(Type.String()),
+      to: Type.String(),
+      context: Type.Object({}),
+      now: storedTime,
+    }),
+  ),
+});
+export interface ActorSteps extends Static<typeof ActorSteps> {}
+
+/** The names of topics; `DataOf` has the data of each. */
+export type TopicName = 'batches' | 'pool' | `${'batch' | 'job' | 'machine'}/${string}`;
+export type DataOf<Name extends TopicName> = Name extends 'batches'
+  ? BatchesData
+  : Name extends 'pool'
+    ? PoolData
+    : Name extends `batch/${string}`
+      ? BatchData
+      : Name extends `job/${string}`
+        ? JobData
+        : Name extends `machine/${string}/${string}`
+          ? ActorData | ActorSteps
+          : MachineData;
