@@ -156,6 +156,18 @@ describe('forgetting', () => {
     expect(ofBatch(old).length).to.be.greaterThan(10);
   });
 
+  it('forgets a runner after a change of it that is being written', async () => {
+    await coordinator.register({ id: 'r1', instance: 'i', capabilities });
+    await world.advance(20_000);
+    const forgotten = coordinator.forgetRunner('r1');
+    const drained = coordinator.drain('r1', 'a new disk');
+    await Promise.all([forgotten, drained]);
+    expect([...disk.keys()].filter((key) => key.startsWith('!runner!'))).to.deep.equal([]);
+    await coordinator.close();
+    await open();
+    expect(await refusal(coordinator.runner('r1'))).to.equal('unknown-runner');
+  });
+
   it('runners: only one that is Offline and holds nothing; a drained one not by itself', async () => {
     await coordinator.submit(study({ runs: 3 }));
     await coordinator.register({ id: 'here', instance: 'i', capabilities });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,24 @@ describe('tokens', () => {
     now += 1_000;
     expect(tokens.areRequired).to.equal(true);
   });
+
+  it('are compared whole: a token whose hash agrees in part is refused', async () => {
+    const { token, record } = make();
+    await changeTokens(folder, () => [record]);
+    const tokens = open();
+    const hashOf = (it: string): string => createHash('sha256').update(it).digest('hex');
+    for (const [from, to] of [
+      [0, 4],
+      [60, 64],
+    ] as const) {
+      let other = token;
+      while (other === token || hashOf(other).slice(from, to) !== record.hash.slice(from, to)) {
+        other = token.slice(0, 13) + randomBytes(32).toString('base64url');
+      }
+      expect(tokens.find(other)).to.equal(undefined);
+    }
+    expect(tokens.find(token)).to.deep.equal(record);
+  }).timeout(20_000);
 
   it('come and go without a restart', async () => {
     const tokens = open();

@@ -1,0 +1,123 @@
+/** What a runner must have on its disk, and what it must kill, before it reports. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Level } from 'level';
+import { systemClock } from '../../src/base/clock.ts';
+import { AttemptManager, type AttemptManagerOptions } from '../../src/runner/attempt-manager.ts';
+import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
+import { killGroup, killRemainders } from '../../src/runner/attempt/process-group.ts';
+import { silentLog } from '../../src/runner/log.ts';
+import { Spool } from '../../src/runner/spool.ts';
+import { lives } from '../support/runner-process.ts';
+
+describe('runner: durability', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'simbatch-durability-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('syncs an outcome to the disk, and only an outcome', async () => {
+    const prototype = Level.prototype as unknown as { batch: (...args: unknown[]) => unknown };
+    const original = prototype.batch;
+    const syncs: unknown[] = [];
+    prototype.batch = function (this: unknown, ...args: unknown[]) {
+      syncs.push((args[1] as { sync?: boolean } | undefined)?.sync);
+      return original.apply(this, args);
+    };
+    try {
+      const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'i' });
+      const attempt = { job_id: 'j', attempt: 1, directory: '' };
+      await spool.running(attempt);
+      await spool.ended(attempt, { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'no' });
+      await spool.close();
+    } finally {
+      prototype.batch = original;
+    }
+    expect(syncs).to.deep.equal([false, true]);
+  });
+
+  it('reports an outcome after it is in the spool', async () => {
+    const calls: string[] = [];
+    let release = (): void => {};
+    const spool = {
+      directory: folder,
+      running: async () => {},
+      ended: () => {
+        calls.push('spooled');
+        return new Promise<void>((resolve) => (release = resolve));
+      },
+      settled: async () => {},
+    };
+    const report = async ({ type }: { type: string }): Promise<object> => {
+      calls.push(type);
+      return {};
+    };
+    const manager = new AttemptManager({
+      config: { engines: {}, outputRoot: folder, maxConcurrentJobs: 1 },
+      spool,
+      reporter: { report },
+      site: { clock: systemClock, log: silentLog },
+      leaving: new AbortController().signal,
+      onChange: () => {},
+      onUnfit: () => {},
+    } as unknown as AttemptManagerOptions);
+    // Without the configuration of its batch it is invalid, so that no process is needed.
+    const job = { id: 'j', batch_id: 'b', run_config: { run_id: 0, parameters: {} } };
+    manager.take({ job, attempt: 1 } as unknown as Parameters<AttemptManager['take']>[0], undefined);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).to.deep.equal(['start', 'spooled']);
+    release();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).to.deep.equal(['start', 'spooled', 'fail']);
+  });
+
+  for (const [name, kill] of [
+    ['killGroup', killGroup],
+    ['killRemainders', killRemainders],
+  ] as const) {
+    it(`${name} kills members of the group that have dropped its environment`, async function () {
+      if (process.platform !== 'linux') this.skip();
+      const leader = spawn('sh', ['-c', 'env -i sleep 600 & echo $!; wait'], {
+        detached: true,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { PATH: process.env.PATH, SVC_OUTPUT_DIR: folder },
+      });
+      const [text] = (await once(leader.stdout, 'data')) as [Buffer];
+      const member = Number(text.toString());
+      expect(lives(member)).to.equal(true);
+      try {
+        const killed = kill(systemClock, silentLog, leader.pid as number, folder);
+        const limit = new Promise((resolve) => setTimeout(resolve, 3_000));
+        await Promise.race([killed, limit]);
+        expect(lives(member)).to.equal(false);
+      } finally {
+        if (lives(member)) process.kill(member, 'SIGKILL');
+      }
+    });
+  }
+
+  it('does not follow a link that replaces metadata.json after it was listed', async () => {
+    const secret = join(folder, 'secret.json');
+    const directory = mkdtempSync(join(folder, 'out-'));
+    const path = join(directory, 'metadata.json');
+    writeFileSync(secret, '{"secret":1}');
+    writeFileSync(path, '{}');
+    const limits = {
+      ...ARTIFACT_LIMITS,
+      // Read right before the file is opened.
+      get metadataBytes() {
+        unlinkSync(path);
+        symlinkSync(secret, path);
+        return ARTIFACT_LIMITS.metadataBytes;
+      },
+    };
+    const { metadata, notes } = await collectArtifacts(directory, limits);
+    expect(metadata).to.deep.equal({});
+    expect(notes.join()).to.match(/metadata.json is not used: ELOOP/);
+  });
+});

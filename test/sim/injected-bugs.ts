@@ -1,0 +1,101 @@
+/** Bugs that are injected into the compiled program, each with the test that must fail then. */
+
+export interface InjectedBug {
+  name: string;
+  /** Below `dist/`. */
+  file: string;
+  /** A text that occurs exactly once in the file, and its replacement. */
+  find: string;
+  replace: string;
+  /** The test file below `dist/test/` that must fail. */
+  test: string;
+}
+
+const CHECKED_STORE = 'src/coordinator/storage/integrity/checked-store.js';
+
+export const INJECTED_BUGS: readonly InjectedBug[] = [
+  {
+    name: 'the coordinator writes without sync',
+    file: CHECKED_STORE,
+    find: '{ sync: true }',
+    replace: '{ sync: false }',
+    test: 'coordinator/storage/checked-store.test.js',
+  },
+  {
+    name: 'the read cache is filled ahead of the disk',
+    file: CHECKED_STORE,
+    find: 'await this.#engine.write(operations',
+    replace: 'for (const [key, value] of batches) this.#cache(key, value); await this.#engine.write(operations',
+    test: 'coordinator/storage/checked-store.test.js',
+  },
+  {
+    name: 'a checksum is not verified',
+    file: CHECKED_STORE,
+    find: 'const value = unseal(key, sealed);',
+    replace: 'const value = sealed.slice(8);',
+    test: 'coordinator/storage/checked-store.test.js',
+  },
+  {
+    name: 'a checksum does not cover the key',
+    file: 'src/coordinator/storage/integrity/checksum.js',
+    find: '${key}\\n${value}',
+    replace: '${value}',
+    test: 'coordinator/storage/checked-store.test.js',
+  },
+  {
+    name: 'the end of the log is not compared with the high-water mark',
+    file: 'src/coordinator/storage/integrity/verify-files.js',
+    find: 'lastSequence < mark.sequence || lastNumber < mark.number',
+    replace: 'false',
+    test: 'coordinator/storage/integrity.test.js',
+  },
+  {
+    name: "the runner's outcome is not synced",
+    file: 'src/runner/spool.js',
+    find: 'value: { ...attempt, outcome } }, true)',
+    replace: 'value: { ...attempt, outcome } }, false)',
+    test: 'runner/durability.test.js',
+  },
+  {
+    name: 'an outcome is reported before it is spooled',
+    file: 'src/runner/attempt-manager.js',
+    find: 'await spool.ended(',
+    replace: 'void spool.ended(',
+    test: 'runner/durability.test.js',
+  },
+  {
+    name: 'a token is compared in 16 bits',
+    file: 'src/coordinator/storage/tokens.js',
+    find: "timingSafeEqual(Buffer.from(record.hash, 'hex'), hashOf(token))",
+    replace: "timingSafeEqual(Buffer.from(record.hash, 'hex').subarray(0, 2), hashOf(token).subarray(0, 2))",
+    test: 'coordinator/storage/tokens.test.js',
+  },
+  {
+    name: 'SIGKILL goes to the leader of a group only',
+    file: 'src/runner/attempt/process-group.js',
+    find: '    killQuietly(-leader);',
+    replace: '    killQuietly(leader);',
+    test: 'runner/durability.test.js',
+  },
+  {
+    name: 'a link in place of metadata.json is followed',
+    file: 'src/runner/attempt/artifacts.js',
+    find: 'constants.O_RDONLY | constants.O_NOFOLLOW',
+    replace: 'constants.O_RDONLY',
+    test: 'runner/durability.test.js',
+  },
+  {
+    name: 'a runner is forgotten while a change of it is in flight',
+    file: 'src/coordinator/storage/retention.js',
+    find: 'live !== undefined && commits.holds(live)',
+    replace: 'false',
+    test: 'coordinator/storage/retention.test.js',
+  },
+  {
+    name: 'one refused report fails its whole bulk',
+    file: 'src/coordinator/operations/reports.js',
+    find: 'return { job_id: report.job_id, refusal: error };',
+    replace: 'throw error;',
+    test: 'coordinator/operations/reports.test.js',
+  },
+];
