@@ -7,6 +7,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Position } from '../../contract/types.ts';
 import type { Coordinator } from '../coordinator.ts';
+import { changeSetOf } from './change-set.ts';
 import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
@@ -100,7 +101,8 @@ export class Feed {
     };
     this.#channels.set(name, channel);
     this.#unwatch ??= this.#coordinator.watch((commit) => {
-      for (const it of this.#channels.values()) if (it.topic.onCommit(commit)) this.#schedule(it);
+      const changes = changeSetOf(commit);
+      for (const it of this.#channels.values()) if (it.topic.onCommit(changes)) this.#schedule(it);
     });
     return channel;
   }

@@ -3,17 +3,16 @@
  * every event it takes.
  */
 import type { MachineName } from '../../../machines/kinds.ts';
-import type { Fact } from '../../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
 import type { ActorData, ActorSteps, MachineData } from '../../contract/types.ts';
-import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
-import { allOf, keys } from '../storage/keys.ts';
+import { allOf } from '../storage/keys.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
 import type { ActorTransition } from '../turn/actor-transition.ts';
+import * as readings from '../operations/readings.ts';
+import { transitionsOf, type ChangeSet } from './change-set.ts';
 import { keepLast, type Topic } from './topic.ts';
 
 /** One event, as a line of a log. */
@@ -45,7 +44,7 @@ export class MachineTopic implements Topic<MachineData> {
     return { counts: Object.fromEntries(this.#counts), flow: {}, events: this.#events };
   }
 
-  onCommit({ facts, transitions: steps }: Commit): boolean {
+  onCommit({ facts, transitions, deletedBatches, forgottenRunners }: ChangeSet): boolean {
     if (this.#kind === 'supervisor') {
       for (const fact of facts) {
         if (fact.type === 'deadline.passed') this.#took(line('supervisor', 'TICK', 'Serving', 'Serving', fact.now));
@@ -53,27 +52,25 @@ export class MachineTopic implements Topic<MachineData> {
       }
       return this.#isChanged;
     }
-    for (const { type } of facts) {
-      if (type === (this.#kind === 'runner' ? 'runner.forgotten' : 'batch.deleted')) {
-        this.#isStale = true;
-        this.#isChanged = true;
-      }
-    }
-    for (const step of steps) {
-      if (step.kind === this.#kind) {
-        this.#took(line(step.id, step.event?.type ?? '', step.from, step.to, step.now));
-        this.#move(step);
-      } else if (
-        this.#kind === 'job' &&
-        step.kind === 'batch' &&
-        (step.event === undefined || step.event.type === 'CANCEL')
-      ) {
+    const deleted = this.#kind === 'runner' ? forgottenRunners : deletedBatches;
+    if (deleted.size > 0) this.#markStale();
+    for (const transition of transitions) {
+      const { kind, id, event, from, to, now } = transition;
+      if (kind === this.#kind) {
+        this.#took(line(id, event?.type ?? '', from, to, now));
+        this.#move(transition);
+      } else if (this.#kind === 'job' && kind === 'batch' && (event === undefined || event.type === 'CANCEL')) {
         // Untouched runs are created and cancelled by number, without an event each.
-        this.#isStale = true;
-        this.#isChanged = true;
+        this.#markStale();
       }
     }
     return this.#isChanged;
+  }
+
+  /** The counts must be read again. */
+  #markStale(): void {
+    this.#isStale = true;
+    this.#isChanged = true;
   }
 
   #took(it: EventLine): void {
@@ -152,44 +149,29 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
   }
 
   async snapshot(): Promise<ActorData> {
-    const exists = this.#core.store.get(this.#recordKey()) !== undefined;
-    const state = exists ? this.#core.directory.state(this.#kind, this.#id) : undefined;
-    if (state === undefined) throw this.#unknown();
-    const { value, context } = state;
-    return { value, context, now: this.#core.clock.now() };
+    return { ...readings.actorState(this.#core.store, this.#kind, this.#id), now: this.#core.clock.now() };
   }
 
-  /** The key that exists as long as the actor does: an untouched job has only its batch's record. */
-  #recordKey(): string {
-    if (this.#kind === 'job') return keys.batch(batchIdOf(this.#id));
-    return keys[this.#kind](this.#id);
-  }
-
-  onCommit({ facts, transitions: steps }: Commit): boolean {
-    for (const fact of facts) if (this.#isTheEnd(fact)) this.#isGone = true;
-    for (const { kind, id, event, from, to, context, now } of steps) {
-      if (kind === this.#kind && id === this.#id) this.#steps.push({ event, from, to, context, now });
+  onCommit(changes: ChangeSet): boolean {
+    if (this.#isDeletedBy(changes)) this.#isGone = true;
+    for (const { event, from, to, context, now } of transitionsOf(changes, this.#kind, this.#id)) {
+      this.#steps.push({ event, from, to, context, now });
     }
     keepLast(this.#steps, 200);
     return this.#isGone || this.#steps.length > 0;
   }
 
-  #isTheEnd(fact: Fact): boolean {
-    if (fact.type === 'runner.forgotten') return this.#kind === 'runner' && fact.runnerId === this.#id;
-    if (fact.type !== 'batch.deleted' || this.#kind === 'runner') return false;
-    return fact.batchId === (this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
-  }
-
-  /** The error for an actor that does not exist, or was deleted. */
-  #unknown(): SimbatchError {
-    return new SimbatchError(UNKNOWN[this.#kind], `there is no ${this.#kind} ${this.#id.slice(0, 100)}`);
+  #isDeletedBy({ deletedBatches, forgottenRunners }: ChangeSet): boolean {
+    if (this.#kind === 'runner') return forgottenRunners.has(this.#id);
+    return deletedBatches.has(this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
   }
 
   delta(): ActorSteps | undefined {
     if (this.#isGone) {
       this.#isGone = false;
       this.#steps = [];
-      if (this.#core.store.get(this.#recordKey()) === undefined) throw this.#unknown();
+      // Throws for an actor that does not exist; a forgotten runner may have registered again.
+      readings.actorState(this.#core.store, this.#kind, this.#id);
     }
     if (this.#steps.length === 0) return undefined;
     const steps = this.#steps;
@@ -197,5 +179,3 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
     return { steps };
   }
 }
-
-const UNKNOWN = { job: 'unknown-job', batch: 'unknown-batch', runner: 'unknown-runner' } as const;

@@ -1,6 +1,4 @@
 /** The topics of runs: one batch with its changed runs as short rows, all batches, one run. */
-import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
-import type { JobContext } from '../../../machines/job-context.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { RunRow as RunRowSchema } from '../../contract/live/topics.ts';
@@ -11,15 +9,15 @@ import type {
   BatchStatusResponse,
   JobData,
   JobResult,
-  JobStatus,
   RunRow,
   Uuid,
 } from '../../contract/types.ts';
-import type { Commit } from '../coordinator.ts';
 import type { Core } from '../core.ts';
-import { keys } from '../storage/keys.ts';
+import { allOf, idOf, keys } from '../storage/keys.ts';
 import * as readings from '../operations/readings.ts';
 import { decodeJob, isTerminal, type JobState } from '../actors/actor-kinds.ts';
+import type { ChangeSet } from './change-set.ts';
+import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';
 
 /** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */
@@ -31,10 +29,10 @@ export class BatchTopic implements Topic<BatchData> {
   readonly everyMs = 200;
   readonly #core: Core;
   readonly #batchId: Uuid;
-  /** The latest state of each changed run; undefined when it must be read from the store. */
-  readonly #changed = new Map<Uuid, JobState | undefined>();
+  readonly #changed = new PendingRows<Uuid, JobState | undefined>();
   #isChanged = false;
-  #isWholesale = false;
+  /** True when clients must load all runs again. */
+  #isReload = false;
 
   constructor(core: Core, batchId: Uuid) {
     this.#core = core;
@@ -45,45 +43,29 @@ export class BatchTopic implements Topic<BatchData> {
     return { progress: readings.batch(this.#core, this.#batchId) };
   }
 
-  onCommit({ facts, transitions: steps }: Commit): boolean {
-    for (const fact of facts) {
-      if (!('batchId' in fact) || fact.batchId !== this.#batchId) continue;
-      this.#isChanged = true;
-      if ('jobId' in fact) this.#changed.set(fact.jobId, undefined);
-      // Untouched runs are cancelled by number, without a fact each.
-      else if (fact.type === 'batch.cancelling') this.#isWholesale = true;
-    }
-    for (const { kind, id, to, context } of steps) {
-      if (kind !== 'job' || !this.#changed.has(id)) continue;
-      this.#changed.set(id, { value: to as JobStatus, context: context as JobContext });
-    }
+  onCommit(changes: ChangeSet): boolean {
+    const id = this.#batchId;
+    if (changes.batches.has(id) || changes.deletedBatches.has(id)) this.#isChanged = true;
+    if (changes.cancelledBatches.has(id)) this.#isReload = true;
+    for (const [jobId, state] of changes.jobs.get(id) ?? []) this.#changed.set(jobId, state);
     return this.#isChanged;
   }
 
   delta(): BatchData | undefined {
     if (!this.#isChanged) return undefined;
-    this.#isChanged = false;
-    const runs = this.#isWholesale ? [] : this.#rows();
-    const delta = { progress: readings.batch(this.#core, this.#batchId), runs, reload: this.#isWholesale };
-    if (this.#isWholesale) this.#changed.clear();
+    const reload = this.#isReload;
+    if (reload) this.#changed.clear();
+    const runs = this.#changed.take(MAX_ROWS, (id, known) => {
+      const state = known ?? this.#read(id);
+      return state === undefined ? undefined : this.#row(id, state);
+    });
     this.#isChanged = this.#changed.size > 0;
-    this.#isWholesale = false;
-    return delta;
+    this.#isReload = false;
+    return { progress: readings.batch(this.#core, this.#batchId), runs, reload };
   }
 
   get hasMore(): boolean {
     return this.#isChanged;
-  }
-
-  #rows(): RunRow[] {
-    const rows: RunRow[] = [];
-    for (const [id, known] of this.#changed) {
-      if (rows.length === MAX_ROWS) break;
-      this.#changed.delete(id);
-      const state = known ?? this.#read(id);
-      if (state !== undefined) rows.push(this.#row(id, state));
-    }
-    return rows;
   }
 
   #read(id: Uuid): JobState | undefined {
@@ -107,48 +89,45 @@ function outputsOf(result: JobResult): Record<string, number> {
   return outputs;
 }
 
-/** All batches: the progress of the changed ones. */
+/** The limit on batches in one message; the others follow with the next one. */
+const MAX_BATCHES = 200;
+
+/** All batches: the progress of the open ones, then of the changed ones. */
 export class BatchesTopic implements Topic<BatchesData> {
   readonly everyMs = 500;
   readonly #core: Core;
-  readonly #changed = new Set<Uuid>();
+  readonly #changed = new PendingRows<Uuid>();
   readonly #deleted = new Set<Uuid>();
-  /** The limit on batches in one delta; the others follow with the next one. */
-  static readonly #PER_DELTA = 200;
 
   constructor(core: Core) {
     this.#core = core;
   }
 
   async snapshot(): Promise<BatchesData> {
-    const open: BatchStatusResponse[] = [];
-    for (const [id, { actor }] of this.#core.directory.batches) {
-      if (open.length === BatchesTopic.#PER_DELTA) break;
-      const { context } = actor.getSnapshot() as { context: Parameters<typeof pendingRuns>[0] };
-      const progress = pendingRuns(context) + activeRuns(context) > 0 ? this.#progress(id) : undefined;
-      if (progress !== undefined) open.push(progress);
+    const batches: BatchStatusResponse[] = [];
+    const view = this.#core.store.snapshot();
+    try {
+      for await (const chunk of view.entries(allOf('open'), { chunkSize: MAX_BATCHES })) {
+        for (const [key] of chunk) batches.push(readings.batch(this.#core, idOf(key)));
+        if (batches.length >= MAX_BATCHES) break;
+      }
+    } finally {
+      await view.close();
     }
-    return { batches: open };
+    return { batches: batches.slice(0, MAX_BATCHES) };
   }
 
-  onCommit({ facts }: Commit): boolean {
-    for (const fact of facts) {
-      if (fact.type === 'batch.deleted') {
-        this.#changed.delete(fact.batchId);
-        this.#deleted.add(fact.batchId);
-      } else if ('batchId' in fact) this.#changed.add(fact.batchId);
+  onCommit(changes: ChangeSet): boolean {
+    for (const id of changes.batches) this.#changed.set(id, undefined);
+    for (const id of changes.deletedBatches) {
+      this.#changed.delete(id);
+      this.#deleted.add(id);
     }
     return this.#changed.size + this.#deleted.size > 0;
   }
 
   delta(): BatchesData | undefined {
-    const batches: BatchStatusResponse[] = [];
-    for (const id of this.#changed) {
-      if (batches.length === BatchesTopic.#PER_DELTA) break;
-      this.#changed.delete(id);
-      const progress = this.#progress(id);
-      if (progress !== undefined) batches.push(progress);
-    }
+    const batches = this.#changed.take(MAX_BATCHES, (id) => this.#progress(id));
     const deleted = [...this.#deleted];
     this.#deleted.clear();
     return batches.length + deleted.length === 0 ? undefined : { batches, deleted };
@@ -158,7 +137,7 @@ export class BatchesTopic implements Topic<BatchesData> {
     return this.#changed.size > 0;
   }
 
-  /** Undefined for a batch whose first write has not completed. */
+  /** Undefined for a batch that was deleted since. */
   #progress(id: Uuid): BatchStatusResponse | undefined {
     return this.#core.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#core, id);
   }
@@ -185,12 +164,10 @@ export class JobTopic implements Topic<JobData> {
     };
   }
 
-  onCommit({ facts }: Commit): boolean {
-    for (const fact of facts) {
-      if ('jobId' in fact && fact.jobId === this.#jobId) this.#isChanged = true;
-      else if (fact.type !== 'batch.cancelling' && fact.type !== 'batch.deleted') continue;
-      else if (fact.batchId === batchIdOf(this.#jobId)) this.#isChanged = true;
-    }
+  onCommit(changes: ChangeSet): boolean {
+    const batchId = batchIdOf(this.#jobId);
+    const isOfBatch = changes.cancelledBatches.has(batchId) || changes.deletedBatches.has(batchId);
+    if (isOfBatch || changes.jobs.get(batchId)?.has(this.#jobId) === true) this.#isChanged = true;
     return this.#isChanged;
   }
 

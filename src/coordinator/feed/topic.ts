@@ -1,5 +1,5 @@
 /** The interface of a topic of the live feed. No sockets and no timers here. */
-import type { Commit } from '../coordinator.ts';
+import type { ChangeSet } from './change-set.ts';
 
 /**
  * One topic. A delta holds states, never differences, so that a client may receive it twice, or after a full message that
@@ -11,7 +11,7 @@ export interface Topic<Data extends object = object, Delta extends object = Data
   /** Returns the full state as on disk now. @throws SimbatchError when the subject does not exist */
   snapshot(): Promise<Data>;
   /** Records the changes of a committed group. Returns true when a delta is to be sent. */
-  onCommit(commit: Commit): boolean;
+  onCommit(changes: ChangeSet): boolean;
   /** Returns the changes since the last call, or undefined. */
   delta(): Delta | undefined | Promise<Delta | undefined>;
   /** True when the last delta did not hold all recorded changes. */

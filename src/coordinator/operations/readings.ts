@@ -29,6 +29,9 @@ import {
   isTerminal,
   type BatchState,
   type JobState,
+  type Kind,
+  type RunnerState,
+  type StateOf,
 } from '../actors/actor-kinds.ts';
 
 /** A source of records: the store, or a view of it. */
@@ -56,6 +59,18 @@ function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: 
         : decodeJob(jobId, stored, batchState.context),
     batchState,
   };
+}
+
+/** Returns the stored state of an actor. @throws SimbatchError when there is no such actor */
+export function actorState(records: Records, kind: Kind, id: string): StateOf[Kind] {
+  if (kind === 'batch') return readBatch(records, id);
+  return kind === 'job' ? readJob(records, id).state : readRunner(records, id);
+}
+
+function readRunner(records: Records, runnerId: string): RunnerState {
+  const record = records.get(keys.runner(runnerId));
+  if (record === undefined) throw new SimbatchError('unknown-runner', `there is no runner "${runnerId}"`);
+  return decodeRunner(record);
 }
 
 export function job(core: Core, jobId: Uuid): Job {
@@ -108,9 +123,7 @@ export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJob
 }
 
 export function runner(core: Core, runnerId: string): Runner {
-  const record = core.store.get(keys.runner(runnerId));
-  if (record === undefined) throw new SimbatchError('unknown-runner', `there is no runner "${runnerId}"`);
-  return toRunner(decodeRunner(record));
+  return toRunner(readRunner(core.store, runnerId));
 }
 
 export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerListResponse> {

@@ -83,7 +83,7 @@ async function openLocked(directory: string, options: OpenOptions, release: () =
     const { store, last, faults } = readIdentity(engine, files.mark);
     if (faults.length > 0) throw damaged(directory, faults);
     if (files.mark === undefined) {
-        await createMark(directory, { store, number: last.number, hash: last.hash, sequence });
+      await createMark(directory, { store, number: last.number, hash: last.hash, sequence });
     }
     const checked: CheckedStore = new CheckedStore({
       engine,

@@ -1,0 +1,64 @@
+/**
+ * The changes of a committed group, sorted by subject. Made once for each group; every topic of the feed selects its rows from
+ * it.
+ */
+import type { JobContext } from '../../../machines/job-context.ts';
+import type { Fact } from '../../../machines/protocol.ts';
+import type { JobStatus, Uuid } from '../../contract/types.ts';
+import type { JobState, Kind } from '../actors/actor-kinds.ts';
+import type { Commit } from '../coordinator.ts';
+import type { ActorTransition } from '../turn/actor-transition.ts';
+
+/** The changed jobs of one batch with their latest state; undefined: the state must be read from the store. */
+export type ChangedJobs = ReadonlyMap<Uuid, JobState | undefined>;
+
+export interface ChangeSet {
+  /** Batches with a change of their own or of a job; not the deleted ones. */
+  readonly batches: ReadonlySet<Uuid>;
+  /** By batch. */
+  readonly jobs: ReadonlyMap<Uuid, ChangedJobs>;
+  /** Batches whose untouched runs were cancelled by number, without a fact each. */
+  readonly cancelledBatches: ReadonlySet<Uuid>;
+  readonly deletedBatches: ReadonlySet<Uuid>;
+  readonly runners: ReadonlySet<string>;
+  readonly forgottenRunners: ReadonlySet<string>;
+  /** Every event that an actor took, in order. */
+  readonly transitions: readonly ActorTransition[];
+  readonly facts: readonly Fact[];
+}
+
+export function changeSetOf({ facts, transitions }: Commit): ChangeSet {
+  const batches = new Set<Uuid>();
+  const jobs = new Map<Uuid, Map<Uuid, JobState | undefined>>();
+  const cancelledBatches = new Set<Uuid>();
+  const deletedBatches = new Set<Uuid>();
+  const forgottenRunners = new Set<string>();
+  for (const fact of facts) {
+    if (fact.type === 'runner.forgotten') forgottenRunners.add(fact.runnerId);
+    if (!('batchId' in fact)) continue;
+    if (fact.type === 'batch.deleted') deletedBatches.add(fact.batchId);
+    else batches.add(fact.batchId);
+    if (fact.type === 'batch.cancelling') cancelledBatches.add(fact.batchId);
+    if ('jobId' in fact) jobsOf(jobs, fact.batchId).set(fact.jobId, undefined);
+  }
+  for (const id of deletedBatches) batches.delete(id);
+  const runners = new Set<string>();
+  for (const { kind, id, to, context } of transitions) {
+    if (kind === 'runner') runners.add(id);
+    if (kind !== 'job') continue;
+    const job = context as JobContext;
+    const changed = jobs.get(job.batchId);
+    if (changed?.has(id) === true) changed.set(id, { value: to as JobStatus, context: job });
+  }
+  return { batches, jobs, cancelledBatches, deletedBatches, runners, forgottenRunners, transitions, facts };
+}
+
+function jobsOf(jobs: Map<Uuid, Map<Uuid, JobState | undefined>>, batchId: Uuid): Map<Uuid, JobState | undefined> {
+  let changed = jobs.get(batchId);
+  if (changed === undefined) jobs.set(batchId, (changed = new Map()));
+  return changed;
+}
+
+/** The events that one actor took, in order. */
+export const transitionsOf = ({ transitions }: ChangeSet, kind: Kind, id: string): ActorTransition[] =>
+  transitions.filter((it) => it.kind === kind && it.id === id);

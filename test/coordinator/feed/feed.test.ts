@@ -1,0 +1,114 @@
+/** The live feed: full messages come from the disk, deltas carry the rows of a change set, in bounded numbers. */
+import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
+import { changeSetOf } from '../../../src/coordinator/feed/change-set.ts';
+import { Feed } from '../../../src/coordinator/feed/feed.ts';
+import { codeOf, Scene } from '../../support/scene.ts';
+import { settled } from '../../support/simulated-clock.ts';
+
+interface Message {
+  type: string;
+  data: Record<string, unknown>;
+}
+
+describe('coordinator/feed', () => {
+  let scene: Scene;
+  let feed: Feed;
+  let isHeld: boolean;
+  let release: () => void;
+
+  beforeEach(async () => {
+    isHeld = false;
+    scene = await Scene.open({
+      beforeWrite: () => (isHeld ? new Promise<void>((resolve) => (release = resolve)) : Promise.resolve()),
+    });
+    feed = new Feed(scene.api);
+  });
+  afterEach(() => feed.close());
+
+  /** Subscribes, and returns the messages that arrive. */
+  async function messagesOf(topic: string): Promise<Message[]> {
+    const messages: Message[] = [];
+    await feed.subscribe(topic, {
+      send: (text) => messages.push(JSON.parse(text) as Message),
+      isCongested: () => false,
+    });
+    return messages;
+  }
+
+  it('shows the state of an actor as it is on disk while a newer one is being written', async () => {
+    const batch = await scene.submit({ runs: 2 });
+    await scene.register('a');
+    isHeld = true;
+    const claimed = scene.claim('a');
+    await settled();
+    const job = jobId(batch, 0);
+    expect(scene.api.core.directory.state('job', job)?.value, 'in memory').to.equal('Claimed');
+    const states = await Promise.all(
+      [`machine/job/${job}`, `machine/runner/a`, `machine/batch/${batch}`].map(
+        async (topic) => (await messagesOf(topic))[0]?.data.value,
+      ),
+    );
+    expect(states).to.deep.equal(['Pending', 'Idle', 'Pending']);
+    release();
+    await claimed;
+    const [message] = await messagesOf(`machine/job/${job}`);
+    expect(message?.data).to.include({ value: 'Claimed' });
+  });
+
+  it('lists no batch that is not on disk yet', async () => {
+    const first = await scene.submit();
+    isHeld = true;
+    const second = scene.submit();
+    await settled();
+    const [full] = await messagesOf('batches');
+    const listed = (full?.data.batches as { batch: { id: string } }[]).map((it) => it.batch.id);
+    expect(listed).to.deep.equal([first]);
+    release();
+    await second;
+  });
+
+  it('refuses a topic of an actor that does not exist', async () => {
+    const batch = await scene.submit({ runs: 1 });
+    const unknown = batch.replace('0', 'f');
+    expect(await codeOf(messagesOf(`machine/batch/${unknown}`))).to.equal('unknown-batch');
+    expect(await codeOf(messagesOf(`machine/job/${jobId(batch, 1)}`))).to.equal('unknown-job');
+    expect(await codeOf(messagesOf('machine/runner/ghost'))).to.equal('unknown-runner');
+  });
+
+  it('sends the rows of changed runs in deltas of at most 300', async () => {
+    const batch = await scene.submit({ runs: 700 });
+    await scene.register('a', { slots: 700 });
+    const messages = await messagesOf(`batch/${batch}`);
+    await scene.claim('a', 700);
+    await scene.world.advance(1_000);
+    const deltas = messages.filter((it) => it.type === 'delta').map((it) => it.data.runs as { run: number }[]);
+    expect(deltas.map((it) => it.length)).to.deep.equal([300, 300, 100]);
+    expect(deltas.flat().map((it) => it.run)).to.deep.equal(Array.from({ length: 700 }, (_, run) => run));
+  });
+
+  it('tells clients to reload the runs of a cancelled batch', async () => {
+    const batch = await scene.submit({ runs: 700 });
+    const messages = await messagesOf(`batch/${batch}`);
+    await scene.api.cancelBatch(batch);
+    await scene.world.advance(1_000);
+    expect(messages.at(-1)?.data).to.deep.include({ reload: true, runs: [] });
+  });
+
+  it('sorts the changes of a group by subject', async () => {
+    const batch = await scene.submit({ runs: 2 });
+    await scene.register('a');
+    const sets: ReturnType<typeof changeSetOf>[] = [];
+    scene.api.watch((commit) => sets.push(changeSetOf(commit)));
+    await scene.claim('a');
+    await scene.api.cancelBatch(batch);
+    await scene.api.deleteBatch(batch);
+    const [claim, cancel, deletion] = sets;
+    expect([...(claim?.batches ?? [])]).to.deep.equal([batch]);
+    expect([...(claim?.runners ?? [])]).to.deep.equal(['a']);
+    expect([...(claim?.jobs.get(batch)?.values() ?? [])].map((it) => it?.value)).to.deep.equal(['Claimed']);
+    expect([...(cancel?.cancelledBatches ?? [])]).to.deep.equal([batch]);
+    expect([...(deletion?.deletedBatches ?? [])]).to.deep.equal([batch]);
+    expect([...(deletion?.batches ?? [])]).to.deep.equal([]);
+  });
+});
