@@ -4,10 +4,10 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
-import type { Fact } from '../../machines/protocol.ts';
 import { RUNNER_STATUSES } from '../contract/enums.ts';
 import type { Coordinator, CoordinatorHooks } from '../coordinator/coordinator.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
+import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/resources/statistics.ts';
 import type { Store } from '../coordinator/storage/store.ts';
 import { stopwatch } from '../base/clock.ts';
 
@@ -34,24 +34,25 @@ export class Metrics {
   );
   readonly #faults = this.#counter('simbatch_faults_total', 'Turns that threw and were rolled back.');
   readonly #refusals = this.#counter('simbatch_refused_credentials_total', 'Requests with wrong credentials.');
-  readonly #submitted = this.#counter('simbatch_batches_submitted_total', 'Studies submitted.');
-  readonly #batchesEnded = this.#counter('simbatch_batches_ended_total', 'Studies ended, by status.', ['status']);
-  readonly #jobsEnded = this.#counter(
-    'simbatch_jobs_ended_total',
-    'Jobs ended, by status; without runs never assigned that end with their cancelled study.',
-    ['status'],
-  );
-  readonly #requeued = this.#counter('simbatch_jobs_requeued_total', 'Jobs requeued, by reason.', ['reason']);
-  readonly #lost = this.#counter('simbatch_attempts_lost_total', 'Attempts whose runner was lost or forgot them.');
-  readonly #silent = this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without signing off.');
+  /** Counters of events, raised to the coordinator's totals. */
+  readonly #totals: Record<TotalName, Counter> = {
+    batchesSubmitted: this.#counter('simbatch_batches_submitted_total', 'Studies submitted.'),
+    batchesEnded: this.#counter('simbatch_batches_ended_total', 'Studies ended, by status.', ['status']),
+    jobsEnded: this.#counter(
+      'simbatch_jobs_ended_total',
+      'Jobs ended, by status; without runs never assigned that end with their cancelled study.',
+      ['status'],
+    ),
+    jobsRequeued: this.#counter('simbatch_jobs_requeued_total', 'Jobs requeued, by reason.', ['reason']),
+    attemptsLost: this.#counter('simbatch_attempts_lost_total', 'Attempts whose runner was lost or forgot them.'),
+    runnersSilent: this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without signing off.'),
+  };
+  readonly #counted = new Map<string, number>();
 
   /** Hooks for the coordinator, passed when it is opened. */
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
-    committed: ({ facts, records }) => {
-      this.#records.observe(records);
-      this.#count(facts);
-    },
+    committed: ({ records }) => this.#records.observe(records),
     turn: (operation, outcome, secs) =>
       this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
   };
@@ -86,6 +87,7 @@ export class Metrics {
   /** Adds the gauges that are computed on request: the state of this coordinator. */
   watch(coordinator: Coordinator): void {
     const { core } = coordinator;
+    this.#follow(core.statistics);
     const open = () => [...core.scheduler.openBatches()];
     this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], (set) => {
       const sum = { Pending: 0, Claimed: 0, Running: 0 };
@@ -130,29 +132,22 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  #count(facts: readonly Fact[]): void {
-    const ended = new Map<string, number>();
-    for (const fact of facts) {
-      if (fact.type === 'job.ended') ended.set(fact.to, (ended.get(fact.to) ?? 0) + 1);
-      else this.#countOne(fact);
-    }
-    for (const [status, jobs] of ended) this.#jobsEnded.inc({ status }, jobs);
-  }
-
-  #countOne(fact: Fact): void {
-    switch (fact.type) {
-      case 'batch.opened':
-        return this.#submitted.inc();
-      case 'batch.ended':
-        return this.#batchesEnded.inc({ status: fact.status });
-      case 'job.requeued':
-        return this.#requeued.inc({ reason: fact.why });
-      case 'runner.lost':
-        return this.#lost.inc(fact.held.length);
-      case 'runner.silent':
-        return this.#silent.inc();
-      default:
-    }
+  /** Raises the counters of events to the coordinator's totals, after each committed group. */
+  #follow(statistics: Statistics): void {
+    const raise = (totals: Totals): void => {
+      for (const [name, counter] of Object.entries(this.#totals) as [TotalName, Counter][]) {
+        const label = TOTALS[name];
+        for (const [value, count] of Object.entries(totals[name])) {
+          const key = `${name} ${value}`;
+          const increment = count - (this.#counted.get(key) ?? 0);
+          if (increment <= 0) continue;
+          this.#counted.set(key, count);
+          counter.inc(label === '' ? {} : { [label]: value }, increment);
+        }
+      }
+    };
+    raise(statistics.getSnapshot().context.totals);
+    statistics.select(({ totals }) => totals).subscribe(raise);
   }
 
   #observer(key: string, make: () => { observe(value: number): void }): { observe(value: number): void } {

@@ -13,13 +13,26 @@ export interface RunTime {
   meanMs: number;
 }
 
+/** Events since the start, counted from facts; by label, or by '' without one. */
+export const TOTALS = {
+  batchesSubmitted: '',
+  batchesEnded: 'status',
+  jobsEnded: 'status',
+  jobsRequeued: 'reason',
+  attemptsLost: '',
+  runnersSilent: '',
+} as const;
+export type TotalName = keyof typeof TOTALS;
+export type Totals = Readonly<Record<TotalName, Readonly<Record<string, number>>>>;
+
 export interface StatisticsContext {
   /** The number of committed groups with facts. */
-  groupCommit: number;
+  commits: number;
   /** One window for each batch with jobs that ended recently. */
   rates: Readonly<Record<Uuid, RateWindow>>;
   /** By simulation name. */
   runTimes: Readonly<Record<string, RunTime>>;
+  totals: Totals;
 }
 
 export interface Committed {
@@ -27,6 +40,8 @@ export interface Committed {
   ended: ReadonlyMap<Uuid, number>;
   /** The sum of run times and the number of completed jobs, per simulation. */
   completed: ReadonlyMap<string, { jobs: number; totalMs: number }>;
+  /** The increments of the totals. */
+  totals: TotalsIncrement;
   now: number;
 }
 
@@ -55,17 +70,39 @@ function withRates(rates: StatisticsContext['rates'], { ended, now }: Committed)
   return next;
 }
 
+type TotalsIncrement = { -readonly [Name in TotalName]?: Record<string, number> };
+
+const NO_TOTALS: Totals = {
+  batchesSubmitted: {},
+  batchesEnded: {},
+  jobsEnded: {},
+  jobsRequeued: {},
+  attemptsLost: {},
+  runnersSilent: {},
+};
+
+function withTotals(totals: Totals, increments: TotalsIncrement): Totals {
+  const next: Record<string, Readonly<Record<string, number>>> = { ...totals };
+  for (const [name, counts] of Object.entries(increments)) {
+    const sum = { ...next[name] };
+    for (const [label, count] of Object.entries(counts)) sum[label] = (sum[label] ?? 0) + count;
+    next[name] = sum;
+  }
+  return next as Totals;
+}
+
 export type Statistics = ReturnType<typeof createStatistics>;
 
 export function createStatistics() {
-  const context: StatisticsContext = { groupCommit: 0, rates: {}, runTimes: {} };
+  const initial: StatisticsContext = { commits: 0, rates: {}, runTimes: {}, totals: NO_TOTALS };
   return createStore({
-    context,
+    context: initial,
     on: {
-      committed: (figures, event: Committed) => ({
-        groupCommit: figures.groupCommit + 1,
-        rates: withRates(figures.rates, event),
-        runTimes: withRunTimes(figures.runTimes, event.completed),
+      committed: (context, event: Committed) => ({
+        commits: context.commits + 1,
+        rates: withRates(context.rates, event),
+        runTimes: withRunTimes(context.runTimes, event.completed),
+        totals: withTotals(context.totals, event.totals),
       }),
     },
   });
@@ -79,12 +116,37 @@ export function summarize(
 ): Committed {
   const ended = new Map<Uuid, number>();
   const completed = new Map<string, { jobs: number; totalMs: number }>();
+  const totals: TotalsIncrement = {};
   for (const fact of facts) {
+    countFact(totals, fact);
     if (fact.type !== 'job.ended' || fact.to === 'Cancelled') continue;
     ended.set(fact.batchId, (ended.get(fact.batchId) ?? 0) + 1);
     if (fact.to === 'Completed') addRunTime(completed, fact, simulationOf(fact.batchId));
   }
-  return { ended, completed, now };
+  return { ended, completed, totals, now };
+}
+
+function countFact(totals: TotalsIncrement, fact: Fact): void {
+  switch (fact.type) {
+    case 'batch.opened':
+      return add(totals, 'batchesSubmitted', '', 1);
+    case 'batch.ended':
+      return add(totals, 'batchesEnded', fact.status, 1);
+    case 'job.ended':
+      return add(totals, 'jobsEnded', fact.to, 1);
+    case 'job.requeued':
+      return add(totals, 'jobsRequeued', fact.why, 1);
+    case 'runner.lost':
+      return fact.held.length > 0 ? add(totals, 'attemptsLost', '', fact.held.length) : undefined;
+    case 'runner.silent':
+      return add(totals, 'runnersSilent', '', 1);
+    default:
+  }
+}
+
+function add(totals: TotalsIncrement, name: TotalName, label: string, count: number): void {
+  const counts = (totals[name] ??= {});
+  counts[label] = (counts[label] ?? 0) + count;
 }
 
 function addRunTime(

@@ -62,7 +62,8 @@ describe('coordinator/feed', () => {
     const second = scene.submit();
     await settled();
     const [full] = await messagesOf('batches');
-    const listed = (full?.data.batches as { batch: { id: string } }[]).map((it) => it.batch.id);
+    const { batches } = full?.data as { batches: { batch: { id: string } }[] };
+    const listed = batches.map((it) => it.batch.id);
     expect(listed).to.deep.equal([first]);
     release();
     await second;
