@@ -61,9 +61,8 @@ describe('coordinator/feed', () => {
     isHeld = true;
     const second = scene.submit();
     await settled();
-    const [full] = await messagesOf('batches');
-    const { batches } = full?.data as { batches: { batch: { id: string } }[] };
-    const listed = batches.map((it) => it.batch.id);
+    const messages = await messagesOf('batches');
+    const listed = messages.flatMap((it) => it.data.batches as { batch: { id: string } }[]).map((it) => it.batch.id);
     expect(listed).to.deep.equal([first]);
     release();
     await second;
