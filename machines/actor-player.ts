@@ -9,7 +9,7 @@ import type { AnyEvent, Fact } from './protocol.ts';
 /** A stored state: the state's name (`value`) and the members of its context. */
 export type StoredState = { value: string } & Record<string, unknown>;
 
-/** The effect of one event. `changed` has the changed members of the context; `null` for one that is no longer set. */
+/** The effect of one event. `changed` has the changed members of the context; `null` for a member that is no longer set. */
 export interface Consequence {
   state: string;
   changed?: Record<string, unknown>;

@@ -33,7 +33,7 @@ export const runnerMachine = setup({
   },
   guards: {
     sameInstance: ({ context, event }) => 'instance' in event && event.instance === context.instance,
-    /** The registered process itself, or one that has found it to be dead: no other process may take a live runner's id. */
+    /** The registered process itself, or a runner that has found it to be dead: no other process may take a live runner's id. */
     takesOver: ({ context, event }) =>
       event.type === 'REGISTER' && (event.instance === context.instance || event.replaces === context.instance),
     drained: ({ context, event }) => context.drained && isFromRegistered(context, event),

@@ -23,7 +23,7 @@ const DRAG_CURVE = [
 ];
 const radians = (degrees) => (degrees * Math.PI) / 180;
 
-/** Standard normal numbers that depend on the study's seed and the run alone: a retry meets the same gusts. */
+/** Standard normal numbers that depend only on the study's seed and the run: a retry meets the same gusts. */
 function gaussians(seed, runId) {
   let state = createHash('sha256').update(`${seed}/${runId}`).digest().readUInt32BE(0);
   const uniform = () => {
@@ -75,7 +75,7 @@ function atmosphere(heightAsl, offset) {
   return [pressure / (GAS_CONSTANT * temperature), Math.sqrt(1.4 * GAS_CONSTANT * temperature)];
 }
 
-/** The rocket, the air around it, and its parachutes: everything the equation of motion needs. */
+/** The rocket, the air around it, and its parachutes: all inputs of the equation of motion. */
 export class Rocket {
   /** p: the run's parameters; seed (text) and runId decide the gusts. */
   constructor(p, seed, runId) {
@@ -173,7 +173,7 @@ function runPhase(rocket, phase, start, { dt, until = Infinity, event = () => 1 
   }
 }
 
-/** What becomes of the recovery: one run in a hundred loses every canopy, two the main one, four open it late. */
+/** Faults of the recovery system: one run in a hundred loses every canopy, two the main one, four open it late. */
 function recoveryOf(p) {
   if (p.recovery_draw < 0.01) return ['ballistic', Infinity, 0];
   if (p.recovery_draw < 0.03) return ['main failed', p.drogue_delay_s, 0];
@@ -184,7 +184,7 @@ function recoveryOf(p) {
 const railLeft = (s) => RAIL_LENGTH - Math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
 const above = (height) => (s) => s[2] - height;
 
-/** Flies the whole flight; `observe` sees every step. Answers the moments that the phases alone know. */
+/** Flies the whole flight and calls `observe` for every step. Returns the times of the phases. */
 export function fly(rocket, observe) {
   const { p } = rocket;
   const [recovery, drogueDelay, mainAltitude] = recoveryOf(p);

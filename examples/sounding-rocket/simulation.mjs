@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fly, Rocket } from './rocket.mjs';
 
-/** What a run needs, and the closed range in which the model holds. */
+/** Parameters of a run, and the closed ranges in which the model is valid. */
 const PARAMETERS = {
   total_impulse_ns: [1000, 500000],
   burn_time_s: [0.5, 60],
@@ -23,7 +23,7 @@ const PARAMETERS = {
   site_altitude_m: [-400, 5000],
 };
 
-/** Reads the run configuration, and its seed as text: a seed may have more digits than a JavaScript number holds. */
+/** Reads the run configuration, and its seed as text: a seed may have more digits than a JavaScript number. */
 function readRunConfig(path) {
   if (!path) throw new Error('SVC_RUN_CONFIG is not set: it names the JSON file with the run configuration');
   const text = readFileSync(path, 'utf8');
@@ -92,7 +92,7 @@ function simulate({ parameters, seed, runId }, telemetry) {
   return { outputs, rows };
 }
 
-/** The telemetry of the run, where the runner offers it and the client library is at hand; otherwise a function that does nothing. */
+/** Returns a function that sends telemetry, or an empty function without a runner or the client library. */
 async function openTelemetry() {
   if (!process.env.SVC_TELEMETRY_URL) return () => {};
   try {
@@ -110,7 +110,7 @@ try {
   const { outputs, rows } = simulate(readRunConfig(process.env.SVC_RUN_CONFIG), await openTelemetry());
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, 'trajectory.csv'), `${rows.join('\n')}\n`);
-  // Written beside and renamed: whoever looks early finds no file or a whole one.
+  // Written beside and renamed: an early reader finds no file or a complete one.
   writeFileSync(join(directory, 'metadata.json.part'), `${JSON.stringify(outputs, null, 2)}\n`);
   renameSync(join(directory, 'metadata.json.part'), join(directory, 'metadata.json'));
   console.log(

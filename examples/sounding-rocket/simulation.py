@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rocket import ImpossibleFlight, Rocket, fly
 
-# What a run needs, and the closed range in which the model holds.
+# Parameters of a run, and the closed ranges in which the model is valid.
 PARAMETERS = {
     "total_impulse_ns": (1000, 500000),
     "burn_time_s": (0.5, 60),
@@ -135,7 +135,7 @@ def main():
     outputs, rows = simulate(parameters, seed, run_id, open_telemetry())
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "trajectory.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    # Written beside and renamed: whoever looks early finds no file or a whole one.
+    # Written beside and renamed: an early reader finds no file or a complete one.
     part = directory / "metadata.json.part"
     part.write_text(json.dumps(outputs, indent=2) + "\n", encoding="utf-8")
     part.replace(directory / "metadata.json")

@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/base/package.ts';
 
 const docs = readFileSync(join(packageRoot, 'docs/api.md'), 'utf8');
 
-/** Heading -> what stands under it. */
+/** Heading -> its section. */
 const sections = new Map(
   docs
     .split(/^#{2,3} /m)
@@ -34,7 +34,7 @@ describe('docs/api.md', () => {
     });
   }
 
-  it('documents nothing that does not exist', () => {
+  it('documents only existing routes and codes', () => {
     const documented = [...sections.keys()]
       .filter((heading) => heading.startsWith('`'))
       .map((heading) => heading.slice(1, -1));

@@ -35,9 +35,13 @@ export const PHRASES: readonly Phrase[] = [
   { pattern: /(?:\/\*\*?|^\s*\*|\/\/|^#) (what|who|those)\b(?!.*\?)/, use: 'a noun as the subject' },
 ];
 
+/** Names on the wire or in stored records that contain a phrase and cannot change. */
+const KEPT_NAMES = /\bheardAtMs\b|\btold_apart\b|\btoldApart\b/g;
+
 /** The words of a text: camel case and snake case separated, lower case. Offsets are not kept, lines are. */
 export const wordsOf = (text: string): string =>
   text
+    .replace(KEPT_NAMES, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .toLowerCase();

@@ -1,4 +1,4 @@
-/** The source files of the project, for the tests of the house rules. */
+/** The source files of the project, for the tests of conventions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';

@@ -5,7 +5,7 @@ import { packageRoot } from '../../src/base/package.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import { filesIn, type SourceFile } from './files.ts';
 
-/** What is forbidden where, and who may all the same. A path that ends in `/` means the whole folder. */
+/** Forbidden patterns, and the paths where they are allowed. A path that ends in `/` means the whole folder. */
 const RULES: { what: string; pattern: RegExp; allowed: readonly string[] }[] = [
   {
     what: 'the clock',
@@ -37,34 +37,34 @@ const isAllowed = (path: string, allowed: readonly string[]): boolean =>
 /** The text without its comments, so that prose may speak of what code may not do. */
 const code = ({ text }: SourceFile): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
-describe('the house rules', () => {
+describe('conventions/tidy', () => {
   const files = filesIn(['machines', 'src', 'bin']);
 
   for (const { what, pattern, allowed } of RULES) {
-    it(`${what}: only where it belongs`, () => {
+    it(`allows ${what} only in its modules`, () => {
       const offenders = files.filter((it) => pattern.test(what === 'work left undone' ? it.text : code(it)));
       expect(offenders.map((it) => it.path).filter((it) => !isAllowed(it, allowed))).to.deep.equal([]);
     });
   }
 
-  it('a file has one subject', () => {
+  it('has no file that is too long', () => {
     const long = files.filter((it) => it.text.split('\n').length > MAX_LINES + 1 && !DATA.includes(it.path));
     expect(long.map((it) => it.path)).to.deep.equal([]);
   });
 
-  it('a file says what lives in it', () => {
+  it('has a description at the start of every file', () => {
     const silent = files.filter((it) => !/^(#!.*\n)?\/(\*\*|\/) ?\S?/.test(it.text));
     expect(silent.map((it) => it.path)).to.deep.equal([]);
   });
 
-  it('every test that the pages name exists', () => {
+  it('has every test that the documentation names', () => {
     const pages = ['docs/operations.md', 'ARCHITECTURE.md'].map((it) => readFileSync(join(packageRoot, it), 'utf8'));
     const named = pages.flatMap((page) => [...page.matchAll(/`(test\/[\w/.-]+)`/g)].map((it) => it[1] ?? ''));
     expect(named).to.have.length.above(20);
     expect(named.filter((it) => !existsSync(join(packageRoot, it)))).to.deep.equal([]);
   });
 
-  it('every folder of tests is run by `npm test`', () => {
+  it('runs every folder of tests with `npm test`', () => {
     const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
       scripts: { test: string };
     };
@@ -73,12 +73,12 @@ describe('the house rules', () => {
     expect([...folders].filter((it) => !run.has(it ?? ''))).to.deep.equal([]);
   });
 
-  it('every fact that a machine tells has its row in the wiring, and every row its fact', () => {
+  it('has a wiring row for every fact of a machine, and a fact for every row', () => {
     const protocol = files.find((it) => it.path === 'machines/protocol.ts')?.text ?? '';
-    const told = new Set(
+    const emitted = new Set(
       [...protocol.matchAll(/'((?:job|batch|runner|system|deadline)\.[a-z-]+)'/g)].map((it) => it[1]),
     );
-    expect(told.size).to.be.greaterThan(10);
-    expect(new Set(Object.keys(WIRING))).to.deep.equal(told);
+    expect(emitted.size).to.be.greaterThan(10);
+    expect(new Set(Object.keys(WIRING))).to.deep.equal(emitted);
   });
 });

@@ -19,17 +19,17 @@ describe('domain/statistics', () => {
 
   it('agrees with numpy (percentile, std with ddof 1)', () => {
     // numpy.percentile([3, 1, 4, 1, 5, 9, 2, 6], [5, 25, 50, 75, 95]); numpy.std(..., ddof=1)
-    const told = series([3, 1, 4, 1, 5, 9, 2, 6]).describe()!;
-    expect([told.p5, told.p25, told.p50, told.p75, told.p95].map((q) => Number(q.toFixed(10)))).to.deep.equal([
-      1, 1.75, 3.5, 5.25, 7.95,
-    ]);
-    expect([told.count, told.min, told.max, told.mean]).to.deep.equal([8, 1, 9, 3.875]);
-    expect(told.sd).to.be.closeTo(2.748376143939, 1e-9);
+    const described = series([3, 1, 4, 1, 5, 9, 2, 6]).describe()!;
+    expect(
+      [described.p5, described.p25, described.p50, described.p75, described.p95].map((q) => Number(q.toFixed(10))),
+    ).to.deep.equal([1, 1.75, 3.5, 5.25, 7.95]);
+    expect([described.count, described.min, described.max, described.mean]).to.deep.equal([8, 1, 9, 3.875]);
+    expect(described.sd).to.be.closeTo(2.748376143939, 1e-9);
   });
 
   it('has no standard deviation for one value', () => {
-    const told = series([7]).describe()!;
-    expect([told.sd, told.mean, told.p5, told.p95]).to.deep.equal([undefined, 7, 7, 7]);
+    const described = series([7]).describe()!;
+    expect([described.sd, described.mean, described.p5, described.p95]).to.deep.equal([undefined, 7, 7, 7]);
   });
 
   it('does not cancel for values far from zero', () => {
@@ -37,8 +37,8 @@ describe('domain/statistics', () => {
   });
 
   it('counts non-finite values separately', () => {
-    const told = series([1, NaN, 3, -Infinity]).describe()!;
-    expect([told.count, told.nonFinite, told.mean]).to.deep.equal([2, 2, 2]);
+    const described = series([1, NaN, 3, -Infinity]).describe()!;
+    expect([described.count, described.nonFinite, described.mean]).to.deep.equal([2, 2, 2]);
   });
 
   it('accepts values after a quantile was read', () => {

@@ -6,7 +6,7 @@ import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { study } from '../support/studies.ts';
 
-describe('the clock of the coordinator', () => {
+describe('e2e: the clock of the coordinator', () => {
   const HOUR = 3_600_000;
   // by how much the wall clock is set, what the coordinator's clock then shows after a minute: at most a tenth nearer
   const table: [string, number, number][] = [
@@ -37,7 +37,7 @@ describe('the clock of the coordinator', () => {
     });
   }
 
-  it('may even step back under a running study: nothing is lost, and what was begun can be ended', async () => {
+  it('may step back under a running study: nothing is lost, and running jobs can be completed', async () => {
     const world = new SimulatedClock();
     const coordinator = await openCoordinator(new MemoryStore(), world);
     const { batch_id: batchId } = await coordinator.submit(study({ runs: 2, timeoutSecs: 100 }));

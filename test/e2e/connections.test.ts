@@ -9,7 +9,7 @@ import { Site, sleep } from './support.ts';
 
 const POLLS = 1_000;
 
-describe('a coordinator with many connections', function () {
+describe('e2e: a coordinator with many connections', function () {
   this.timeout(30_000);
   const site = new Site();
   const agent = new Agent({ maxSockets: Infinity });
@@ -21,7 +21,7 @@ describe('a coordinator with many connections', function () {
     await site.clean();
   });
 
-  /** One POST on a connection of its own. */
+  /** Sends one POST on its own connection. */
   function post<T>(path: string, body: object): Promise<T> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
@@ -38,7 +38,7 @@ describe('a coordinator with many connections', function () {
     });
   }
 
-  it('lets a thousand runners wait, serves others meanwhile, and gives each its run when there is work', async () => {
+  it('serves other requests while a thousand runners wait, and assigns each its run when there is work', async () => {
     const ids = Array.from({ length: POLLS }, (_, at) => `w${at}`);
     for (let at = 0; at < POLLS; at += 100) {
       await Promise.all(ids.slice(at, at + 100).map((id) => post('/runners', { id, capabilities, instance: id })));
@@ -60,7 +60,7 @@ describe('a coordinator with many connections', function () {
     expect(jobs.size).to.equal(POLLS);
   });
 
-  it('is not held up by those who send or read slowly', async () => {
+  it('is not delayed by slow senders and slow readers', async () => {
     const client = site.client();
     const { batch_id: batchId } = await client.submit(study({ runs: 200_000 }));
     const slow = async (text: string): Promise<void> => {
@@ -76,7 +76,7 @@ describe('a coordinator with many connections', function () {
         'POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{',
       );
     }
-    // Asks for much and reads nothing of it.
+    // Requests much data and reads none of it.
     for (let count = 0; count < 10; count += 1) {
       await slow(`GET /jobs?batch_id=${batchId} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       sockets.at(-1)?.pause();

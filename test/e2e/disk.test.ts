@@ -19,11 +19,11 @@ import { Site } from './support.ts';
 
 const BULK = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`TEXT_${at}`, 'x'.repeat(9_000)]));
 
-/** A study whose record takes some room. */
+/** A study with a large record. */
 const bulky = (number: number) =>
   study({ name: `${number}`, runs: 3, config: { compute: { container: { environment: BULK } } } });
 
-/** Submits until the coordinator takes no more; what it acknowledged, and how it refused. */
+/** Submits until the coordinator refuses; returns the acknowledged studies and the refusal. */
 async function fill(client: Client): Promise<{ kept: Uuid[]; refusal: unknown }> {
   const kept: Uuid[] = [];
   for (let number = 0; number < 500; number += 1) {
@@ -44,7 +44,7 @@ const idsOf = async (client: Client): Promise<Uuid[]> => {
   return ids;
 };
 
-describe('a coordinator whose disk takes no more', function () {
+describe('e2e: a coordinator with a full disk', function () {
   this.timeout(30_000);
   const mounts: string[] = [];
   const sites: Site[] = [];
@@ -54,7 +54,7 @@ describe('a coordinator whose disk takes no more', function () {
     for (const site of sites) await site.clean();
   });
 
-  async function stopsAndGoesOn(site: Site, limit: string, repair: () => void): Promise<void> {
+  async function stopsAndContinues(site: Site, limit: string, repair: () => void): Promise<void> {
     sites.push(site);
     await site.start(limit);
     const { kept, refusal } = await fill(site.client());
@@ -72,18 +72,18 @@ describe('a coordinator whose disk takes no more', function () {
     await site.start();
     const found = await idsOf(site.client());
     expect(found).to.include.members(kept);
-    // What was not acknowledged may be there or not, but is never half there.
+    // A study that was not acknowledged may exist or not, but never in part.
     expect(found.length).to.be.within(kept.length, kept.length + 1);
     const { total_jobs: total } = await site.client().submit(study({ runs: 7 }));
     expect(total).to.equal(7);
   }
 
-  it('(a file may not grow) says so in one line, stops with 1, and goes on when there is room', async () => {
+  it('(a file may not grow) says so in one line, stops with 1, and continues when there is room', async () => {
     // In kibibytes. The process would be ended by a signal if Node did not ignore it.
-    await stopsAndGoesOn(new Site(), 'ulimit -f 2048', () => {});
+    await stopsAndContinues(new Site(), 'ulimit -f 2048', () => {});
   });
 
-  it('(a file system is full) says so in one line, stops with 1, and goes on when there is room', async function () {
+  it('(a file system is full) says so in one line, stops with 1, and continues when there is room', async function () {
     const site = new Site();
     const data = join(site.folder, 'data');
     mkdirSync(data);
@@ -95,11 +95,11 @@ describe('a coordinator whose disk takes no more', function () {
       this.skip();
     }
     mounts.push(data);
-    await stopsAndGoesOn(site, '', () => execFileSync('mount', ['-o', 'remount,size=64m', data]));
+    await stopsAndContinues(site, '', () => execFileSync('mount', ['-o', 'remount,size=64m', data]));
   });
 });
 
-describe('a coordinator that died in the middle of a write', function () {
+describe('e2e: a coordinator killed during a write', function () {
   this.timeout(30_000);
   const site = new Site();
   const kept: Uuid[] = [];

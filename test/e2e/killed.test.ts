@@ -9,13 +9,13 @@ import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } fr
 const RUNS = 300;
 const ROUNDS = 6;
 
-/** All that the public interface says of a batch, counted anew. */
+/** Recounts a batch from the public interface. */
 async function recount(
   client: Client,
   batchId: Uuid,
-): Promise<{ told: Record<string, number>; counted: Record<string, number>; jobs: Job[] }> {
-  const { batch, jobs_by_status: told } = await client.batch(batchId);
-  const counted = Object.fromEntries(Object.keys(told).map((it) => [it, 0])) as Record<JobStatus, number>;
+): Promise<{ counters: Record<string, number>; counted: Record<string, number>; jobs: Job[] }> {
+  const { batch, jobs_by_status: counters } = await client.batch(batchId);
+  const counted = Object.fromEntries(Object.keys(counters).map((it) => [it, 0])) as Record<JobStatus, number>;
   const jobs: Job[] = [];
   for await (const job of client.jobs({ batch_id: [batchId] })) {
     jobs.push(job);
@@ -24,10 +24,10 @@ async function recount(
   expect(batch.total_jobs).to.equal(jobs.length);
   expect(batch.completed_jobs).to.equal(counted.Completed);
   expect(batch.failed_jobs).to.equal(counted.Failed + counted.Timeout);
-  return { told, counted, jobs };
+  return { counters, counted, jobs };
 }
 
-describe('a coordinator killed with SIGKILL under load, again and again', function () {
+describe('e2e: a coordinator killed repeatedly with SIGKILL under load', function () {
   this.timeout(60_000);
   const site = new Site();
   const acknowledged = new Map<Uuid, Acknowledged[]>();
@@ -44,11 +44,11 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
     work.catch(() => {});
     for (let round = 1; round <= ROUNDS; round += 1) {
       await until(() => acknowledged.size >= (RUNS * round) / (ROUNDS + 2), work);
-      // Not always at the same place of a turn.
+      // At varying points of a turn.
       await sleep(Math.random() * 30);
       await site.kill();
       await site.start();
-      // Asked until answered, under one key: however often it took effect, there is one batch.
+      // Repeated until answered, with one key: there is one batch for any number of repeats.
       const idempotencyKey = `round-${round}`;
       const { batch_id: batchId } = await insist(() =>
         client.submit(study({ name: idempotencyKey, runs: 5 }), { idempotencyKey }),
@@ -70,7 +70,7 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
     await site.clean();
   });
 
-  it('has every batch it acknowledged, once, and each ends Completed', async () => {
+  it('has every acknowledged batch once, and completes each', async () => {
     const found: Uuid[] = [];
     for await (const { id, status } of client.batches()) {
       found.push(id);
@@ -79,33 +79,33 @@ describe('a coordinator killed with SIGKILL under load, again and again', functi
     expect(found).to.deep.equal([...submitted].sort());
   });
 
-  it('has lost nothing it acknowledged, and completed no run twice', async () => {
+  it('has every acknowledged result, and completed no run twice', async () => {
     expect(acknowledged.size).to.be.greaterThan(RUNS - 40);
-    for (const [jobId, told] of acknowledged) {
-      expect(told, jobId).to.have.length(1);
+    for (const [jobId, completions] of acknowledged) {
+      expect(completions, jobId).to.have.length(1);
       const { attempts } = await client.jobHistory(jobId);
       const completed = attempts.filter((it) => it.outcome === 'completed');
-      const [{ runner, attempt, mark }] = told as [Acknowledged];
+      const [{ runner, attempt, mark }] = completions as [Acknowledged];
       expect(completed.map((it) => [it.runner_id, it.attempt])).to.deep.equal([[runner, attempt]]);
       expect((await client.jobResult(jobId)).metadata).to.deep.equal({ mark });
     }
   });
 
-  it('counts what a recount counts, and every completed run has its result', async () => {
+  it('has counters that equal a recount, and a result for every completed run', async () => {
     for (const batchId of submitted) {
-      const { told, counted, jobs } = await recount(client, batchId);
-      expect(told).to.deep.equal(counted);
+      const { counters, counted, jobs } = await recount(client, batchId);
+      expect(counters).to.deep.equal(counted);
       const results: Uuid[] = [];
       for await (const { job_id: jobId, success } of client.batchResults(batchId)) if (success) results.push(jobId);
       expect(results).to.deep.equal(jobs.filter((it) => it.status === 'Completed').map((it) => it.id));
     }
   });
 
-  it('still has the drain that it acknowledged', async () => {
+  it('keeps the acknowledged drain', async () => {
     expect(await client.runner('r4')).to.include({ status: 'Maintenance', drain_reason: 'a new disk' });
   });
 
-  it('has books that balance: its export replays', () => {
+  it('has an export that replays without a divergence', () => {
     const file = join(site.folder, 'all.json');
     execFileSync(process.execPath, [PROGRAM, 'snapshot', 'export', '--endpoint', site.url, file]);
     const out = execFileSync(process.execPath, [PROGRAM, 'snapshot', 'replay', file], { encoding: 'utf8' });

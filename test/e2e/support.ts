@@ -1,4 +1,4 @@
-/** The real program as processes, and runners that are none: they claim and report over HTTP and simulate nothing. */
+/** The real coordinator as a process, and scripted runners that claim and report over HTTP without simulations. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { packageRoot } from '../../src/base/package.ts';
 export { sleep };
 export const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 
-/** A coordinator's data directory and its processes, one after the other, always on the same port. */
+/** A data directory and its coordinator processes, one after the other, on the same port. */
 export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-whole-'));
   readonly dataDir: string;
   #port = 0;
   #process: ChildProcess | undefined;
-  /** What it wrote to stderr since it was started last. */
+  /** Its stderr since the last start. */
   log = '';
 
   constructor(dataDir?: string) {
@@ -33,7 +33,7 @@ export class Site {
     return new Client({ endpoint: this.url, timeoutMs });
   }
 
-  /** Starts it and resolves when it listens. `limit` is a shell command that goes before it. */
+  /** Starts it and resolves when it listens. `limit` is a shell command that precedes it. */
   async start(limit = ''): Promise<void> {
     const serve = [PROGRAM, 'serve', '--port', String(this.#port), '--data-dir', this.dataDir, '--log-level', 'error'];
     const [command, args] =
@@ -57,7 +57,7 @@ export class Site {
     }
   }
 
-  /** Resolves with the exit code, or the name of the signal it died of. */
+  /** Resolves with the exit code, or the name of the signal that killed it. */
   async exit(): Promise<number | string | null> {
     const child = this.#process;
     if (child === undefined) return null;
@@ -76,7 +76,7 @@ export class Site {
   }
 }
 
-/** Repeats an exchange until it is answered: no answer, or "not now", says nothing about whether it took effect. */
+/** Repeats an exchange until it is answered: without an answer it may or may not have taken effect. */
 export async function insist<T>(exchange: () => Promise<T>, isOver: () => boolean = () => false): Promise<T> {
   for (;;) {
     try {
@@ -89,7 +89,7 @@ export async function insist<T>(exchange: () => Promise<T>, isOver: () => boolea
   }
 }
 
-/** Resolves when the condition holds; rejects when `meanwhile` does, or never comes true within `limitMs`. */
+/** Resolves when the condition holds; rejects when `meanwhile` rejects, or after `limitMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   meanwhile: Promise<unknown> = new Promise(() => {}),
@@ -105,7 +105,7 @@ export async function until(
   }
 }
 
-/** What the coordinator acknowledged to a runner as completed. */
+/** Runs whose completion the coordinator acknowledged. */
 export interface Acknowledged {
   runner: string;
   attempt: number;
@@ -119,8 +119,8 @@ interface Held {
 }
 
 /**
- * A runner without simulations: each run "takes" some milliseconds. It keeps what it holds across the coordinator's deaths and
- * reports until it is answered, as the real one does.
+ * A runner without simulations: each run "takes" some milliseconds. Like the real runner it keeps its attempts when the
+ * coordinator dies, and reports until it is answered.
  */
 export class FakeRunner {
   readonly id: string;

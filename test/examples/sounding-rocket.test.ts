@@ -1,4 +1,4 @@
-/** The example study: the same flight in both languages, physics that can be checked by hand, clear refusals, a valid study. */
+/** The example study: equal flights in both languages, physics checked by hand, clear errors, a valid study. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -32,7 +32,7 @@ function needsPython(context: Mocha.Context): void {
   context.skip();
 }
 
-describe('the sounding rocket', () => {
+describe('examples/sounding-rocket', () => {
   const flights: [string, object | string][] = [
     ['as in the file', example],
     [
@@ -67,7 +67,7 @@ describe('the sounding rocket', () => {
     });
   }
 
-  it('without air it climbs as high as the rocket equation says', async () => {
+  it('climbs as high as the rocket equation predicts without air', async () => {
     const p = example.parameters;
     const outputs = await fly({ drag_scale: 0, wind_speed_mps: 0, launch_elevation_deg: 90, site_altitude_m: 0 });
     const [thrust, flow] = [p.total_impulse_ns! / p.burn_time_s!, p.propellant_mass_kg! / p.burn_time_s!];
@@ -80,13 +80,13 @@ describe('the sounding rocket', () => {
     expect(outputs.range_m).to.be.lessThan(1e-3);
   });
 
-  it('in still air it sinks as fast as its parachutes let it', async () => {
+  it('descends at the terminal speed of its parachutes in still air', async () => {
     const outputs = await fly({ wind_speed_mps: 0, site_altitude_m: 0, temperature_offset_k: 0, drag_scale: 0 });
     const terminal = Math.sqrt((2 * example.parameters.dry_mass_kg! * 9.80665) / (1.225 * (17 + 1.1)));
     expect(outputs.impact_speed_mps).to.be.closeTo(terminal, 0.01);
   });
 
-  it('retries meet the same gusts, other runs others', async () => {
+  it('has the same gusts in a retry, and different ones in other runs', async () => {
     const land = async (run: number) =>
       (await runProgram({ command: NODE, config: withParameters({}, run) })).metadata?.landing_east_m;
     expect(await land(1)).to.equal(await land(1));

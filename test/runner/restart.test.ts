@@ -125,7 +125,7 @@ describe('runner: restarts and faults', () => {
     const runner = site.start(fake.url);
     const job = addOne('family');
     const pids = await pidsOf(job);
-    fake.giveAway(job);
+    fake.reassign(job);
     await runner.says('run killed: the coordinator gave it away');
     expect(pids.map(lives)).to.deep.equal([false, false, false]);
     expect(job.accepted.map((it) => it.type)).to.deep.equal(['start']);
@@ -135,7 +135,7 @@ describe('runner: restarts and faults', () => {
     const runner = site.start(fake.url);
     const job = addOne('slow', { SLOW_MS: '200' });
     await fake.until('it runs', () => job.job.status === 'Running');
-    fake.giveAway(job);
+    fake.reassign(job);
     await runner.says('stale-attempt');
     const next = addOne('succeed');
     await fake.until('the next is over', () => next.job.status === 'Completed');

@@ -204,7 +204,7 @@ describe('runner: one job', () => {
     fake.fault = (path) => {
       if (path.endsWith('/reports') && !gave) {
         gave = true;
-        for (const job of given) fake.giveAway(job);
+        for (const job of given) fake.reassign(job);
       }
       return undefined;
     };

@@ -140,7 +140,7 @@ describe('simbatch snapshot', () => {
     const used = await simbatch('import', file('all.json'), '--data-dir', file('data'));
     expect(used.err).to.match(/is not empty/);
     expect(used.code).to.equal(73);
-    // Of the place that was named, and not of the one in which it comes to be.
+    // Of the named directory, not of the temporary one.
     const below = join(file('all.json'), 'data');
     const cannot = await simbatch('import', file('all.json'), '--data-dir', below);
     expect(cannot.err).to.match(/all\.json\/data['" ]/);
@@ -148,7 +148,7 @@ describe('simbatch snapshot', () => {
     expect(cannot.code).to.equal(73);
   });
 
-  it('leaves nothing behind when there is no such batch, or no coordinator', async () => {
+  it('leaves no file when there is no such batch, or no coordinator', async () => {
     const unknown = '01900000-0000-8000-8000-000000000000';
     expect((await simbatch('export', '--endpoint', server.url, '--batch', unknown, file('no.json'))).code).to.equal(66);
     expect((await simbatch('export', '--endpoint', 'http://127.0.0.1:9', file('no.json'))).code).to.equal(69);

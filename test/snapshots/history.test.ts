@@ -18,7 +18,7 @@ const input = {
   memoryBytes: 0,
 };
 
-/** What may come to a job, as [sort, how long after what came before, which text]. */
+/** An event of a job, as [kind, delay after the previous event, text]. */
 const moves = fc.array(
   fc.tuple(
     fc.constantFrom(
@@ -70,7 +70,7 @@ function again(state: JobState): ActorPlayer {
 }
 
 describe('the past of a job', () => {
-  it('makes the same job again, whatever came to it', () => {
+  it('reproduces the job after any events', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         const player = ActorPlayer.begin('job', input);
@@ -86,7 +86,7 @@ describe('the past of a job', () => {
     );
   });
 
-  it('is told only as far as it is kept: older attempts are counted', () => {
+  it('contains the kept attempts and counts older ones', () => {
     const player = ActorPlayer.begin('job', input);
     for (let round = 0; round < 130; round += 1) {
       play(player, [

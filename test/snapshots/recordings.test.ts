@@ -49,7 +49,7 @@ describe('the recordings', () => {
     });
   }
 
-  it('are what recording them again would write: whoever changes a machine sees it here and runs `npm run record`', async () => {
+  it('equal a new recording (after a change of a machine, run `npm run record`)', async () => {
     const recorded = await recordAll();
     const committed = new Map(
       all.filter((it) => it.name.startsWith('format-1/')).map((it) => [it.name.slice('format-1/'.length), it.text]),

@@ -25,7 +25,7 @@ const record = (document: any, kind: string, nth = 0): any =>
   document.records.filter((it: any) => it.key.startsWith(`${kind}/`))[nth].value;
 
 describe('a replay finds', () => {
-  // what was changed in the record, in which recording, how it is told
+  // change of the record, recording, reported divergence
   const table: [string, string, (document: any) => void, RegExp][] = [
     [
       'another state',
@@ -40,7 +40,7 @@ describe('a replay finds', () => {
       /step 1 \(CLAIM\): changed.dueAtMs is 1767225661001/,
     ],
     [
-      'a fact that was not told',
+      'a fact that was not emitted',
       'job-completed',
       (it) => delete it.steps[2].facts,
       /step 3 \(COMPLETE\): facts is absent/,
@@ -80,8 +80,8 @@ describe('a replay finds', () => {
   ];
   for (const [what, name, change, expected] of table) {
     it(what, async () => {
-      const { divergences: partings } = await replaySnapshot(await open(changed(name, change)));
-      expect(partings.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
+      const { divergences } = await replaySnapshot(await open(changed(name, change)));
+      expect(divergences.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
     });
   }
 });
@@ -132,15 +132,15 @@ describe('the counters of an export', () => {
     ['no submission', (it) => it.records.splice(1, 1), /its submission is missing/],
   ];
   it('balance as recorded', async () => {
-    const { divergences: partings, events } = await replaySnapshot(await open(asExport(recording('study-completed'))));
-    expect(partings).to.deep.equal([]);
+    const { divergences, events } = await replaySnapshot(await open(asExport(recording('study-completed'))));
+    expect(divergences).to.deep.equal([]);
     expect(events).to.be.greaterThan(8);
   });
   for (const [what, change, expected] of table) {
     it(`show ${what}, and are not imported`, async () => {
       const document = asExport(changed('study-completed', change));
-      const { divergences: partings } = await replaySnapshot(await open(document));
-      expect(partings.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
+      const { divergences } = await replaySnapshot(await open(document));
+      expect(divergences.map((it) => `${it.where}: ${it.detail}`).join('\n')).to.match(expected);
       const error = await refusal(async () => importSnapshot(await open(document), new MemoryStore()));
       expect(error.code).to.equal('snapshot-unusable');
       expect(error.message).to.match(/is inconsistent/);

@@ -31,7 +31,7 @@ export async function connected(port: number, options: ConnectionOptions = {}): 
   return socket;
 }
 
-/** The SHA-256 of the certificate that those who connect now are shown. */
+/** Returns the SHA-256 of the certificate that new connections get. */
 export async function shownBy(port: number): Promise<string> {
   const socket = await connected(port);
   const { fingerprint256 } = socket.getPeerCertificate();

@@ -1,7 +1,7 @@
-/** What a plot shows, read from its canvas: the marks of its axes as they were written, and its line as it was painted. */
+/** Reads a plot from its canvas: the labels of its axes and its line. */
 import type { Page } from 'playwright-core';
 
-/** A number beside an axis, and where on the canvas it stands for itself. */
+/** A label of an axis and its position on the canvas. */
 interface Mark {
   text: string;
   at: number;
@@ -54,13 +54,13 @@ interface Canvas {
   getContext(kind: '2d'): Context;
 }
 
-/** What these tests, which are compiled without the types of a browser, use of one. */
+/** The browser interfaces that these tests use; they are compiled without the types of a browser. */
 interface Browser {
   document: { documentElement: unknown; createElement(name: 'canvas'): Canvas };
   getComputedStyle(element: unknown): { getPropertyValue(name: string): string };
 }
 
-/** Runs in the page: it can call nothing that stands beside it here. */
+/** Runs in the page: it cannot call other functions of this file. */
 function readCanvas(canvas: Canvas, colour: string): Drawn {
   const window = globalThis as unknown as Browser;
   const probe = window.document.createElement('canvas').getContext('2d');

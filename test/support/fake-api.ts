@@ -172,7 +172,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       job_id: JOB_ID,
       status: 'Running',
       retries: 0,
-      infrastructure_faults: 0, losses: 0,
+      infrastructure_faults: 0,
+      losses: 0,
       attempts: [{ attempt: 1, runner_id: 'r1', claimed_at: AT }],
       attempts_omitted: 0,
     }),
@@ -196,12 +197,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     }),
     runners: async () => ({ runners: [runner], active_runners: 1, offline_runners: 0, total_capacity: 2 }),
   };
-  const told = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [
+  const recording = Object.entries({ ...answers, ...overrides }).map(([operation, answer]) => [
     operation,
     (...args: unknown[]) => {
       calls.push({ operation, args });
       return (answer as (...given: unknown[]) => unknown)(...args);
     },
   ]);
-  return { ...(Object.fromEntries(told) as CoordinatorApi), calls };
+  return { ...(Object.fromEntries(recording) as CoordinatorApi), calls };
 }

@@ -39,7 +39,7 @@ export interface JobSpec {
   seed?: Seed;
   parameters?: Record<string, number>;
   earlyTermination?: BatchConfig['early_termination'];
-  /** What differs from 100 Hz, all variables, no compression, a flush every second. */
+  /** Differences from 100 Hz, all variables, no compression, a flush every second. */
   telemetry?: Partial<BatchConfig['telemetry']>;
 }
 
@@ -86,7 +86,7 @@ export class FakeCoordinator {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The process that was registered is forgotten, as after the loss of the store. */
+  /** Forgets the registered process, as after the loss of the store. */
   forget(): void {
     this.#instance = undefined;
   }
@@ -94,7 +94,7 @@ export class FakeCoordinator {
   add(...specs: JobSpec[]): FakeJob[] {
     const added = specs.map((spec): FakeJob => {
       const runId = this.jobs.length;
-      // A batch of its own, because each has an environment of its own.
+      // A separate batch, because each has its own environment.
       const batchId = newBatchId(0, randomBytes(6));
       const job: FakeJob = {
         attempt: 0,
@@ -132,8 +132,8 @@ export class FakeCoordinator {
     return added;
   }
 
-  /** Takes a job from the runner that has it, as when its lease ended. */
-  giveAway(job: FakeJob): void {
+  /** Takes a job from its runner, as when its lease ended. */
+  reassign(job: FakeJob): void {
     job.job.status = 'Pending';
     job.attempt += 1;
     delete job.job.assigned_runner;
@@ -147,7 +147,7 @@ export class FakeCoordinator {
     job.job.status = 'Cancelled';
   }
 
-  /** Resolves once the condition holds; it is looked at after each request and each change. */
+  /** Resolves once the condition holds; it is evaluated after each request and each change. */
   async until(what: string, holds: () => boolean): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -226,7 +226,7 @@ export class FakeCoordinator {
     if (this.#instance !== undefined && body.instance !== this.#instance && body.replaces !== this.#instance) {
       return problem(409, 'runner-id-in-use');
     }
-    // What the former process had and this one does not name is free again.
+    // Attempts of the former process that this one does not name are released.
     for (const job of this.jobs.filter((it) => this.#isHeld(it))) {
       if (body.instance !== this.#instance && !names(body.holding ?? [], job)) job.job.status = 'Pending';
     }

@@ -4,33 +4,33 @@ import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/ser
 import { systemClock } from '../../src/base/clock.ts';
 import { fakeCoordinator } from './fake-api.ts';
 
-export interface Heard {
+export interface LogLine {
   level: string;
   facts: Record<string, unknown>;
   message: string;
 }
 
 export interface TestServer extends HttpServer {
-  received: Heard[];
+  received: LogLine[];
 }
 
 export async function listen(options: Partial<HttpOptions> = {}): Promise<TestServer> {
-  const received: Heard[] = [];
-  const hear = (level: string) => (facts: object, message: string) => {
+  const received: LogLine[] = [];
+  const record = (level: string) => (facts: object, message: string) => {
     received.push({ level, facts: facts as Record<string, unknown>, message });
   };
   const server = await startHttp({
     coordinator: fakeCoordinator(),
     host: '127.0.0.1',
     port: 0,
-    log: { debug: hear('debug'), info: hear('info'), error: hear('error') },
+    log: { debug: record('debug'), info: record('info'), error: record('error') },
     clock: systemClock,
     ...options,
   });
   return { ...server, received };
 }
 
-/** POSTs a value as JSON (or a text as it is). */
+/** POSTs a value as JSON, or a text unchanged. */
 export function post(url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -45,7 +45,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** A request with headers that fetch does not let one set (`Host`, `Origin`), or a method it refuses. */
+/** Sends a request with headers that fetch forbids (`Host`, `Origin`), or a method that it forbids. */
 export function rawRequest(
   url: string,
   method: string,

@@ -11,7 +11,7 @@ export interface MemoryStoreOptions {
 }
 
 export class MemoryStore implements Store {
-  /** What is on "disk". */
+  /** The content of the "disk". */
   readonly disk: Map<string, string>;
   readonly #options: MemoryStoreOptions;
   #isCrashed = false;

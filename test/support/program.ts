@@ -1,4 +1,4 @@
-/** The real program in a process of its own, for the tests of what it does as a whole. Always on loopback unless told. */
+/** The real program as a process, for end-to-end tests. It listens on loopback by default. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export async function simbatch(args: readonly string[], env: Record<string, stri
   const outcome: Outcome = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (piece: Buffer) => (outcome.stdout += piece.toString()));
   child.stderr.on('data', (piece: Buffer) => (outcome.stderr += piece.toString()));
-  // A command that does not end by itself fails its test with `code` null, and does not stay behind.
+  // A command that does not end by itself is killed, and fails its test with `code` null.
   const limit = setTimeout(() => child.kill('SIGKILL'), 15_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(limit);
@@ -39,7 +39,7 @@ export interface Serving {
   child: ChildProcess;
   /** All it printed so far. */
   printed: { stdout: string; stderr: string };
-  /** Ends it in order and tells the exit code. */
+  /** Stops it in order and returns the exit code. */
   stop(): Promise<number | null>;
 }
 

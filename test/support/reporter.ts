@@ -1,7 +1,7 @@
 /** Mocha's `dot` output with one plain closing line: `N passed, N failed, N skipped`. */
 import Mocha from 'mocha';
 
-/** What a test left open keeps the process alive for no longer than this. */
+/** Longest time that resources left open by a test keep the process alive. */
 const PATIENCE_MS = 20_000;
 
 export default class Closing extends Mocha.reporters.Dot {
@@ -10,7 +10,7 @@ export default class Closing extends Mocha.reporters.Dot {
     const { stats } = this;
     runner.once('end', () => {
       const line = `${stats.passes} passed, ${stats.failures} failed, ${stats.pending} skipped`;
-      // Behind what the base reporter prints at the same event.
+      // After the output of the base reporter at the same event.
       setImmediate(() => process.stdout.write(`\n${line}\n`));
       const leave = (): void => {
         process.stderr.write(`a test left something open: ${process.getActiveResourcesInfo().join(', ')}\n`);

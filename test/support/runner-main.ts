@@ -1,4 +1,4 @@
-/** The runner's commands as a program of its own, for tests that start and kill real runner processes. */
+/** The runner's commands as a program, for tests that start and kill real runner processes. */
 import { Command } from 'commander';
 import { replayCommand } from '../../src/cli/commands/runs/replay.ts';
 import { runOneCommand } from '../../src/cli/commands/runs/run-one.ts';

@@ -1,4 +1,4 @@
-/** Starts real runner processes against a fake coordinator, in a folder of their own, and leaves nothing behind. */
+/** Starts real runner processes against a fake coordinator in a temporary folder, and cleans up. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { packageRoot } from '../../src/base/package.ts';
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
-/** What the simulations of the tests are told by variables, which no runner passes by default. */
+/** Variables for the simulations of the tests, which a runner does not pass by default. */
 const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES';
 export const VARIABLES_ALLOWED = {
   SVC_RUNNER_ENVIRONMENT_ALLOWED: VARIABLES,
@@ -27,7 +27,7 @@ export class RunnerProcess {
     child.stderr?.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
   }
 
-  /** Sends the signal and resolves with the exit code, or the signal's name when it died of it. */
+  /** Sends the signal and resolves with the exit code, or the name of the signal that killed it. */
   async end(signal: NodeJS.Signals): Promise<number | string | null> {
     this.process.kill(signal);
     return await this.exit();
@@ -74,7 +74,7 @@ export class Site {
   }
 }
 
-/** Whether the process lives (an unreaped one does not). */
+/** Returns whether the process exists (a zombie does not count). */
 export function lives(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');

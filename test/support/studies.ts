@@ -1,4 +1,4 @@
-/** Studies for tests: valid ones, in which a test changes what it is about. */
+/** Valid studies for tests, which change single members. */
 import type { BatchConfig, BatchSubmission } from '../../src/contract/types.ts';
 
 type Deep<T> = T extends unknown[] ? T : T extends object ? { [K in keyof T]?: Deep<T[K]> } : T;

@@ -1,4 +1,4 @@
-/** A real coordinator with the dashboard in front, and scripted runners that work it: for browser tests, screenshots, load. */
+/** A real coordinator with the dashboard, and scripted runners: for browser tests, screenshots and load. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function accessTo(folder: string): Access {
   return new Access({ tokens: new Tokens(folder, now, () => {}), isOpenWithoutTokens: true, now });
 }
 
-/** `withTokens`: asks for those in the data directory `folder`, once there are some. */
+/** `withTokens`: requires tokens of the data directory `folder`, once there are some. */
 export async function startWeb({ withTokens = false } = {}): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
   const coordinator = await openCoordinator(await openStore(folder), systemClock);
@@ -66,7 +66,7 @@ export async function startWeb({ withTokens = false } = {}): Promise<WebServer> 
   };
 }
 
-/** How one run ends: what a simulation would have come to. */
+/** The outcome of one run, in place of a simulation. */
 export type Outcome =
   | { metadata: Record<string, number> }
   | { message: string; reason: 'exit' | 'signal' | 'early_termination' | 'timeout' };
@@ -79,7 +79,7 @@ export interface ScriptOptions {
   outcome: (assignment: Assignment) => Outcome;
   name?: string;
   tags?: string[];
-  /** Where it says that the telemetry of each run lies. */
+  /** The path that it reports for the telemetry of each run. */
   telemetry?: string;
 }
 
@@ -87,7 +87,7 @@ export interface ScriptedRunner {
   stop(): Promise<void>;
 }
 
-/** A runner that claims, starts and reports like the real one, and simulates nothing. */
+/** A runner that claims, starts and reports like the real one, without simulations. */
 export async function scriptedRunner(coordinator: Coordinator, options: ScriptOptions): Promise<ScriptedRunner> {
   const { id, places, runMs } = options;
   const instance = `script-${id}`;
@@ -157,7 +157,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
   };
 }
 
-/** A study of a descent: five dispersions, three outputs that hang on them. */
+/** A study of a descent: five dispersions, three outputs that depend on them. */
 export function descentStudy(
   name: string,
   runs: number,
@@ -198,7 +198,7 @@ export function descentStudy(
   };
 }
 
-/** What such a run comes to: a pure function of its parameters. */
+/** Returns the outputs of such a run: a pure function of its parameters. */
 export function descent({ job }: Assignment): Outcome {
   const {
     entry_speed = 0,

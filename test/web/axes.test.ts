@@ -1,4 +1,4 @@
-/** Where plots of the dashboard begin and end, and what the course of a batch comes to. */
+/** Axis ranges of plots, and the progress lines of a study. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
 
@@ -8,7 +8,7 @@ type Ends = { size: number; status: Uint8Array; started: Float64Array; ended: Fl
 const load = (path: string): Promise<unknown> =>
   tsImport(new URL(`../../../web/src/${path}`, import.meta.url).href, import.meta.url);
 
-describe('the vertical axis of a plot', () => {
+describe('web/plots/range', () => {
   let verticalRange: (shown: Shown) => [number, number];
   before(async () => ({ verticalRange } = (await load('plots/range.ts')) as { verticalRange: typeof verticalRange }));
 
@@ -37,11 +37,11 @@ describe('the vertical axis of a plot', () => {
   }
 });
 
-describe('the throughput of a batch', () => {
+describe('web/plots/course', () => {
   let paceOf: (table: Ends) => { times: number[]; perMinute: number[]; stepMs: number } | undefined;
   before(async () => ({ paceOf } = (await load('plots/course.ts')) as { paceOf: typeof paceOf }));
 
-  /** Runs that all start at 0 and end at these seconds; NaN: not yet. */
+  /** Runs that start at 0 and end at these seconds; NaN: not yet. */
   const runs = (...secs: number[]): Ends => ({
     size: secs.length,
     status: new Uint8Array(secs.length).fill(3),
@@ -49,7 +49,7 @@ describe('the throughput of a batch', () => {
     ended: Float64Array.from(secs, (it) => it * 1_000),
   });
 
-  it('is nothing before a run has ended', () => {
+  it('is undefined before a run has ended', () => {
     expect(paceOf(runs(NaN, NaN))).to.equal(undefined);
   });
 
@@ -63,7 +63,7 @@ describe('the throughput of a batch', () => {
     it(`counts every end: ${what}`, () => {
       const pace = paceOf(runs(...ends));
       expect(pace?.stepMs).to.equal(stepSecs * 1_000);
-      // A step is drawn up to the next time: the last value stands twice.
+      // A step is drawn up to the next time: the last value is repeated.
       expect(pace?.perMinute).to.deep.equal([...perMinute, perMinute.at(-1)]);
     });
   }

@@ -1,4 +1,4 @@
-/** What people do with the dashboard, from end to end in a real browser over a real coordinator. */
+/** Journeys through the dashboard, in a real browser with a real coordinator. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ import {
   type WebServer,
 } from '../support/web-server.ts';
 
-describe('journeys through the dashboard', function () {
+describe('web: journeys', function () {
   this.timeout(60_000);
   let browser: Browser | undefined;
   let web: WebServer;
@@ -43,7 +43,7 @@ describe('journeys through the dashboard', function () {
     return watched;
   }
 
-  it('a study is submitted by the form and watched to its end', async () => {
+  it('submits a study with the form and follows it to its end', async () => {
     const { page, errors } = await open('#/submit');
     await page.getByRole('button', { name: /^Submit/ }).click();
     await page.getByText('a study needs a name').waitFor();
@@ -62,7 +62,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it("the coordinator's own refusal stands at the field", async () => {
+  it("the coordinator's refusal is shown at the field", async () => {
     const { page } = await open('#/submit');
     await page.getByLabel('Name of the study').fill('refused');
     await page.getByLabel(/^Simulation/).fill('x'.repeat(5_000));
@@ -72,7 +72,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a study file is opened, shown in the form and submitted', async () => {
+  it('opens a study file, shows it in the form and submits it', async () => {
     const { page } = await open('#/submit');
     const text = JSON.stringify(descentStudy('from a file', 25));
     await page
@@ -93,7 +93,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('failures are grouped, filtered by group, and kept over a reload', async () => {
+  it('groups failures, filters by group, and keeps the filter over a reload', async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('with failures', 200));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('of 200 (100 %)').waitFor();
@@ -117,7 +117,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a runner is drained with a reason and resumed', async () => {
+  it('drains a runner with a reason and resumes it', async () => {
     const { page } = await open('#/runners');
     await page.getByRole('button', { name: 'Drain lab-1' }).click();
     await page.getByLabel(/Why/).fill('new disk');
@@ -130,7 +130,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a runner that is gone is forgotten, but only after it was asked and once it holds no runs', async () => {
+  it('forgets a runner after a confirmation, once it holds no runs', async () => {
     const { coordinator } = web;
     const leaving = await scriptedRunner(coordinator, { id: 'old-1', places: 2, runMs: 600_000, outcome: descent });
     const { page, errors } = await open('#/runners');
@@ -153,7 +153,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  /** The page hears of `lab-1` what a coordinator would say that has lost it. */
+  /** Sends the page a message as if the coordinator had lost `lab-1`. */
   async function openWithoutLab(heldIds: string[]): Promise<{ page: Page }> {
     const watched = await watchedPage(browser!, web.url);
     await watched.page.routeWebSocket(/\/live$/, (socket) => {
@@ -168,7 +168,7 @@ describe('journeys through the dashboard', function () {
     return watched;
   }
 
-  it('a runner that is gone but holds runs cannot be forgotten yet, and the page says why', async () => {
+  it('explains why a runner that holds runs cannot be forgotten yet', async () => {
     const { page } = await openWithoutLab(['01a1fd98-3194-88c4-bee9-7d1200000001']);
     const forget = page.getByRole('button', { name: 'Forget lab-1', disabled: true });
     await forget.waitFor();
@@ -177,7 +177,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a runner that has come back meanwhile is not forgotten, and the page says why', async () => {
+  it('does not forget a runner that has returned, and shows the reason', async () => {
     const { page } = await openWithoutLab([]);
     await page.getByRole('button', { name: 'Forget lab-1' }).click();
     await page.getByRole('button', { name: 'Forget', exact: true }).click();
@@ -188,7 +188,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a batch is cancelled, but only after it was asked', async () => {
+  it('cancels a study after a confirmation', async () => {
     const { batch_id } = await web.coordinator.submit(
       descentStudy('to be cancelled', 5, { container: { image: '', cpu_request: '900', memory_request: '0' } }),
     );
@@ -219,7 +219,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('a recording is opened and stepped through', async () => {
+  it('opens a recording and steps through it', async () => {
     const { page } = await open('#/machines/batch');
     const text = await readFile(join(packageRoot, 'snapshots/format-1/job-stale-reports.json'));
     const file = { name: 'stale.json', mimeType: 'application/json', buffer: text };
@@ -232,8 +232,8 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('the page comes back by itself and shows what it missed', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('goes on', 400));
+  it('reconnects by itself and shows the missed changes', async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('continues', 400));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('Live').waitFor();
     await web.interrupt(600);
@@ -243,7 +243,7 @@ describe('journeys through the dashboard', function () {
     await page.context().close();
   });
 
-  it('parameters and outputs are downloaded', async () => {
+  it('downloads parameters and outputs', async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('files', 40));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('of 40 (100 %)').waitFor();
@@ -264,12 +264,12 @@ describe('journeys through the dashboard', function () {
   });
 });
 
-/** One run as a row of a file: what is absent is null. */
+/** One run as a row of a file; missing values are null. */
 type Row = Record<string, unknown>;
 
 const OUTPUTS = ['execution_time_secs', 'miss_distance', 'peak_heat_rate', 'touchdown_speed'];
 
-/** What a file must hold, as the coordinator has it. */
+/** The expected content of a file, from the coordinator. */
 async function storedRows(coordinator: Coordinator, batchId: string): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const chunk of (await coordinator.jobs({ batch_id: [batchId] })).chunks) {
@@ -293,7 +293,7 @@ function plainRow({ error_message, ...row }: Row): Row {
   return { ...row, error: error_message ?? null };
 }
 
-/** Of the CSV only what these tests write: quoted texts may hold commas, quotes and line ends. */
+/** Parses the CSV of these tests: quoted texts may contain commas, quotes and line ends. */
 function readCsv(content: Buffer): Row[] {
   const records: string[][] = [[]];
   for (const [, quoted, plain = '', end] of content.toString().matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {

@@ -16,7 +16,7 @@ import {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-describe('pages of the dashboard', function () {
+describe('web: pages', function () {
   this.timeout(90_000);
   let browser: Browser | undefined;
   let web: WebServer;
@@ -100,7 +100,7 @@ describe('pages of the dashboard', function () {
     });
   }
 
-  it('show the API without asking anybody else', async () => {
+  it('show the API without requests to other hosts', async () => {
     const { page, errors, foreign } = await watchedPage(browser!, web.url);
     await page.goto(`${web.url}/docs`);
     await page.getByText('Submit a study').first().waitFor();
@@ -109,7 +109,7 @@ describe('pages of the dashboard', function () {
     await page.context().close();
   });
 
-  it('come with a policy that lets no inline script run', async () => {
+  it('have a policy that blocks inline scripts', async () => {
     for (const path of ['/', '/docs/']) {
       const response = await fetch(web.url + path);
       const policy = response.headers.get('content-security-policy') ?? '';
@@ -119,7 +119,7 @@ describe('pages of the dashboard', function () {
     }
   });
 
-  it('are kept for ever by hash, and asked for anew by name', async () => {
+  it('are cached for ever with a hash in the name, and revalidated otherwise', async () => {
     const html = await (await fetch(web.url)).text();
     const asset = /\/assets\/[^"]+\.js/.exec(html)?.[0] ?? '';
     const cached = async (path: string): Promise<string | null> =>

@@ -1,4 +1,4 @@
-/** What plots show: the telemetry of a run, from a file of the runner's own writer, and the throughput of a batch. */
+/** Plots: the telemetry of a run, from a file of the runner's writer, and the throughput of a study. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -21,7 +21,7 @@ const START_NS = 1_770_000_000_123_456_789n;
 interface Variable {
   /** Undefined: no sample at that time. */
   at: (secs: number) => number | undefined;
-  /** The marks of its axis, from the bottom up. */
+  /** The labels of its axis, from the bottom up. */
   marks: string[];
 }
 
@@ -35,7 +35,7 @@ const VARIABLES: Record<string, Variable> = {
   chute: { at: (t) => (t < 10 ? undefined : t < 20 ? NaN : t / 10), marks: ['0', '1', '2', '3', '4'] },
 };
 
-/** A file as a runner leaves it: row groups, one of them without a variable that comes later. */
+/** A file as a runner writes it: row groups, one of them without a variable that appears later. */
 async function writeTelemetry(path: string): Promise<void> {
   const file = await TelemetryFile.create(path);
   for (let from = 0; from < SECS; from += 8) {
@@ -54,7 +54,7 @@ async function writeTelemetry(path: string): Promise<void> {
   await file.close();
 }
 
-describe('plots of the dashboard', function () {
+describe('web: plots', function () {
   this.timeout(60_000);
   let browser: Browser | undefined;
   let web: WebServer;
@@ -82,7 +82,7 @@ describe('plots of the dashboard', function () {
     ({ page, errors } = watched);
     await rememberTexts(page);
     await page.goto(`${web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
-    // Where the file lies is what the runner has reported.
+    // The runner has reported the path of the file.
     await page.getByText(path, { exact: true }).waitFor();
   });
 
@@ -92,7 +92,7 @@ describe('plots of the dashboard', function () {
     await web?.close();
   });
 
-  it('are one for each variable of telemetry, in the order of the file', async () => {
+  it('are one per variable of telemetry, in the order of the file', async () => {
     await page.locator('input[type=file]').setInputFiles(path);
     await page.locator('.plot').first().waitFor();
     const plots = await page.locator('.plot [role=img]').all();
@@ -118,7 +118,7 @@ describe('plots of the dashboard', function () {
     });
   }
 
-  it('are not made of a file that is no telemetry', async () => {
+  it('reject a file that is not telemetry', async () => {
     await page.locator('input[type=file]').setInputFiles({
       name: 'other.parquet',
       mimeType: 'application/octet-stream',

@@ -1,4 +1,4 @@
-/** A coordinator that asks for tokens, looked at through the dashboard, with tokens made by the command that it shows. */
+/** The dashboard of a coordinator with tokens, created by the command that the page shows. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { descentStudy, startWeb, type WebServer } from '../support/web-server.ts
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const program = join(packageRoot, 'dist/bin/simbatch.js');
 
-describe('the dashboard of a coordinator with tokens', function () {
+describe('web: tokens', function () {
   this.timeout(60_000);
   let browser: Browser | undefined;
   let web: WebServer;
@@ -22,7 +22,7 @@ describe('the dashboard of a coordinator with tokens', function () {
   async function run(command: string): Promise<string> {
     const words = command.replace('./data', web.folder).split(' ').slice(1);
     const token = (await promisify(execFile)(process.execPath, [program, ...words])).stdout.trim();
-    // A running coordinator looks for new tokens about once a second.
+    // A running coordinator reads new tokens about once a second.
     const headers = { authorization: `Bearer ${token}` };
     const answer = async (init: RequestInit): Promise<number> => (await fetch(`${web.url}/batches`, init)).status;
     while ((await answer({})) !== 401 || (await answer({ headers })) !== 200) await pause(50);
@@ -33,7 +33,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     browser = await openBrowser();
     if (browser === undefined) return this.skip();
     web = await startWeb({ withTokens: true });
-    await web.coordinator.submit(descentStudy('behind a door', 3));
+    await web.coordinator.submit(descentStudy('with tokens', 3));
     lookOnly = await run('simbatch token create --scope read --data-dir ./data');
   });
 
@@ -47,14 +47,14 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.getByRole('button', { name: 'Use it' }).click();
   }
 
-  it('asks for one, takes the one that the command shown makes, keeps it, and forgets it', async () => {
+  it('asks for a token, accepts one created by the shown command, stores it, and removes it', async () => {
     const { page, foreign } = await watchedPage(browser!, web.url);
     await page.goto(web.url);
     await page.getByText('This coordinator requires a token').waitFor();
-    expect(await page.getByText('behind a door').count()).to.equal(0);
+    expect(await page.getByText('with tokens').count()).to.equal(0);
     const token = await run((await page.getByRole('textbox', { name: 'Command' }).textContent()) ?? '');
     await enter(page, token);
-    await page.getByRole('link', { name: 'behind a door' }).waitFor();
+    await page.getByRole('link', { name: 'with tokens' }).waitFor();
     await page.getByText('Live').waitFor();
     const { batch_id } = await web.coordinator.submit(descentStudy('while one looks', 3));
     await page.getByRole('link', { name: 'while one looks' }).click();
@@ -75,7 +75,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.context().close();
   });
 
-  it('says so when a token is not taken, and can be asked again', async () => {
+  it('reports a refused token and allows another try', async () => {
     const { page } = await watchedPage(browser!, web.url);
     await page.goto(web.url);
     await page.getByRole('button', { name: 'Not now' }).click();
@@ -83,21 +83,21 @@ describe('the dashboard of a coordinator with tokens', function () {
     await enter(page, 'sbt_00000000_wrong');
     await page.getByText('This coordinator refused the token').waitFor();
     await enter(page, lookOnly);
-    await page.getByRole('link', { name: 'behind a door' }).waitFor();
+    await page.getByRole('link', { name: 'with tokens' }).waitFor();
     await page.context().close();
   });
 
-  it('names the scope that is missing', async () => {
+  it('names the missing scope', async () => {
     const { page } = await watchedPage(browser!, web.url);
     await page.goto(web.url);
     await enter(page, lookOnly);
-    await page.getByRole('button', { name: 'Cancel behind a door' }).click();
+    await page.getByRole('button', { name: 'Cancel with tokens' }).click();
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText(/needs the scope `submit`/).waitFor();
     await page.context().close();
   });
 
-  it('asks again when the token is revoked while one looks, and does not go on trying', async () => {
+  it('asks again when the token is revoked while the page is open, and stops retrying', async () => {
     const mine = await run('simbatch token create --scope read --data-dir ./data');
     const { page } = await watchedPage(browser!, web.url);
     let opened = 0;
@@ -109,7 +109,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await promisify(execFile)(process.execPath, [program, 'token', 'revoke', mine, '--data-dir', web.folder]);
     await page.getByText('This coordinator refused the token').waitFor();
     await page.getByText('Not connected: a token is needed').waitFor();
-    // Longer than the first pauses between two tries.
+    // Longer than the first pauses between two attempts.
     await pause(1_500);
     expect(opened).to.equal(before);
     await enter(page, lookOnly);
@@ -117,7 +117,7 @@ describe('the dashboard of a coordinator with tokens', function () {
     await page.context().close();
   });
 
-  it('opens no WebSocket without one', async () => {
+  it('opens no WebSocket without a token', async () => {
     for (const path of ['/live', '/inspect']) {
       const socket = new WebSocket(web.url.replace('http', 'ws') + path, ['simbatch']);
       const outcome = await new Promise((resolve) => {

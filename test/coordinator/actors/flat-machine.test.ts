@@ -249,7 +249,7 @@ describe('coordinator/actors/flat-machine', () => {
   it('refuses a machine that it cannot interpret', () => {
     const idle = { on: {} };
     const machines: Record<string, AnyStateMachine> = {
-      'a combined guard of what goes on by itself': setup({}).createMachine({
+      'a combined guard of an automatic transition': setup({}).createMachine({
         initial: 'a',
         states: { a: { always: { guard: not(() => true), target: 'b' } }, b: idle },
       }),

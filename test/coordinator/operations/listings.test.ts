@@ -1,11 +1,11 @@
-/** Listings: filters, order, pages, runs that nothing happened to, and one instant for all that is shown. */
+/** Listings: filters, order, pages, untouched runs, and consistency as of one instant. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import type { JobFilter } from '../../../src/contract/queries.ts';
 import type { Listing, PageRequest } from '../../../src/coordinator/api.ts';
 import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
 
-describe('system/listings', () => {
+describe('coordinator/operations/listings', () => {
   let scene: Scene;
   let first: string;
   let second: string;
@@ -65,7 +65,7 @@ describe('system/listings', () => {
     }
   }
 
-  it('come in pages that together are the whole', async () => {
+  it('are paged; all pages together are the whole list', async () => {
     for (const filter of [{}, { status: ['Cancelled' as const] }, { runner_id: ['a'] }, { run_id: [1, 2] }]) {
       const whole = await all(await scene.api.jobs(filter));
       for (let limit = 1; limit <= whole.length + 1; limit += 1) {
@@ -78,7 +78,7 @@ describe('system/listings', () => {
     expect(names).to.deep.equal([['first', 'second'], ['third']]);
   });
 
-  it('know their number where it costs nothing', async () => {
+  it('return the total number where it is known', async () => {
     expect((await scene.api.jobs({}, { limit: 1 })).total).to.equal(9);
     expect((await scene.api.jobs({ status: ['Cancelled'] }, { limit: 1 })).total).to.equal(4);
     expect((await scene.api.jobs({ runner_id: ['a'] }, { limit: 1 })).total).to.equal(undefined);
@@ -91,14 +91,14 @@ describe('system/listings', () => {
     expect(await names({ name: ['first', 'third'], status: ['Running'] })).to.deep.equal(['first']);
   });
 
-  it('of results have those of ended runs', async () => {
+  it('of results contain the results of ended runs', async () => {
     const { batch, results } = await scene.api.batchResults(first);
     expect(batch).to.include({ name: 'first', completed_jobs: 1 });
     expect((await all(results)).map((it) => it.job_id)).to.deep.equal([jobId(first, 0)]);
     expect(await codeOf(scene.api.batchResults('nothing'))).to.equal('unknown-batch');
   });
 
-  it('show one instant, whatever happens while they are read', async () => {
+  it('are consistent as of one instant, despite changes while they are read', async () => {
     const own = await Scene.open();
     await own.register('a', { slots: 2000 });
     const batch = await own.submit({ runs: 1200 });
@@ -116,7 +116,7 @@ describe('system/listings', () => {
     expect([count, [...statuses]]).to.deep.equal([1200, ['Pending']]);
   });
 
-  it('free their snapshot, read to the end, left in the middle or never begun', async () => {
+  it('release their view when read to the end, abandoned or never started', async () => {
     const own = await Scene.open();
     await own.submit({ runs: 2000 });
     let open = 0;
@@ -142,7 +142,7 @@ describe('system/listings', () => {
     expect(open, 'refused').to.equal(0);
   });
 
-  it('read what runners hold as they hold it', async () => {
+  it('show the jobs that runners hold', async () => {
     const { current_jobs } = await scene.api.runner('a');
     expect(current_jobs).to.deep.equal([ref(first, 3).job_id]);
   });

@@ -1,8 +1,8 @@
-/** The pool: runners that come, come back, are replaced, drained and resumed, and go. */
+/** The pool: registration, return, replacement, draining, resuming and sign-off of runners. */
 import { expect } from 'chai';
 import { codeOf, ref, Scene } from '../../support/scene.ts';
 
-describe('system/pool', () => {
+describe('coordinator/operations/pool', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();
@@ -11,7 +11,7 @@ describe('system/pool', () => {
     expect(scene.faults).to.deep.equal([]);
   });
 
-  it('a runner is told its terms', async () => {
+  it('returns heartbeat interval, silence and lease to a runner', async () => {
     const { runner, ...terms } = await scene.register('a', { name: 'Ada', tags: ['lab'], heartbeat_interval_secs: 30 });
     expect(terms).to.deep.equal({ heartbeat_interval_secs: 30, offline_after_secs: 90, lease_secs: 90, lost: [] });
     expect(runner).to.deep.include({ id: 'a', name: 'Ada', status: 'Idle', tags: ['lab'], accepting_jobs: true });
@@ -20,7 +20,7 @@ describe('system/pool', () => {
     expect(lease_secs).to.equal(60);
   });
 
-  it('nobody takes the id of a live runner, but one that knows it to be dead, or after its silence', async () => {
+  it('refuses the id of a live runner, unless the process is known to be dead or silent', async () => {
     await scene.register('a', { instance: 'one' });
     expect(await codeOf(scene.register('a', { instance: 'two' }))).to.equal('runner-id-in-use');
     expect(await codeOf(scene.register('a', { instance: 'two', replaces: 'zero' }))).to.equal('runner-id-in-use');
@@ -30,10 +30,10 @@ describe('system/pool', () => {
     expect(await scene.runnerStatus('a')).to.equal('Offline');
     expect(await codeOf(scene.register('a', { instance: 'three' }))).to.equal('ok');
     const message = await scene.api.heartbeat('a', { instance: 'two', holding: [] }).catch((it: Error) => it.message);
-    expect(message, 'a stranger is not told the instance in charge').to.not.contain('three');
+    expect(message, 'the message does not reveal the current instance').to.not.contain('three');
   });
 
-  it('a process that starts anew keeps what it names and hands over the rest', async () => {
+  it('keeps the attempts that a new process names and requeues the others', async () => {
     await scene.register('a', { slots: 4, instance: 'one' });
     const batch = await scene.submit({ runs: 4 });
     await scene.claim('a', 3);
@@ -51,7 +51,7 @@ describe('system/pool', () => {
     expect(await codeOf(scene.complete(batch, 1, 'a'))).to.equal('stale-attempt');
   });
 
-  it('the same process that registers again loses nothing', async () => {
+  it('keeps everything when the same process registers again', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 1 });
     await scene.running(batch, 0, 'a');
@@ -60,7 +60,7 @@ describe('system/pool', () => {
     expect(await scene.jobStatus(batch, 0)).to.equal('Running');
   });
 
-  it('a runner that signs off gives everything back, uncounted, and is Offline', async () => {
+  it('requeues the jobs of a runner that signs off, without counting, and sets it Offline', async () => {
     await scene.register('a', { slots: 2 });
     const batch = await scene.submit({ runs: 2 });
     await scene.claim('a', 2);
@@ -73,7 +73,7 @@ describe('system/pool', () => {
     expect(await scene.api.job(ref(batch, 0).job_id)).to.include({ retries: 0 });
   });
 
-  it('a runner that has signed off stays Offline until it registers, whatever else it sends', async () => {
+  it('keeps a runner that has signed off Offline until it registers, despite other requests', async () => {
     const instance = (await scene.register('a', { slots: 2 })) && scene.instance('a');
     const batch = await scene.submit({ runs: 2 });
     // A heartbeat and a claim that cross the sign-off.
@@ -91,7 +91,7 @@ describe('system/pool', () => {
     expect(await scene.status(batch)).to.equal('Running: 1 Pending, 1 Claimed');
   });
 
-  it('a drain lets work end, and outlives everything but a resume', async () => {
+  it('lets active work end when drained, until a resume', async () => {
     await scene.register('a', { slots: 2, instance: 'one' });
     const batch = await scene.submit({ runs: 3 });
     await scene.running(batch, 0, 'a');
@@ -114,14 +114,14 @@ describe('system/pool', () => {
     expect(await scene.claim('a')).to.deep.equal([1]);
   });
 
-  it('resuming one that was not drained is no mistake', async () => {
+  it('accepts a resume of a runner that is not drained', async () => {
     await scene.register('a');
     expect(await scene.api.resume('a')).to.include({ status: 'Idle' });
     expect(await codeOf(scene.api.resume('ghost'))).to.equal('unknown-runner');
     expect(await codeOf(scene.api.drain('ghost'))).to.equal('unknown-runner');
   });
 
-  it('the list counts who is there and what they could take', async () => {
+  it('counts connected runners and their capacity in the list', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await scene.register(id, { slots: 2, tags: [id < 'c' ? 'lab' : 'office'] });
     await scene.api.drain('b');
     await scene.api.signOff('c', { instance: scene.instance('c') });

@@ -1,9 +1,9 @@
-/** Reports of runners and cancellations by clients: what is taken, what is recognized, what is refused and changes nothing. */
+/** Reports of runners and cancellations by clients: accepted, recognized as repeats, or refused without a change. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { codeOf, ref, RESULT, Scene } from '../../support/scene.ts';
 
-describe('system/reports', () => {
+describe('coordinator/operations/reports', () => {
   let scene: Scene;
   let batch: string;
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('system/reports', () => {
     ]);
   });
 
-  it('do not retry what would end the same way', async () => {
+  it('do not retry deterministic failures', async () => {
     for (const [run, reason, status] of [
       [0, 'early_termination', 'Failed'],
       [1, 'invalid', 'Failed'],
@@ -63,14 +63,14 @@ describe('system/reports', () => {
     expect((await scene.api.batch(batch)).batch.failed_jobs).to.equal(3);
   });
 
-  it('are refused and change nothing when they are not of the current attempt', async () => {
+  it('are refused without a change when they are not of the current attempt', async () => {
     await scene.claim('a');
     await scene.start(batch, 0, 'a');
     const before = new Map(scene.store.disk);
     const table: [string, Promise<unknown>, string][] = [
       ['an attempt to come', scene.complete(batch, 0, 'a', 2), 'stale-attempt'],
       ['another runner', scene.complete(batch, 0, 'b'), 'stale-attempt'],
-      ['nobody', scene.fail(batch, 0, 'ghost'), 'stale-attempt'],
+      ['unknown', scene.fail(batch, 0, 'ghost'), 'stale-attempt'],
       ['an untouched run', scene.start(batch, 1, 'a'), 'stale-attempt'],
       ['no such run', scene.start(batch, 4, 'a'), 'unknown-job'],
       ['no such batch', scene.start(batch.replace('0', 'f'), 0, 'a'), 'unknown-job'],
@@ -91,7 +91,7 @@ describe('system/reports', () => {
     expect(await codeOf(scene.api.cancelJob(jobId(batch, 0))), 'over').to.equal('illegal-transition');
   });
 
-  it('are answered as the first time when they are exact repeats', async () => {
+  it('get the first answer again when they are exact repeats', async () => {
     await scene.running(batch, 0, 'a');
     await scene.fail(batch, 0, 'a');
     await scene.running(batch, 0, 'b', 2);
@@ -152,7 +152,7 @@ describe('system/reports', () => {
     expect(await scene.api.jobResult(jobId(batch, 0))).to.include({ success: false });
   });
 
-  it('are recognized when many arrive at once', async () => {
+  it('are recognized as repeats when many arrive at once', async () => {
     await scene.claim('a');
     const outcomes = await Promise.all([0, 1, 2].map(() => codeOf(scene.start(batch, 0, 'a'))));
     expect(outcomes).to.deep.equal(['ok', 'ok', 'ok']);
@@ -161,7 +161,7 @@ describe('system/reports', () => {
     expect(await scene.jobStatus(batch, 0)).to.equal('Completed');
   });
 
-  it('in bulk are judged alone, in order', async () => {
+  it('in bulk have their own outcomes, in order', async () => {
     await scene.claim('a', 2);
     const report = (run: number, attempt = 1) => ({ job_id: jobId(batch, run), attempt });
     const judged = await scene.api.reports('a', {
@@ -193,7 +193,7 @@ describe('system/reports', () => {
     expect(await codeOf(foreign)).to.equal('wrong-instance');
   });
 
-  it('of a cancelled run are refused; its runner is told to kill it', async () => {
+  it('of a cancelled run are refused, and its runner is asked to kill it', async () => {
     await scene.running(batch, 0, 'a');
     await scene.claim('a');
     await scene.api.cancelJob(jobId(batch, 0), 'a typo');
@@ -205,7 +205,7 @@ describe('system/reports', () => {
     expect(await codeOf(scene.api.jobResult(jobId(batch, 0)))).to.equal('result-not-ready');
   });
 
-  it('a cancelled batch cancels all that is not over, and keeps what is', async () => {
+  it('cancel the open jobs of a batch and keep the ended ones', async () => {
     await scene.running(batch, 0, 'a');
     await scene.complete(batch, 0, 'a');
     await scene.running(batch, 1, 'a');
@@ -214,14 +214,14 @@ describe('system/reports', () => {
     await scene.running(batch, 2, 'a');
     expect(await scene.api.cancelBatch(batch, 'enough')).to.include({ status: 'Cancelled', completed_jobs: 1 });
     expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
-    expect(await scene.api.cancelBatch(batch), 'again is no mistake').to.include({ status: 'Cancelled' });
+    expect(await scene.api.cancelBatch(batch), 'a repeat succeeds').to.include({ status: 'Cancelled' });
     expect((await scene.beat('b', [ref(batch, 1, 2)])).cancel[0]).to.include({ reason: 'enough' });
     expect(scene.api.core.directory.jobs.size).to.equal(0);
     await scene.restart();
     expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
   });
 
-  it('a batch that has ended cannot be cancelled, before and after a restart', async () => {
+  it('refuse to cancel a batch that has ended, before and after a restart', async () => {
     const one = await scene.submit({ runs: 1 });
     await scene.restart();
     await scene.api.cancelBatch(batch);

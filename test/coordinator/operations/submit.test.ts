@@ -1,4 +1,4 @@
-/** Submissions: what becomes of them, their seeds, their estimates, and the memory of idempotency keys. */
+/** Submissions: batches, seeds, estimates, and idempotency keys. */
 import { expect } from 'chai';
 import { isBatchId, jobId } from '../../../src/domain/ids.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
@@ -9,13 +9,13 @@ import { codeOf, Scene } from '../../support/scene.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
 
-describe('system/submit', () => {
+describe('coordinator/operations/submit', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open({ defaultMaxRetries: 7 });
   });
 
-  it('makes one batch with its jobs', async () => {
+  it('creates one batch with its jobs', async () => {
     const answer = await scene.api.submit(study({ runs: 3, name: 'drop', timeoutSecs: 90 }));
     expect(answer).to.deep.equal({ batch_id: answer.batch_id, total_jobs: 3, estimated_completion_time_mins: null });
     expect(isBatchId(answer.batch_id)).to.equal(true);
@@ -37,7 +37,7 @@ describe('system/submit', () => {
     expect(await codeOf(scene.api.job(jobId(answer.batch_id, 3)))).to.equal('unknown-job');
   });
 
-  it('caps the runs, and never adds any', async () => {
+  it('caps the number of runs and never raises it', async () => {
     for (const [runs, runsOverride, total] of [
       [10, 3, 3],
       [10, 0, 0],
@@ -58,7 +58,7 @@ describe('system/submit', () => {
     expect(await scene.status(batch)).to.equal('Completed: ');
   });
 
-  it('takes the first runs of the full study, whatever the cap', async () => {
+  it('takes the first runs of the full study for every cap', async () => {
     const lhs = { monte_carlo: { sampling_method: 'latin_hypercube' as const } };
     const whole = await scene.submit({ runs: 10, config: lhs });
     const part = await scene.submit({ runs: 10, runsOverride: 2, config: lhs });
@@ -69,7 +69,7 @@ describe('system/submit', () => {
     expect(parameters).to.deep.equal(sampler.parameters(1));
   });
 
-  it('draws a seed when none is given, keeps it, and never loses a digit of one that is', async () => {
+  it('draws and stores a missing seed, and keeps every digit of a given one', async () => {
     const drawn = await scene.submit({ seed: null });
     const { seed } = (await scene.api.submission(drawn)).config.monte_carlo;
     expect(Number.isSafeInteger(seed)).to.equal(true);
@@ -84,7 +84,7 @@ describe('system/submit', () => {
     expect((await scene.api.job(jobId(batch, 0))).run_config.metadata.seed).to.equal(huge);
   });
 
-  it('answers the repeat of a key as the first time, also at once, after a restart, and for 24 h', async () => {
+  it('returns the first answer for a repeated key, concurrently, after a restart, and for 24 h', async () => {
     const ask = (digest = 'd', key = 'k') =>
       scene.api.submit(study(), { idempotencyKey: key, bodyDigest: digest }).then((it) => it.batch_id);
     const [first, second] = await Promise.all([ask(), ask()]);
@@ -99,7 +99,7 @@ describe('system/submit', () => {
     expect(await ask('another body'), 'forgotten').to.not.equal(first);
   });
 
-  it('forgets old keys on its disk, and only those', async () => {
+  it('deletes expired keys from the store, and only those', async () => {
     const submit = (key: string) => scene.api.submit(study({ runs: 1 }), { idempotencyKey: key, bodyDigest: 'd' });
     await submit('old');
     scene.world.setClock(scene.world.now() + 20 * 3_600_000);
@@ -110,7 +110,7 @@ describe('system/submit', () => {
     expect(known).to.deep.equal(['!idempotency!young']);
   });
 
-  it('estimates from how long runs took and how much the pool takes at once', async () => {
+  it('estimates from recent run times and the capacity of the pool', async () => {
     await scene.register('a', { slots: 2, heartbeat_interval_secs: 600 });
     const batch = await scene.submit({ runs: 4, maxRetries: 0 });
     await scene.running(batch, 0, 'a');
@@ -125,20 +125,20 @@ describe('system/submit', () => {
     expect(await estimate({ runs: 10, simulation: 'unknown' })).to.equal(null);
   });
 
-  it('warns the client and the operator of a study that will mislead', async () => {
-    const told: { batchId: string; codes: string[] }[] = [];
+  it('warns the client and the operator of a misleading study', async () => {
+    const logged: { batchId: string; codes: string[] }[] = [];
     const world = new SimulatedClock();
     const news = {
       warned: (batchId: string, warnings: readonly SubmissionWarning[]) =>
-        told.push({ batchId, codes: warnings.map((it) => it.code) }),
+        logged.push({ batchId, codes: warnings.map((it) => it.code) }),
     };
     const api = await openCoordinator(new MemoryStore(), world, { hooks: news });
     const quasi = study({ runs: 10, config: { monte_carlo: { sampling_method: 'quasi_monte_carlo' } } });
     const { batch_id: batchId, warnings } = await api.submit(quasi);
     expect(warnings?.map((it) => it.code)).to.include('quasi-monte-carlo-few-runs');
-    expect(told).to.deep.equal([{ batchId, codes: warnings?.map((it) => it.code) }]);
+    expect(logged).to.deep.equal([{ batchId, codes: warnings?.map((it) => it.code) }]);
     expect(await api.submit(study({ runs: 10 }))).not.to.have.property('warnings');
-    expect(told).to.have.length(1);
+    expect(logged).to.have.length(1);
     await api.close();
   });
 });

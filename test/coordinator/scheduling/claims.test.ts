@@ -47,7 +47,7 @@ describe('coordinator/scheduling: claims', () => {
     expect(await scene.claim('a', 2), 'the reply was lost').to.deep.equal([0, 1]);
     expect(await scene.claim('a', 2, [ref(batch, 0)])).to.deep.equal([1]);
     await scene.start(batch, 0, 'a');
-    expect(await scene.claim('a', 2), 'what runs was heard of').to.deep.equal([1]);
+    expect(await scene.claim('a', 2), 'running jobs are not assigned again').to.deep.equal([1]);
     expect(await scene.status(batch)).to.equal('Running: 1 Pending, 1 Claimed, 1 Running');
   });
 
@@ -245,7 +245,7 @@ describe('coordinator/scheduling: claims', () => {
     const batch = await scene.submit({ runs: 6 });
     for (const run of [0, 2, 5]) await scene.api.cancelJob(ref(batch, run).job_id);
     for (const run of [1, 3, 4]) expect(await codeOf(scene.start(batch, run, 'a'))).to.equal('stale-attempt');
-    expect(scene.api.core.directory.jobs.size, 'nobody is left awake').to.equal(0);
+    expect(scene.api.core.directory.jobs.size, 'no job is left active').to.equal(0);
     expect(await scene.claim('a', 9)).to.deep.equal([1, 3, 4]);
     expect(await scene.status(batch)).to.equal('Running: 3 Claimed, 3 Cancelled');
   });

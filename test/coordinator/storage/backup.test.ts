@@ -39,7 +39,7 @@ describe('a backup', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   let ended = 0;
-  /** Claims and ends jobs until told to stop, as a runner would. */
+  /** Claims and ends jobs until reported to stop, as a runner would. */
   async function work(coordinator: Coordinator, runnerId: string, isOver: () => boolean): Promise<void> {
     const instance = 'i';
     await coordinator.register({ id: runnerId, instance, capabilities });

@@ -118,7 +118,7 @@ describe('forgetting', () => {
       });
       await open({}, store);
       writes = 0;
-      const isTold = await coordinator.deleteBatch(batchId).then(
+      const isAnswered = await coordinator.deleteBatch(batchId).then(
         () => true,
         () => false,
       );
@@ -127,7 +127,7 @@ describe('forgetting', () => {
       await rest();
       const left = ofBatch(batchId).length;
       outcomes += left === 0 ? 'g' : 'w';
-      if (isTold) expect(left, `crash at write ${failing}`).to.equal(0);
+      if (isAnswered) expect(left, `crash at write ${failing}`).to.equal(0);
       else expect((await coordinator.batch(batchId)).jobs_by_status.Completed).to.equal(1_190);
     }
     // Whole when the very first write failed, gone otherwise; the later crashes met a deletion that was done.
@@ -168,7 +168,7 @@ describe('forgetting', () => {
     expect(await refusal(coordinator.runner('r1'))).to.equal('unknown-runner');
   });
 
-  it('runners: only one that is Offline and holds nothing; a drained one not by itself', async () => {
+  it('deletes only runners that are Offline and hold nothing, and never drained ones by itself', async () => {
     await coordinator.submit(study({ runs: 3 }));
     await coordinator.register({ id: 'here', instance: 'i', capabilities });
     expect(await refusal(coordinator.forgetRunner('here'))).to.equal('illegal-transition');

@@ -53,7 +53,7 @@ function conformance(name: string, open: () => Promise<Store>): void {
       await store.write(changes({}));
     });
 
-    it('tells of many batches what was written last, and nothing of one that is deleted', async () => {
+    it('returns the last write for many batches, and nothing for a deleted one', async () => {
       const [first, ...others] = Array.from({ length: 1_200 }, (_, at) => keys.batch(`b${at}`)) as [
         string,
         ...string[],
@@ -191,7 +191,7 @@ describe('system/store', () => {
     await store.close();
   });
 
-  it('refuses what a newer version wrote, what is something else, and what is no directory', async () => {
+  it('refuses a store of a newer version, foreign files, and a path that is not a directory', async () => {
     for (const [format, code] of [
       ['3', 'store-newer'],
       ['soon', 'store-unusable'],

@@ -33,7 +33,7 @@ describe('tokens', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('are 256 random bits under an id, and at rest only a hash for the owner of the file', async () => {
+  it('are 256 random bits with an id; the file has only their hash and is readable by its owner only', async () => {
     const { token, record } = make();
     expect(token).to.match(/^sbt_[0-9a-f]{8}_[A-Za-z0-9_-]{43}$/);
     await changeTokens(folder, () => [record]);
@@ -92,7 +92,7 @@ describe('tokens', () => {
     expect(tokens.find(token)?.id).to.equal(record.id);
   });
 
-  it('another secret under a known id, and anything that is no token, is not found', async () => {
+  it('are not found for another secret with a known id, or for malformed text', async () => {
     const { token, record } = make();
     await changeTokens(folder, () => [record]);
     const tokens = open();
@@ -102,7 +102,7 @@ describe('tokens', () => {
     }
   });
 
-  it('hold on when the file is spoilt, and the trouble is told once; a start with it is refused', async () => {
+  it('stay in force when the file becomes invalid, which is reported once; a start with it is refused', async () => {
     const { token, record } = make();
     await changeTokens(folder, () => [record]);
     const tokens = open();
@@ -125,7 +125,7 @@ describe('tokens', () => {
     expect(readTokens(folder)).to.have.length(done);
   });
 
-  it('a change that throws leaves the file as it was, and no other behind', async () => {
+  it('keep their file unchanged when a change throws, and leave no temporary file', async () => {
     await changeTokens(folder, () => [make().record]);
     const before = readTokens(folder);
     const failed = await changeTokens(folder, () => {

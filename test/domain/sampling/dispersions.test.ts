@@ -102,7 +102,7 @@ describe('dispersions', () => {
       );
       const warnings = samplingWarnings(study, jobs);
       expect(warnings.map(({ code }) => code)).to.deep.equal(codes);
-      // What is to be changed: the cap where there is one, else the runs of the study.
+      // The member to change: the cap where there is one, else the runs of the study.
       const pointer = jobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
       for (const warning of warnings) expect(warning.pointer).to.equal(pointer);
     });

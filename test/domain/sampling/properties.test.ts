@@ -1,4 +1,4 @@
-/** What must hold of every design, whatever the seed, the names and the distributions. */
+/** Properties of every design, for any seed, names and distributions. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
@@ -110,7 +110,7 @@ describe('sampling properties', () => {
     );
   });
 
-  it('under quasi_monte_carlo redraws only the names behind a new one', () => {
+  it('under quasi_monte_carlo redraws only the names after a new one', () => {
     const before = unitSampler(['a', 'b', 'd', 'e'], 'quasi_monte_carlo', 64).uniforms(5);
     const after = unitSampler(['a', 'b', 'c', 'd', 'e'], 'quasi_monte_carlo', 64).uniforms(5);
     expect([after[0], after[1]]).to.deep.equal([before[0], before[1]]);

@@ -1,4 +1,4 @@
-/** What the sampling tests share: the reference data and small studies. */
+/** Reference data and small studies for the sampling tests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sampler, createSampler } from '../../../src/domain/sampling/sampler.ts';

@@ -1,4 +1,4 @@
-/** How a recorded file is laid out: one member a line, one element of a list a line, so that a change is seen in a diff. */
+/** Layout of recorded files: one member or list element per line, so that diffs are readable. */
 
 export function layOut(document: object): string {
   const members = Object.entries(document).map(([name, value]) => `  ${JSON.stringify(name)}: ${member(value)}`);

@@ -1,4 +1,4 @@
-/** `npm run record`: writes every recording of the current format anew. What it changes is for a person to judge. */
+/** `npm run record`: rewrites every recording of the current format. Review the changes by hand. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';

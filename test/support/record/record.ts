@@ -1,4 +1,4 @@
-/** Recording: the plans of `scenarios.ts` and `studies.ts` are carried out, and what happens becomes the text of a file. */
+/** Executes the plans of `scenarios.ts` and `studies.ts` and returns the recordings as text. */
 import { ActorPlayer, plain } from '../../../machines/actor-player.ts';
 import { SNAPSHOT_FORMAT, type Scenario, type Step } from '../../../src/coordinator/snapshots/format.ts';
 import { layOut } from './layout.ts';
@@ -29,7 +29,7 @@ function recordScenario({ name, about, machine, input, events }: ScenarioPlan): 
   };
 }
 
-/** File name -> text, of everything that is recorded. */
+/** Returns file name -> text of all recordings. */
 export async function recordAll(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const add = (document: { name: string }): void => {

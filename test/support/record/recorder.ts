@@ -1,6 +1,6 @@
 /**
- * Records a whole study: a real coordinator on a simulated clock and a store in memory, with every message that goes to an
- * actor and every fact it tells written down, turn by turn.
+ * Records a whole study: a real coordinator on a simulated clock and a store in memory, with every message to an actor and
+ * every fact of it, turn by turn.
  */
 import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
@@ -23,18 +23,18 @@ type Operation = {
   [K in keyof CoordinatorApi]: CoordinatorApi[K] extends (...args: never[]) => Promise<unknown> ? K : never;
 }[keyof CoordinatorApi];
 
-/** What the script of a study may do. */
+/** Actions of a study's script. */
 export interface Script {
-  /** Asks the coordinator, and gives its answer; undefined when it refuses. */
+  /** Calls the coordinator and returns its answer; undefined for a refusal. */
   ask<K extends Operation>(
     operation: K,
     ...args: Parameters<CoordinatorApi[K]>
   ): Promise<Awaited<ReturnType<CoordinatorApi[K]>>>;
-  /** The same, of a request that must be refused with this code. */
+  /** Calls the coordinator and asserts a refusal with this code. */
   refused<K extends Operation>(code: string, operation: K, ...args: Parameters<CoordinatorApi[K]>): Promise<void>;
-  /** Lets time pass. */
+  /** Advances the clock. */
   wait(seconds: number): Promise<void>;
-  /** The process dies and is started again. */
+  /** Kills the process and starts it again. */
   restart(): Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export interface StudyPlan {
   script(script: Script): Promise<void>;
 }
 
-/** Own ids of the wiring's deadlines and of the system's state are no part of what the actors of a study tell. */
+/** Facts of actors; deadlines and the state of the system are not recorded. */
 const isOfActors = (fact: Fact): boolean => !fact.type.startsWith('system.') && !fact.type.startsWith('deadline.');
 
-/** A request, and the first turn that came of it. */
+/** A request, and its first turn. */
 interface Asked {
   operation: string;
   args: unknown[];
@@ -60,7 +60,7 @@ class Recorder implements Script {
   readonly #disk = new Map<string, string>();
   #store = new MemoryStore(this.#disk);
   #coordinator: Coordinator | undefined;
-  /** The request under way, to be told with its turn. */
+  /** The current request, recorded with its turn. */
   #request: Asked | undefined;
 
   async open(): Promise<void> {
@@ -70,13 +70,13 @@ class Recorder implements Script {
     this.#coordinator = coordinator;
   }
 
-  /** Stands between the turns and whoever runs them, and between the actors and whoever hears them. */
+  /** Intercepts turns and the events and facts of actors. */
   #listenTo({ core: { turns } }: Coordinator): void {
     let facts: Fact[] = [];
-    const hear = turns.onFact.bind(turns);
+    const observe = turns.onFact.bind(turns);
     turns.onFact = (fact) => {
       facts.push(fact);
-      hear(fact);
+      observe(fact);
     };
     const runNow = turns.runNow.bind(turns);
     turns.runNow = <T>(operation: string, body: (turn: Turn) => T) => {
@@ -117,33 +117,33 @@ class Recorder implements Script {
     this.#request = request;
     const ask = this.#coordinator?.[operation] as (...given: unknown[]) => Promise<unknown>;
     const at = this.#world.now();
-    let told: { answer: unknown } | { refusal: string };
+    let outcome: { answer: unknown } | { refusal: string };
     let error: unknown;
     try {
-      told = { answer: plain((await ask(...args)) ?? null) };
+      outcome = { answer: plain((await ask(...args)) ?? null) };
     } catch (thrown) {
       if (!(thrown instanceof SimbatchError)) throw thrown;
       error = thrown;
-      told = { refusal: thrown.code };
+      outcome = { refusal: thrown.code };
     }
     this.#request = undefined;
     await settled();
     const own = request.turn;
-    if (own === undefined) this.turns.push({ at, operation, request: plain(args), ...told });
+    if (own === undefined) this.turns.push({ at, operation, request: plain(args), ...outcome });
     else {
       const { at: turnAt, operation: name, ...rest } = own;
-      Object.assign(clear(own), { at: turnAt, operation: name, request: plain(args), ...told, ...rest });
+      Object.assign(clear(own), { at: turnAt, operation: name, request: plain(args), ...outcome, ...rest });
     }
     if (error !== undefined) throw error;
-    return told;
+    return outcome;
   }
 
   async ask<K extends Operation>(
     operation: K,
     ...args: Parameters<CoordinatorApi[K]>
   ): Promise<Awaited<ReturnType<CoordinatorApi[K]>>> {
-    const told = (await this.#asked(operation, args)) as { answer: Awaited<ReturnType<CoordinatorApi[K]>> };
-    return told.answer;
+    const outcome = (await this.#asked(operation, args)) as { answer: Awaited<ReturnType<CoordinatorApi[K]>> };
+    return outcome.answer;
   }
 
   async refused<K extends Operation>(
@@ -192,7 +192,7 @@ function clear<T extends object>(target: T): T {
 }
 
 function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
-  // Every event goes through `trySend`: what is sent, and what the wiring delivers.
+  // Every event goes through `trySend`: sent by an operation or delivered by the wiring.
   const trySend = turn.trySend.bind(turn);
   const create = turn.create.bind(turn);
   const listening: Pick<Turn, 'trySend' | 'create'> = {

@@ -1,4 +1,4 @@
-/** The recorded studies: what clients and runners ask, in order. The coordinator that answers is a real one. */
+/** Recorded studies: requests of clients and runners in order, to a real coordinator. */
 import type { Assignment, RunnerCapabilities } from '../../../src/contract/types.ts';
 import { study } from '../studies.ts';
 import type { Script, StudyPlan } from './recorder.ts';
@@ -43,7 +43,7 @@ const beats = (script: Script, id: string, holding: readonly Assignment[]) =>
     holding: holding.map(({ job, attempt }) => ({ job_id: job.id, attempt })),
   });
 
-/** Runs what the runner can get until there is nothing left. */
+/** Completes runs until the runner gets none. */
 async function finishes(script: Script, id: string): Promise<void> {
   for (;;) {
     const assignments = await claims(script, id, 2);

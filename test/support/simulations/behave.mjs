@@ -27,7 +27,7 @@ const behaviours = {
   slow() {
     setTimeout(() => {}, Number(process.env.SLOW_MS ?? 300));
   },
-  // Ignores the polite signals and has told so before it is killed.
+  // Ignores SIGTERM and SIGINT and says so before it is killed.
   stubborn() {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
     forever();
@@ -38,7 +38,7 @@ const behaviours = {
     writeFileSync(join(out, 'pids.json'), JSON.stringify([process.pid, stay.pid, leave.pid]));
     forever();
   },
-  // Ends well and leaves a process in its group behind.
+  // Succeeds and leaves a process in its group running.
   leaver() {
     const stay = child({ stdio: 'ignore' });
     writeFileSync(join(out, 'pids.json'), JSON.stringify([process.pid, stay.pid]));
@@ -54,7 +54,7 @@ const behaviours = {
     };
     more();
   },
-  // Writes until there is no room, to the last byte, and fails of it.
+  // Writes until the disk is full, to the last byte, and fails.
   fillDisk() {
     let error;
     for (let size = 1 << 20; size >= 1; size = Math.floor(size / 2)) {

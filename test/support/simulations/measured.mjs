@@ -1,4 +1,4 @@
-// A simulation that sends telemetry with the Node client: MEASURE says what, SAMPLES how many.
+// A simulation that sends telemetry with the Node client: MEASURE selects the mode, SAMPLES the number.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run as open } from '../../../clients/node/index.js';
@@ -20,13 +20,13 @@ const measures = {
     run.close();
     run.result({ dropped: run.droppedSamples });
   },
-  // Tells that all of it was sent, and goes on for ever.
+  // Reports that everything was sent, and continues for ever.
   forever() {
     for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
     writeFileSync(join(run.outputDir, 'pids.json'), JSON.stringify([process.pid]));
     setInterval(() => existsSync('/'), 1000);
   },
-  // Everything has been sent when it dies of a signal nobody can catch.
+  // Everything has been sent when an uncatchable signal kills it.
   shot() {
     for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
     run.close();
