@@ -52,7 +52,7 @@ export interface CoordinatorHooks {
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
   committed?(group: CommittedGroup): void;
-  /** A turn ended, with its outcome and duration. */
+  /** A turn ended. Called before its changes are written. */
   turn?: TurnObserver;
 }
 

@@ -53,7 +53,7 @@ export class Metrics {
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
     committed: ({ records }) => this.#records.observe(records),
-    turn: (operation, outcome, secs) =>
+    turn: ({ operation, outcome, secs }) =>
       this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
   };
 

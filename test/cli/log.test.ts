@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { logFacts, personal } from '../../src/cli/commands/server/log.ts';
+import { logFacts, logTurn, personal } from '../../src/cli/commands/server/log.ts';
 import type { Logger } from 'pino';
 
 describe('cli: the log at a terminal', () => {
@@ -23,6 +23,43 @@ describe('cli: the log at a terminal', () => {
       expect(shown.slice(9)).to.equal(line);
     });
   }
+
+  it('logs a turn at level debug as its operation, outcome, facts by type and changed actors', () => {
+    const lines: object[] = [];
+    const logAt = (isDebug: boolean) =>
+      ({ isLevelEnabled: () => isDebug, debug: (line: object) => lines.push(line) }) as unknown as Logger;
+    const started = {
+      type: 'job.started',
+      jobId: 'j',
+      batchId: 'b',
+      runId: 0,
+      runnerId: 'r',
+      attempt: 1,
+      now: 0,
+    } as const;
+    const actors = Array.from({ length: 22 }, (_, at) => ({ address: `job/${at}` as const }));
+    const report = {
+      operation: 'reports',
+      outcome: 'done',
+      secs: 0.00123456,
+      facts: [started, started],
+      actors,
+    } as const;
+    logTurn(logAt(false), report);
+    logTurn(logAt(true), report);
+    logTurn(logAt(true), { ...report, outcome: 'refused', facts: [], actors: [], code: 'stale-attempt' });
+    expect(lines).to.deep.equal([
+      {
+        operation: 'reports',
+        outcome: 'done',
+        ms: 1.235,
+        facts: { 'job.started': 2 },
+        actors: actors.slice(0, 20).map((it) => it.address),
+        more_actors: 2,
+      },
+      { operation: 'reports', outcome: 'refused', code: 'stale-attempt', ms: 1.235, facts: {}, actors: [] },
+    ]);
+  });
 
   it('logs nothing about single jobs', () => {
     const said: string[] = [];

@@ -14,6 +14,7 @@ import type {
 import type { Listing } from '../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
+import type { TurnObserver } from '../../src/coordinator/turn/measured-turns.ts';
 import type { Store } from '../../src/coordinator/storage/store.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 import { SimulatedClock } from './simulated-clock.ts';
@@ -34,6 +35,7 @@ export class Scene {
   readonly failures: SimbatchError[] = [];
   readonly #instances = new Map<string, string>();
   readonly #settings: Partial<CoordinatorOptions>;
+  #onTurn: TurnObserver | undefined;
   store: MemoryStore;
   api!: Coordinator;
 
@@ -42,9 +44,12 @@ export class Scene {
     this.#settings = settings;
   }
 
-  static async open(options: MemoryStoreOptions & Partial<CoordinatorOptions> = {}): Promise<Scene> {
-    const { beforeWrite, ...settings } = options;
+  static async open(
+    options: MemoryStoreOptions & Partial<CoordinatorOptions> & { onTurn?: TurnObserver } = {},
+  ): Promise<Scene> {
+    const { beforeWrite, onTurn, ...settings } = options;
     const scene = new Scene(new MemoryStore(new Map(), beforeWrite === undefined ? {} : { beforeWrite }), settings);
+    scene.#onTurn = onTurn;
     await scene.#begin(scene.store);
     return scene;
   }
@@ -53,6 +58,7 @@ export class Scene {
     const news = {
       fault: (_operation: string, error: unknown) => void this.faults.push(error),
       failed: (error: SimbatchError) => void this.failures.push(error),
+      ...(this.#onTurn === undefined ? {} : { turn: this.#onTurn }),
     };
     this.api = await openCoordinator(store, this.world, { ...this.#settings, hooks: news });
   }

@@ -4,6 +4,7 @@
  */
 import { pino, type Logger } from 'pino';
 import type { Fact } from '../../../../machines/protocol.ts';
+import type { TurnReport } from '../../../coordinator/turn/measured-turns.ts';
 import { printable } from '../../terminal/format.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -41,6 +42,30 @@ export function personal(json: string): string {
 function shown(value: unknown): string {
   const text = typeof value === 'string' && /^[\w.:@/-]+$/.test(value) ? value : JSON.stringify(value);
   return printable(text);
+}
+
+/** The longest list of actors in a line; the others are counted. */
+const MAX_ACTORS = 20;
+
+/** Logs a turn at level `debug`, in one line: its operation and outcome, the number of facts by type, the changed actors. */
+export function logTurn(log: Logger, { operation, outcome, secs, facts, actors, code }: TurnReport): void {
+  if (!log.isLevelEnabled('debug')) return;
+  const counts: Record<string, number> = {};
+  for (const { type } of facts) counts[type] = (counts[type] ?? 0) + 1;
+  const addresses = actors.slice(0, MAX_ACTORS).map((it) => it.address);
+  const more = actors.length - addresses.length;
+  log.debug(
+    {
+      operation,
+      outcome,
+      ...(code === undefined ? {} : { code }),
+      ms: Math.round(secs * 1e6) / 1e3,
+      facts: counts,
+      actors: addresses,
+      ...(more > 0 ? { more_actors: more } : {}),
+    },
+    'a turn ended',
+  );
 }
 
 /** Logs the start and end of studies, and the arrival and departure of runners. */

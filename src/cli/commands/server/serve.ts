@@ -18,7 +18,7 @@ import { CertificateFiles } from './certificate-files.ts';
 import { keepObjectsYoung } from './garbage-collector.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
-import { LOG_LEVELS, logFacts, openLog, type LogLevel } from './log.ts';
+import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
@@ -140,6 +140,10 @@ class Running {
         fault: (operation, error) => {
           metrics.news.fault(operation, error);
           log.error({ operation, err: error }, 'a request was rolled back after a fault');
+        },
+        turn: (report) => {
+          metrics.news.turn(report);
+          logTurn(log, report);
         },
         committed: (group) => {
           metrics.news.committed(group);
