@@ -1,4 +1,4 @@
-/** Batches, their progress and their results, as the coordinator answers them. */
+/** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
@@ -12,10 +12,10 @@ export const Batch = named(
   answered({
     id: uuid('The batch.'),
     name: text('As submitted.'),
-    status: enumOf(BATCH_STATUSES, 'Where the study stands. The last three are final.'),
-    total_jobs: int32('How many jobs it has.'),
-    completed_jobs: int32('How many of them are Completed.'),
-    failed_jobs: int32('How many of them are Failed or Timeout.'),
+    status: enumOf(BATCH_STATUSES, 'Status of the study. The last three are final.'),
+    total_jobs: int32('Number of jobs.'),
+    completed_jobs: int32('Number of Completed jobs.'),
+    failed_jobs: int32('Number of Failed and Timeout jobs.'),
     config_hash: text('Digest of the configuration: equal for equal studies.'),
     created_at: timestamp('When it was submitted.'),
   }),
@@ -39,7 +39,9 @@ export const BatchStatusResponse = named(
     batch: ref(Batch),
     jobs_by_status: jobsByStatus,
     throughput_jobs_per_minute: double('Current rate of ended jobs.', { minimum: 0 }),
-    estimated_completion_time_mins: Type.Optional(int32('Time that remains, when it can be computed.')),
+    estimated_completion_time_mins: Type.Optional(
+      int32('Estimate of the remaining time; absent when it cannot be computed.'),
+    ),
   }),
 );
 export type BatchStatusResponse = Static<typeof BatchStatusResponse>;
@@ -53,7 +55,7 @@ export type BatchResultsResponse = Static<typeof BatchResultsResponse>;
 
 export const CancelRequest = named(
   'CancelRequest',
-  'Why something is cancelled.',
+  'The reason of a cancellation.',
   submitted({
     reason: Type.Optional(Type.String({ maxLength: LIMITS.reasonLength, description: 'Kept as the error message.' })),
   }),
@@ -62,13 +64,13 @@ export type CancelRequest = Static<typeof CancelRequest>;
 
 export const SnapshotExport = named(
   'SnapshotExport',
-  'What is stored, record by record; docs/snapshots.md describes it.',
+  'All stored records; docs/snapshots.md describes the format.',
   answered({
     format: int32('The version of the format.', { minimum: 1 }),
     kind: literal('export'),
     made_by: text('The program that wrote it, with its version.'),
-    taken_at: timestamp('The instant it shows.'),
-    batch_id: nullable(uuid('The batch asked for; null: everything.')),
+    taken_at: timestamp('The instant of the export.'),
+    batch_id: nullable(uuid('The exported batch; null: all batches and runners.')),
     records: listOf(
       answered({
         key: text('`batch/`, `submission/`, `job/`, `result/` or `runner/`, and the id.'),

@@ -1,7 +1,4 @@
-/**
- * How a schema is written here: small constructors over TypeBox, the registry of named schemas, and the keywords that are
- * ours. Schemas of the API's subjects live beside this file; validation is `../http/request/validate.ts`, the document `../http/openapi.ts`.
- */
+/** Constructors of schemas over TypeBox, and the registry of named schemas, from which the API description is made. */
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 
 /** A schema with a name: one entry under `components/schemas` of the API description, one `$id` for the validator. */
@@ -10,7 +7,7 @@ export type NamedSchema = TSchema & { $id: string };
 /** Every named schema, in order of definition. */
 export const registry = new Map<string, NamedSchema>();
 
-/** Gives `schema` its name and its description, and enters it in the registry. Throws on a name given twice. */
+/** Returns `schema` with this name and description, and adds it to the registry. Throws for a name in use. */
 export function named<T extends TSchema>($id: string, description: string, schema: T): T & { $id: string } {
   if (registry.has($id)) throw new Error(`two schemas are named ${$id}`);
   const result = { ...schema, $id, description } as T & { $id: string };
@@ -41,7 +38,7 @@ export function nullable<T extends TSchema>(schema: T) {
 /** An optional member that may also be null. */
 export const optionalNullable = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 
-/** One of several objects, told apart by the string member `propertyName`. */
+/** One of several objects, distinguished by the string member `propertyName`. */
 export const tagged = <T extends NamedSchema[]>(propertyName: string, ...variants: [...T]) =>
   Type.Unsafe<Static<T[number]>>({
     type: 'object',
@@ -51,11 +48,11 @@ export const tagged = <T extends NamedSchema[]>(propertyName: string, ...variant
     oneOf: variants.map((variant) => ({ $ref: variant.$id })),
   });
 
-/** An object a client sends: a member that is not listed is refused, for a misspelt one would be ignored silently. */
+/** An object that a client sends. Other members are refused: a misspelt one would be ignored silently. */
 export const submitted = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** An object the coordinator sends: members may be added in later versions. */
+/** An object that the coordinator sends. Later versions may add members. */
 export const answered = <P extends TProperties>(properties: P) => Type.Object(properties);
 
 /** A map from any name to values of one schema. */

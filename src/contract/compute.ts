@@ -1,4 +1,4 @@
-/** What a run needs of the machine it runs on. */
+/** The resources of a run, and the configuration of its execution. */
 import { Type, type Static } from 'typebox';
 import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS } from './limits.ts';
@@ -16,8 +16,8 @@ export const ContainerConfig = named(
   'The container image and its share of a machine.',
   submitted({
     image: freeText('Container image reference.'),
-    cpu_request: freeText('CPU the run is given, as a quantity: `500m` is half a core, `2` two cores.'),
-    memory_request: freeText('Memory the run is given, as a quantity in bytes: `512Mi`, `2Gi`.'),
+    cpu_request: freeText('CPU reserved for a run, as a quantity: `500m` is half a core, `2` two cores.'),
+    memory_request: freeText('Memory reserved for a run, as a quantity in bytes: `512Mi`, `2Gi`.'),
     cpu_limit: optionalNullable(freeText('CPU the run may not exceed, as a quantity.')),
     memory_limit: optionalNullable(freeText('Memory the run may not exceed, as a quantity.')),
     environment: optionalNullable(textMap('Environment variables added to those of the simulation.')),
@@ -39,7 +39,7 @@ export type TolerationConfig = Static<typeof TolerationConfig>;
 
 export const KubernetesConfig = named(
   'KubernetesConfig',
-  'Where on a Kubernetes cluster the runners of this study live. Kept with the study; the coordinator does not act on it.',
+  'The Kubernetes cluster of the runners of this study. Stored with the study; the coordinator does not use it.',
   submitted({
     namespace: freeText('Namespace.'),
     cluster_name: freeText('Cluster.'),
@@ -63,7 +63,7 @@ export type SshHostConfig = Static<typeof SshHostConfig>;
 
 export const BareMetalConfig = named(
   'BareMetalConfig',
-  'Machines without a scheduler. Kept with the study; the coordinator does not act on it.',
+  'Machines without a scheduler. Stored with the study; the coordinator does not use it.',
   submitted({
     max_parallel_processes: optionalNullable(int32('Processes at once.')),
     ssh_hosts: optionalNullable(listOf(ref(SshHostConfig), 'The machines.', 10_000)),
@@ -74,7 +74,7 @@ export type BareMetalConfig = Static<typeof BareMetalConfig>;
 
 export const ComputeConfig = named(
   'ComputeConfig',
-  'How many runs at once, for how long, and on what.',
+  'Parallelism, time limit and resources of the runs.',
   submitted({
     container: ref(ContainerConfig),
     max_parallel_jobs: int32('At most this many jobs of the batch are Claimed or Running at once; 0 means no cap.'),
@@ -82,7 +82,7 @@ export const ComputeConfig = named(
     kubernetes: Type.Optional(nullable(ref(KubernetesConfig))),
     baremetal: Type.Optional(nullable(ref(BareMetalConfig))),
     max_retries: optionalNullable(
-      int32("How often a failed job is tried again; the coordinator's own default (3) when absent or null."),
+      int32("Number of retries of a failed job; the coordinator's default (3) when absent or null."),
     ),
   }),
 );
@@ -90,11 +90,11 @@ export type ComputeConfig = Static<typeof ComputeConfig>;
 
 export const SimulationConfig = named(
   'SimulationConfig',
-  'Which simulation the study is of.',
+  'The simulation that the study runs.',
   submitted({
-    name: name('Name of the simulation; runners that support it may take its jobs.'),
-    version: freeText('A label of your own.'),
-    duration_minutes: int32('Simulated (or expected) duration of one run, handed to the simulation.'),
+    name: name('Name of the simulation. Jobs are assigned to runners that support it.'),
+    version: freeText('A version label.'),
+    duration_minutes: int32('Simulated (or expected) duration of one run, passed to the simulation.'),
   }),
 );
 export type SimulationConfig = Static<typeof SimulationConfig>;

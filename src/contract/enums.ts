@@ -15,11 +15,11 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const RUNNER_STATUSES = ['Idle', 'Busy', 'Offline', 'Maintenance'] as const;
 export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 
-/** Why a runner says a job failed. `exit`, `signal` and `infrastructure` are retried; the others would end the same way. */
+/** The reason that a runner reports for a failure. `exit`, `signal` and `infrastructure` are retried; the others would recur. */
 export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
 export type FailReason = (typeof FAIL_REASONS)[number];
 
-/** How an attempt ended: `released` unstarted or handed back, `lost` with its runner, the others as the job status says. */
+/** The outcome of an attempt: `released` before its start or by its runner, `lost` with its runner, the others as the job's status. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 

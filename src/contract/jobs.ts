@@ -1,4 +1,4 @@
-/** Jobs, their results and their history, as the coordinator answers them. */
+/** Jobs, their results and their history, as resources of the API. */
 import { Type, type Static } from 'typebox';
 import { JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
@@ -6,18 +6,18 @@ import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalar
 import { shownProperties } from './records/member-schemas.ts';
 import { ATTEMPT_MEMBERS, JOB_MEMBERS } from './records/members.ts';
 
-export const jobStatus = enumOf(JOB_STATUSES, 'Where the job stands. The last four are final.');
+export const jobStatus = enumOf(JOB_STATUSES, 'Status of the job. The last four are final.');
 
 export const RunMetadata = named(
   'RunMetadata',
-  'What a run is of.',
+  'The study of a run.',
   answered({
     simulation_name: text('`simulation.name` of the study.'),
     simulation_version: text('`simulation.version` of the study.'),
     duration_minutes: int32('`simulation.duration_minutes` of the study.'),
     sampling_method: enumOf(SAMPLING_METHODS, 'How the parameters were sampled.'),
     generated_at: timestamp('When the study was submitted.'),
-    seed: Type.Optional(int64('The seed that is used.')),
+    seed: Type.Optional(int64('The seed in use.')),
   }),
 );
 export type RunMetadata = Static<typeof RunMetadata>;
@@ -42,7 +42,7 @@ export const Job = named(
     status: jobStatus,
     run_config: ref(JobRunConfig),
     ...shownProperties(JOB_MEMBERS, 'api', 'required'),
-    max_retries: int32('How often it may be tried again.'),
+    max_retries: int32('Maximum number of retries.'),
     timeout_secs: int32('Time limit from `started_at`; 0 means none.'),
     created_at: timestamp('When it was submitted.'),
     ...shownProperties(JOB_MEMBERS, 'api', 'optional'),
@@ -55,14 +55,14 @@ export type JobList = Static<typeof JobList>;
 
 export const JobResult = named(
   'JobResult',
-  'What came out of a job.',
+  'The result of a job.',
   answered({
     job_id: uuid('The job.'),
-    success: flag('False for a job that failed or ran out of time.'),
-    execution_time_secs: count('How long the run took.'),
+    success: flag('False for a job that failed or exceeded its time limit.'),
+    execution_time_secs: count('Duration of the run.'),
     output_files: listOf(Type.String(), "Locations of the artifacts: paths on the runner's own file system."),
-    metadata: freeForm('What the simulation left in `metadata.json`.'),
-    error_message: Type.Optional(nullable(text('Why it failed; not null when `success` is false.'))),
+    metadata: freeForm('Content of the `metadata.json` that the simulation wrote.'),
+    error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
     telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   }),
 );
@@ -70,7 +70,7 @@ export type JobResult = Static<typeof JobResult>;
 
 export const Attempt = named(
   'Attempt',
-  'One claim of a job, and what became of it.',
+  'One claim of a job, with its outcome.',
   answered({
     ...shownProperties(ATTEMPT_MEMBERS, 'api', 'required'),
     ...shownProperties(ATTEMPT_MEMBERS, 'api', 'optional'),
@@ -84,11 +84,11 @@ export const JobHistory = named(
   answered({
     job_id: uuid('The job.'),
     status: jobStatus,
-    retries: int32('How often it was tried again after a failure.'),
-    losses: int32('How often its runner was lost.'),
-    infrastructure_faults: int32('How often an attempt failed with the reason `infrastructure`.'),
-    attempts: listOf(ref(Attempt), 'Oldest first, the latest hundred.'),
-    attempts_omitted: int32('How many came before those.'),
+    retries: int32('Number of retries after a failure.'),
+    losses: int32('Number of attempts that ended because the runner was lost.'),
+    infrastructure_faults: int32('Number of attempts that failed with the reason `infrastructure`.'),
+    attempts: listOf(ref(Attempt), 'The latest hundred attempts, oldest first.'),
+    attempts_omitted: int32('Number of earlier attempts.'),
   }),
 );
 export type JobHistory = Static<typeof JobHistory>;

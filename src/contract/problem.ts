@@ -1,4 +1,4 @@
-/** What an error looks like (RFC 9457), and what the coordinator says of itself: its health and its limits. */
+/** Errors as problem details (RFC 9457), and the health and the limits of the coordinator. */
 import { Type, type Static } from 'typebox';
 import { answered, listOf, named, ref, text } from './build.ts';
 import { count } from './scalars.ts';
@@ -7,8 +7,8 @@ export const Fault = named(
   'Fault',
   'One fault of a request.',
   answered({
-    pointer: text('Where: JSON Pointer (RFC 6901) into the body.'),
-    detail: text('What is wrong there, and what would be right.'),
+    pointer: text('Location: JSON Pointer (RFC 6901) into the body.'),
+    detail: text('The value found and the value required.'),
   }),
 );
 export type Fault = Static<typeof Fault>;
@@ -18,32 +18,28 @@ export const Problem = named(
   'An error, as `application/problem+json` (RFC 9457).',
   answered({
     type: Type.String({ format: 'uri-reference', description: 'Identifies the kind of problem.' }),
-    title: text('The kind of problem, for people.'),
+    title: text('The kind of problem, in words.'),
     status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status.' }),
-    detail: text('What happened, and what to do about it.'),
-    instance: Type.Optional(text('The address that was asked.')),
-    code: text('The kind of problem, for programs: kebab-case, stable, documented one by one.'),
-    errors: Type.Optional(listOf(ref(Fault), 'All faults of the request at once.')),
+    detail: text('The cause and the remedy.'),
+    instance: Type.Optional(text('The path of the request.')),
+    code: text('The kind of problem, for programs: kebab-case, stable, documented individually.'),
+    errors: Type.Optional(listOf(ref(Fault), 'All faults of the request.')),
   }),
 );
 export type Problem = Static<typeof Problem>;
 
-export const HealthResponse = named(
-  'HealthResponse',
-  'The coordinator is alive.',
-  answered({ status: text('`ok` when all is well.') }),
-);
+export const HealthResponse = named('HealthResponse', 'The coordinator is up.', answered({ status: text('`ok`.') }));
 export type HealthResponse = Static<typeof HealthResponse>;
 
 export const LimitsResponse = named(
   'LimitsResponse',
-  'What this coordinator takes and keeps. Sizes are in bytes; 0 means without limit.',
+  'The limits of this coordinator. Sizes are in bytes; 0 means no limit.',
   answered({
-    submission_bytes: count('Largest body of a submission, and of what is alike.'),
+    submission_bytes: count('Largest body of a submission and of similar requests.'),
     reports_bytes: count('Largest body of reports.'),
-    small_body_bytes: count('Largest body where it is always small.'),
-    header_bytes: count('Largest headers of a request, all together.'),
-    request_timeout_secs: count('A whole request must have arrived within this.'),
+    small_body_bytes: count('Largest body of all other requests.'),
+    header_bytes: count('Largest total size of the headers of a request.'),
+    request_timeout_secs: count('Time limit for the arrival of a whole request.'),
     runs_per_batch: count('Most runs of one study.'),
     dispersions: count('Most dispersions of one study.'),
     conditions: count('Most early-termination conditions of one study.'),
@@ -58,15 +54,17 @@ export const LimitsResponse = named(
     wait_seconds: count('Longest wait of a claim.'),
     jobs_per_claim: count('Most jobs of one claim.'),
     reports_per_request: count('Most reports of one request.'),
-    default_max_retries: count('Retries of a failed job where the study does not say.'),
+    default_max_retries: count('Retries of a failed job when the study sets no number.'),
     max_losses: count('A run that loses its runner this many times ends Failed.'),
     max_infrastructure_faults: count('A run that meets this many infrastructure faults ends Failed.'),
-    claim_secs: count('A claimed job that does not start within this goes back.'),
+    claim_secs: count('A claimed job that does not start within this time is requeued.'),
     offline_after_min_secs: count(
-      'A runner is Offline after this silence, or three heartbeat intervals if that is longer.',
+      'A runner is Offline after this time without a heartbeat, or after three heartbeat intervals if that is longer.',
     ),
-    lease_min_secs: count('Its jobs are given away after this silence, or when it is Offline if that is later.'),
-    idempotency_hours: count('How long an Idempotency-Key is remembered.'),
+    lease_min_secs: count(
+      'The jobs of a silent runner are requeued after this time, or when it is Offline if that is later.',
+    ),
+    idempotency_hours: count('Lifetime of an Idempotency-Key.'),
     retain_days: count('How long ended batches and absent runners are kept; 0: until they are deleted.'),
   }),
 );

@@ -1,4 +1,4 @@
-/** The query parameters of the API: the server reads them, the API description shows them, and filters are made of them. */
+/** The query parameters of the API. The server, the API description and the types of filters are derived from them. */
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from './enums.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 

@@ -1,4 +1,4 @@
-/** What a runner reports of its jobs, one by one and in bulk. */
+/** Reports of a runner about its jobs, single and in bulk. */
 import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
@@ -7,28 +7,28 @@ import { Problem } from './problem.ts';
 import { LIMITS } from './limits.ts';
 import { freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
 
-const attempt = int32('Number of the attempt, as the claim told it.', { minimum: 1 });
+const attempt = int32('Number of the attempt, from the claim.', { minimum: 1 });
 const reason = enumOf(
   FAIL_REASONS,
-  'Why it failed. `exit`, `signal` and `infrastructure` are tried again; the others would end the same way.',
+  'The reason of the failure. `exit`, `signal` and `infrastructure` are retried; the others would recur.',
 );
 const errorMessage = Type.String({
   minLength: 1,
   maxLength: LIMITS.errorMessageLength,
-  description: 'What a person should read, e.g. the tail of stderr.',
+  description: 'The message for the user, e.g. the tail of stderr.',
 });
 
 export const ReportedResult = named(
   'ReportedResult',
-  'What came out of a run.',
+  'The result of a run.',
   submitted({
-    execution_time_secs: int32('How long the run took, in whole seconds.'),
+    execution_time_secs: int32('Duration of the run, in whole seconds.'),
     output_files: listOf(
       Type.String({ maxLength: LIMITS.textLength }),
       'Locations of the artifacts.',
       LIMITS.outputFiles,
     ),
-    metadata: freeForm('Anything the simulation wants kept, as a JSON object.'),
+    metadata: freeForm('Any JSON object that the simulation wrote.'),
     telemetry_data: optionalNullable(
       Type.String({ maxLength: LIMITS.textLength, description: 'Location of the telemetry file.' }),
     ),
@@ -39,14 +39,14 @@ export type ReportedResult = Static<typeof ReportedResult>;
 export const StartRequest = named(
   'StartRequest',
   'The simulation started.',
-  submitted({ runner_id: runnerId('Who reports.'), attempt }),
+  submitted({ runner_id: runnerId('The runner that reports.'), attempt }),
 );
 export type StartRequest = Static<typeof StartRequest>;
 
 export const CompleteRequest = named(
   'CompleteRequest',
   'The simulation finished successfully.',
-  submitted({ runner_id: runnerId('Who reports.'), attempt, result: ref(ReportedResult) }),
+  submitted({ runner_id: runnerId('The runner that reports.'), attempt, result: ref(ReportedResult) }),
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
@@ -54,7 +54,7 @@ export const FailRequest = named(
   'FailRequest',
   'The simulation failed.',
   submitted({
-    runner_id: runnerId('Who reports.'),
+    runner_id: runnerId('The runner that reports.'),
     attempt,
     reason,
     error_message: errorMessage,
@@ -97,8 +97,8 @@ export type Report = Static<typeof Report>;
 
 export const ReportsRequest = named(
   'ReportsRequest',
-  'Many reports at once; each is judged alone.',
-  submitted({ instance, reports: listOf(ref(Report), 'In the order they are to be applied.', LIMITS.reports) }),
+  'Several reports; each has its own outcome.',
+  submitted({ instance, reports: listOf(ref(Report), 'In the order in which they apply.', LIMITS.reports) }),
 );
 export type ReportsRequest = Static<typeof ReportsRequest>;
 
@@ -116,7 +116,7 @@ const RefusedReport = named(
 
 export const ReportOutcome = named(
   'ReportOutcome',
-  'What became of one report.',
+  'The outcome of one report.',
   Type.Unsafe<Static<typeof AcceptedReport> | Static<typeof RefusedReport>>({
     type: 'object',
     anyOf: [{ $ref: AcceptedReport.$id }, { $ref: RefusedReport.$id }],

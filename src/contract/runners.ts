@@ -1,4 +1,4 @@
-/** Runners: as clients see them, and how a runner registers, lives and asks for work. Its reports are in `reports.ts`. */
+/** Runners as resources, and the requests of the runner protocol except reports (`reports.ts`). */
 import { Type, type Static } from 'typebox';
 import { RUNNER_STATUSES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from './build.ts';
@@ -9,18 +9,18 @@ import { BatchConfig } from './study.ts';
 
 export const RunnerCapabilities = named(
   'RunnerCapabilities',
-  'What a runner has to offer.',
+  'The resources of a runner.',
   submitted({
-    max_concurrent_jobs: int32('How many jobs it executes at once.'),
-    cpu_cores: int32('Its cores; 0 means undeclared, so no limit.'),
-    memory_gb: double('Its memory; 0 means undeclared, so no limit.', { minimum: 0 }),
+    max_concurrent_jobs: int32('Number of jobs it executes at once.'),
+    cpu_cores: int32('Number of cores; 0 means undeclared: no limit.'),
+    memory_gb: double('Memory; 0 means undeclared: no limit.', { minimum: 0 }),
     gpu_available: flag('Whether it has a GPU.'),
     supported_simulation_types: listOf(
       name('A simulation name, or `*`.'),
       'Simulations it accepts; empty or `*` means any.',
       LIMITS.tags,
     ),
-    python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Its Python.' })),
+    python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Version of its Python.' })),
   }),
 );
 export type RunnerCapabilities = Static<typeof RunnerCapabilities>;
@@ -37,25 +37,25 @@ export const Runner = named(
     ),
     capabilities: ref(RunnerCapabilities),
     current_jobs: listOf(uuid('A job.'), 'Jobs it holds now.'),
-    tags: listOf(Type.String(), 'Labels of its own.'),
-    registered_at: timestamp('When it registered first.'),
-    last_heartbeat: timestamp('When it was last heard of.'),
+    tags: listOf(Type.String(), 'Its labels.'),
+    registered_at: timestamp('When it first registered.'),
+    last_heartbeat: timestamp('Time of its last heartbeat.'),
     total_jobs_completed: count('Jobs it completed.'),
     total_jobs_failed: count('Jobs that failed on it.'),
     accepting_jobs: Type.Optional(flag('False while drained.')),
-    drain_reason: Type.Optional(text('Why it was drained.')),
+    drain_reason: Type.Optional(text('The reason of the drain.')),
   }),
 );
 export type Runner = Static<typeof Runner>;
 
 export const RunnerListResponse = named(
   'RunnerListResponse',
-  'The pool.',
+  'The runner pool.',
   answered({
     runners: listOf(ref(Runner), 'The runners.'),
-    active_runners: int32('How many are not Offline.'),
-    offline_runners: int32('How many are Offline.'),
-    total_capacity: count('How many jobs the active ones execute at once.'),
+    active_runners: int32('Number of runners that are not Offline.'),
+    offline_runners: int32('Number of Offline runners.'),
+    total_capacity: count('Number of jobs that the active runners execute at once.'),
   }),
 );
 export type RunnerListResponse = Static<typeof RunnerListResponse>;
@@ -67,23 +67,25 @@ export const AttemptRef = named(
 );
 export type AttemptRef = Static<typeof AttemptRef>;
 
-const holding = listOf(ref(AttemptRef), 'What the runner process holds now.', LIMITS.holding);
-const lost = listOf(ref(AttemptRef), 'What it says it holds and does not any more: stop these, they are not yours.');
+const holding = listOf(ref(AttemptRef), 'The attempts that the runner process holds.', LIMITS.holding);
+const lost = listOf(ref(AttemptRef), 'Attempts in `holding` that the runner no longer holds: it must stop them.');
 
 export const RegisterRequest = named(
   'RegisterRequest',
-  'A runner introduces itself.',
+  'Registration of a runner.',
   submitted({
     id: runnerId('Unique in the pool.'),
     name: Type.Optional(name('Display name; the id when absent.')),
     capabilities: ref(RunnerCapabilities),
     tags: Type.Optional(listOf(name('A label.'), 'Labels to filter by.', LIMITS.tags)),
     instance,
-    heartbeat_interval_secs: Type.Optional(int32('How often it means to be heard.', { minimum: 1, maximum: 3_600 })),
+    heartbeat_interval_secs: Type.Optional(
+      int32('Planned interval of its heartbeats.', { minimum: 1, maximum: 3_600 }),
+    ),
     holding: Type.Optional(holding),
     replaces: Type.Optional({
       ...instance,
-      description: 'The instance this process knows to be dead and takes over from.',
+      description: 'The dead instance that this process replaces.',
     }),
   }),
 );
@@ -91,47 +93,45 @@ export type RegisterRequest = Static<typeof RegisterRequest>;
 
 export const RegisterResponse = named(
   'RegisterResponse',
-  'What the coordinator expects of the runner.',
+  'The intervals that the runner must keep.',
   answered({
     runner: ref(Runner),
-    heartbeat_interval_secs: int32('Send a heartbeat this often.'),
-    offline_after_secs: int32('Without one for this long the runner is Offline.'),
-    lease_secs: int32('Without one for this long its jobs are given away.'),
+    heartbeat_interval_secs: int32('Interval of heartbeats.'),
+    offline_after_secs: int32('The runner is Offline after this time without a heartbeat.'),
+    lease_secs: int32('Its jobs are requeued after this time without a heartbeat.'),
     lost,
   }),
 );
 export type RegisterResponse = Static<typeof RegisterResponse>;
 
-export const HeartbeatRequest = named('HeartbeatRequest', 'A sign of life.', submitted({ instance, holding }));
+export const HeartbeatRequest = named('HeartbeatRequest', 'A heartbeat.', submitted({ instance, holding }));
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 export const CancelNotice = named(
   'CancelNotice',
-  'An attempt to be killed.',
+  'An attempt that the runner must kill.',
   answered({
     job_id: uuid('The job.'),
     attempt: int32('Number of the attempt.'),
-    reason: text('Why.'),
+    reason: text('The reason.'),
   }),
 );
 export type CancelNotice = Static<typeof CancelNotice>;
 
 export const HeartbeatResponse = named(
   'HeartbeatResponse',
-  'What the runner must know.',
-  answered({ runner: ref(Runner), cancel: listOf(ref(CancelNotice), 'Kill these.'), lost }),
+  'Changes that concern the runner.',
+  answered({ runner: ref(Runner), cancel: listOf(ref(CancelNotice), 'Attempts to kill.'), lost }),
 );
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
 
 export const ClaimRequest = named(
   'ClaimRequest',
-  'A runner asks for work.',
+  'A request for work.',
   submitted({
     instance,
-    max_jobs: int32('How many it can take now.', { minimum: 1, maximum: LIMITS.maxJobs }),
-    wait_seconds: Type.Optional(
-      double('How long to wait for work when there is none.', { minimum: 0, maximum: LIMITS.waitSeconds }),
-    ),
+    max_jobs: int32('Number of jobs that it can start now.', { minimum: 1, maximum: LIMITS.maxJobs }),
+    wait_seconds: Type.Optional(double('Longest wait for work.', { minimum: 0, maximum: LIMITS.waitSeconds })),
     holding: Type.Optional(holding),
   }),
 );
@@ -139,26 +139,26 @@ export type ClaimRequest = Static<typeof ClaimRequest>;
 
 export const Assignment = named(
   'Assignment',
-  "A job that is the runner's now.",
-  answered({ job: ref(Job), attempt: int32('Number of the attempt; every report of it carries it.') }),
+  'A job assigned to the runner.',
+  answered({ job: ref(Job), attempt: int32('Number of the attempt; its reports carry it.') }),
 );
 export type Assignment = Static<typeof Assignment>;
 
-const BatchOfAssignment = named('BatchOfAssignment', 'The study a job is of.', answered({ config: ref(BatchConfig) }));
+const BatchOfAssignment = named('BatchOfAssignment', 'The study of a job.', answered({ config: ref(BatchConfig) }));
 
 export const ClaimResponse = named(
   'ClaimResponse',
-  'Work, or none.',
+  'The assigned jobs.',
   answered({
-    assignments: listOf(ref(Assignment), 'Empty when there is no work.'),
-    batches: mapOf(ref(BatchOfAssignment), { description: 'Batch id -> its study, for each batch among the jobs.' }),
+    assignments: listOf(ref(Assignment), 'Empty without work.'),
+    batches: mapOf(ref(BatchOfAssignment), { description: 'Batch id -> study, for each batch of the jobs.' }),
   }),
 );
 export type ClaimResponse = Static<typeof ClaimResponse>;
 
 export const SignOffRequest = named(
   'SignOffRequest',
-  'A runner leaves; what it claimed and did not start goes back.',
+  'A runner leaves the pool; its jobs are requeued.',
   submitted({ instance }),
 );
 export type SignOffRequest = Static<typeof SignOffRequest>;

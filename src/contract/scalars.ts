@@ -20,13 +20,13 @@ export const int32 = (description: string, { minimum = 0, maximum = INT32_MAX } 
   Type.Integer({ minimum, maximum, format: 'int32', description });
 
 /**
- * An integer from 0 to 2^63 - 1, exact to its last digit: a number or a bigint after parsing. The validator replaces
- * this by a check of its own, as JSON Schema's `integer` is a double in JavaScript.
+ * An integer from 0 to 2^63 - 1, exact to its last digit: a number or a bigint after parsing. The validator uses a
+ * keyword of its own for it, as JSON Schema's `integer` is a double in JavaScript.
  */
 export const int64 = (description: string) =>
   Type.Unsafe<Seed>({ type: 'integer', format: 'int64', minimum: 0, description });
 
-/** A count that may grow past 2^31. */
+/** A count that may exceed 2^31. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** A finite number. */
@@ -38,7 +38,7 @@ export const uuid = (description: string) => Type.String({ format: 'uuid', descr
 export const timestamp = (description: string) =>
   Type.String({ format: 'date-time', description: `${description} ISO 8601, UTC.` });
 
-/** A name a person reads. */
+/** A display name. */
 export const name = (description: string) => Type.String({ minLength: 1, maxLength: LIMITS.nameLength, description });
 
 /** Longer text, possibly empty. */
@@ -50,10 +50,10 @@ export const instance = Type.String({
   minLength: 1,
   maxLength: 128,
   description:
-    'A random string the runner process draws when it starts. It tells one process from the next under the same id.',
+    'A random string that the runner process draws at its start. It distinguishes processes with the same id.',
 });
 
-/** A JSON object of the client's own making, bounded in depth and in the number of its values. */
+/** A free-form JSON object, with limits on its depth and its number of values. */
 export const freeForm = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({
     type: 'object',

@@ -9,7 +9,7 @@ import { double, freeText, int32, int64, name, uuid } from './scalars.ts';
 
 export const MonteCarloConfig = named(
   'MonteCarloConfig',
-  'How many runs, and how their parameters are sampled.',
+  'Number of runs and method of sampling.',
   submitted({
     runs: int32('Number of runs.'),
     sampling_method: enumOf(
@@ -29,25 +29,25 @@ export const TerminationCondition = named(
   submitted({
     variable: name('Name of a telemetry variable.'),
     condition: freeText('An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `< 0.5`.'),
-    description: freeText('What it means when the condition is met; becomes part of the error message.'),
+    description: freeText('Meaning of the condition; part of the error message.'),
   }),
 );
 export type TerminationCondition = Static<typeof TerminationCondition>;
 
 export const EarlyTerminationConfig = named(
   'EarlyTerminationConfig',
-  'The watchdog of each run.',
+  'Early termination of runs.',
   submitted({
     enabled: flag('Whether the conditions are evaluated.'),
-    check_frequency_hz: double('How often, in checks a second.', { minimum: 0 }),
-    conditions: listOf(ref(TerminationCondition), 'Any one met ends the run.', LIMITS.conditions),
+    check_frequency_hz: double('Checks per second.', { minimum: 0 }),
+    conditions: listOf(ref(TerminationCondition), 'The run ends when any condition is met.', LIMITS.conditions),
   }),
 );
 export type EarlyTerminationConfig = Static<typeof EarlyTerminationConfig>;
 
 export const StorageConfig = named(
   'StorageConfig',
-  'How telemetry is stored.',
+  'Storage of telemetry.',
   submitted({
     s3_bucket: freeText('Bucket for a later upload; not used yet.'),
     s3_prefix: freeText('Prefix in that bucket; not used yet.'),
@@ -58,12 +58,12 @@ export type StorageConfig = Static<typeof StorageConfig>;
 
 export const TelemetryConfig = named(
   'TelemetryConfig',
-  'Which telemetry is kept, and how.',
+  'Selection and storage of telemetry.',
   submitted({
-    sampling_rate_hz: double('Samples a second that are kept; 0 keeps every one.', { minimum: 0 }),
-    variables: listOf(name('A variable.'), 'Variables to keep; empty keeps all.', LIMITS.variables),
+    sampling_rate_hz: double('Samples per second that are stored; 0: all.', { minimum: 0 }),
+    variables: listOf(name('A variable.'), 'Variables to store; empty: all.', LIMITS.variables),
     storage: ref(StorageConfig),
-    buffer_flush_interval_seconds: int32('How often samples are written to the file.'),
+    buffer_flush_interval_seconds: int32('Interval between writes of samples to the file.'),
   }),
 );
 export type TelemetryConfig = Static<typeof TelemetryConfig>;
@@ -84,37 +84,39 @@ export type BatchConfig = Static<typeof BatchConfig>;
 
 export const BatchSubmission = named(
   'BatchSubmission',
-  'A study to run.',
+  'A study to submit.',
   submitted({
     name: name('Study name.'),
     config: ref(BatchConfig),
-    runs_override: optionalNullable(int32('Caps the number of runs: the first runs of the full study are made.')),
+    runs_override: optionalNullable(
+      int32('Limits the number of runs: only the first runs of the full study are created.'),
+    ),
   }),
 );
 export type BatchSubmission = Static<typeof BatchSubmission>;
 
 export const SubmissionWarning = named(
   'SubmissionWarning',
-  'Something about the study that is allowed and will probably mislead.',
+  'A property of the study that is allowed and probably misleading.',
   answered({
     code: text('kebab-case, stable.'),
     pointer: text('JSON Pointer into the submission.'),
-    detail: text('What it is, and what to do about it.'),
+    detail: text('The property and the remedy.'),
   }),
 );
 export type SubmissionWarning = Static<typeof SubmissionWarning>;
 
 export const SubmissionResponse = named(
   'SubmissionResponse',
-  'What was created.',
+  'The created batch.',
   answered({
     batch_id: uuid('The batch.'),
     total_jobs: int32('Number of jobs created.'),
     estimated_completion_time_mins: Type.Unsafe<number | null>({
-      ...int32('Estimate of the time it takes; null when none is computable.'),
+      ...int32('Estimate of its duration; null when it cannot be computed.'),
       type: ['integer', 'null'],
     }),
-    warnings: Type.Optional(listOf(ref(SubmissionWarning), 'Absent when there is nothing to warn of.')),
+    warnings: Type.Optional(listOf(ref(SubmissionWarning), 'Absent without warnings.')),
   }),
 );
 export type SubmissionResponse = Static<typeof SubmissionResponse>;

@@ -1,6 +1,6 @@
 /**
- * The types of everything on the wire and on disk, each derived from its schema. Importing a type here loads no schema at
- * run time, so layers and pages without packages may use it.
+ * The types of all shapes on the wire and on disk, derived from their schemas. An import from here loads no schema, so that
+ * layers and pages without packages may use it.
  */
 export type * from './batches.ts';
 export type * from './compute.ts';

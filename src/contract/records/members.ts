@@ -41,7 +41,7 @@ export const ATTEMPT_MEMBERS = {
 /** The history of a job: everything stored of it except its status. What its batch fixes for all jobs is not stored. */
 export const JOB_MEMBERS = {
   attempt: { type: 'count' },
-  retries: { type: 'count', api: 'retries', live: 'retries', description: 'How often it was tried again.' },
+  retries: { type: 'count', api: 'retries', live: 'retries', description: 'Number of retries so far.' },
   losses: { type: 'count' },
   /** Attempts that failed with the reason `infrastructure`; absent: none. */
   infrastructureFaults: { type: 'count', optional: true },
@@ -50,7 +50,7 @@ export const JOB_MEMBERS = {
     optional: true,
     api: 'assigned_runner',
     live: 'runner',
-    description: 'The runner that holds it, or held it last.',
+    description: 'The runner that holds it or held it last.',
   },
   claimedAtMs: { type: 'time', optional: true, api: 'claimed_at', description: 'When it was claimed.' },
   startedAtMs: {

@@ -85,13 +85,13 @@ export const RunnerRecord = Type.Object({
   capabilities: ref(RunnerCapabilities),
   tags: fixedList(Type.String()),
   heartbeatIntervalSecs: amount('How often it sends a heartbeat.'),
-  registeredAtMs: time('When it registered first.'),
+  registeredAtMs: time('When it first registered.'),
   lastHeartbeatMs: time('Time of the last heartbeat, for display.'),
   heardAtMs: time('Start of the silence: the last heartbeat, or a later restart of the coordinator.'),
   held: fixedList(HeldAttempt),
   signedOffAtMs: Type.Optional(time('When its process signed off; absent while it has not. A registration clears it.')),
   drained: flag('True while it takes no new jobs.'),
-  drainReason: Type.Optional(text('Why it was drained.')),
+  drainReason: Type.Optional(text('The reason of the drain.')),
   completed: count('Jobs it completed.'),
   failed: count('Jobs that failed on it.'),
 });
@@ -109,7 +109,7 @@ export type RecordName = keyof typeof RECORDS;
 /** The head of an export: the file without its records. */
 export const ExportHead = Type.Object({
   made_by: text('The program that wrote it, with its version.'),
-  taken_at: text('The instant it shows.'),
+  taken_at: text('The instant of the export.'),
   batch_id: nullable(batchId),
 });
 
