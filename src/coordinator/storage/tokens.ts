@@ -8,13 +8,15 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { statSync, readFileSync } from 'node:fs';
-import { chown, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TokenFile } from '../../contract/records/tokens.ts';
 import type { TokenRecord, TokenScope } from '../../contract/types.ts';
 import { isValid } from '../../contract/validation/validate.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { makeDirectory } from '../../base/directories.ts';
+import { keys } from './keys.ts';
+import type { Store } from './store.ts';
+import { isDirectory, makeDirectory } from '../../base/directories.ts';
 
 export interface TokenRequest {
   name: string;
@@ -71,7 +73,7 @@ export function readTokens(directory: string): TokenRecord[] | undefined {
   }
   throw new SimbatchError(
     'invalid-configuration',
-    `${path} is not a list of tokens as \`simbatch token\` writes it; put a good copy back, or make the tokens anew`,
+    `${path} is not a list of tokens as \`simbatch token\` writes it; restore a copy, or remove it and create the tokens again`,
   );
 }
 
@@ -79,21 +81,24 @@ const hasValidExpiry = ({ expires_at }: TokenRecord): boolean =>
   expires_at === null || !Number.isNaN(Date.parse(expires_at));
 
 /**
- * Replaces the tokens of a data directory, all or none, and makes the file readable by its owner only. The new file is made
- * under one name that must not exist yet, so that of two programs at the same time the second is refused and loses nothing.
+ * Replaces the tokens of a data directory atomically, in a file that only its owner can read. The new file is created under
+ * a fixed name that must not exist, so that the second of two programs at the same time is refused and loses nothing.
  */
 export async function changeTokens(
   directory: string,
   change: (tokens: readonly TokenRecord[]) => readonly TokenRecord[],
 ): Promise<void> {
-  makeDirectory(directory);
+  if (!isDirectory(directory)) {
+    makeDirectory(directory);
+    await chmod(directory, 0o700);
+  }
   const path = tokensPath(directory);
   const coming = `${path}.new`;
   const file = await open(coming, 'wx', 0o600).catch((cause: unknown) => {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     throw new SimbatchError(
       'store-locked',
-      `another \`simbatch token\` is at work in ${directory}; if none is, one was interrupted: remove ${coming}`,
+      `the tokens in ${directory} are locked: another \`simbatch token\` changes them, or was interrupted; in that case remove ${coming}`,
       { cause },
     );
   });
@@ -111,14 +116,14 @@ export async function changeTokens(
   }
 }
 
-/** Made by root for a service that runs as another user, the file must be that user's. */
+/** A file that root creates for a service that runs as another user must belong to that user. */
 async function giveToOwnerOf(directory: string, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(directory);
   await chown(path, uid, gid);
 }
 
-/** Tells one content of the file from the next; empty when there is none. A file that cannot be looked at is read, and told. */
+/** Differs for each content of the file; empty without a file. A file without readable status counts as changed. */
 function versionOf(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -128,7 +133,26 @@ function versionOf(path: string): string {
   }
 }
 
-/** How often at most the file is looked at. A revoked token is refused after this time at the latest. */
+const missing = (directory: string): SimbatchError =>
+  new SimbatchError(
+    'invalid-configuration',
+    `${tokensPath(directory)} is missing, and this coordinator has had tokens; restore the file, or create the tokens again`,
+  );
+
+const REQUIRED_KEY = keys.meta('tokens');
+
+/**
+ * Notes in the store that tokens exist. Without the note, removal of the file and a restart would open a coordinator.
+ * @throws SimbatchError `invalid-configuration` when the store has the note and the file is missing
+ */
+export async function refuseLostTokens(directory: string, store: Store): Promise<void> {
+  const isNoted = store.get(REQUIRED_KEY) !== undefined;
+  const exist = readTokens(directory) !== undefined;
+  if (isNoted && !exist) throw missing(directory);
+  if (exist && !isNoted) await store.write([[REQUIRED_KEY, 'required']]);
+}
+
+/** The shortest time between two looks at the file. A revoked token is refused after this time at the latest. */
 const LOOK_MS = 1_000;
 
 /** The tokens as a serving process knows them. */
@@ -141,7 +165,7 @@ export class Tokens {
   #version = '';
 
   /**
-   * Reads the file. `onTrouble` hears of a file that cannot be read later on; the tokens known before go on to hold.
+   * Reads the file. `onTrouble` is called when it is later missing or unreadable; the tokens known before stay valid.
    * @throws SimbatchError `invalid-configuration` when it cannot be read now
    */
   constructor(directory: string, now: () => number, onTrouble: (error: SimbatchError) => void) {
@@ -153,22 +177,22 @@ export class Tokens {
     });
   }
 
-  /** Were tokens ever made? Then every request needs one, even if all of them have been revoked since. */
+  /** Whether a token was ever created. Then every request needs one, even after all of them were revoked. */
   get areRequired(): boolean {
     this.#look(this.#onTrouble);
     return this.#known !== undefined;
   }
 
-  /** The record of a token, expired or not; undefined when it is not one of ours. */
+  /** The record of a token, expired or not; undefined for an unknown one. */
   find(token: string): TokenRecord | undefined {
     this.#look(this.#onTrouble);
     const id = TOKEN.exec(token)?.[1];
     const record = id === undefined ? undefined : this.#known?.get(id);
-    // The id is no secret; the rest is compared in a time that does not depend on it.
+    // The id is not secret; the comparison of the rest takes the same time whatever differs.
     return record !== undefined && timingSafeEqual(Buffer.from(record.hash, 'hex'), hashOf(token)) ? record : undefined;
   }
 
-  /** The record with this id, for one whose token was found before; undefined when it was revoked since. */
+  /** The record with this id, of a token that was found before; undefined when it has been revoked. */
   withId(id: string): TokenRecord | undefined {
     this.#look(this.#onTrouble);
     return this.#known?.get(id);
@@ -183,6 +207,7 @@ export class Tokens {
     this.#version = version;
     try {
       const tokens = readTokens(this.#directory);
+      if (tokens === undefined && this.#known !== undefined) throw missing(this.#directory);
       this.#known = tokens === undefined ? undefined : new Map(tokens.map((it) => [it.id, it]));
     } catch (error) {
       onTrouble(error as SimbatchError);

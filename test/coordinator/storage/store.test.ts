@@ -1,7 +1,7 @@
 /** The store: one suite that every store has to pass, and what only the real one on its disk can show. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allOf, keys, ofBatch } from '../../../src/coordinator/storage/keys.ts';
@@ -189,6 +189,28 @@ describe('system/store', () => {
     expect(await codeOf(second)).to.equal('store-locked');
     expect(await second.catch((it: Error) => it.message)).to.contain(`another process uses the data directory ${path}`);
     await store.close();
+  });
+
+  it('refuses a second process also when the LOCK file was deleted', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const path = await directory();
+    const store = await openStore(path);
+    await rm(join(path, 'LOCK'));
+    expect(await codeOf(openStore(path))).to.equal('store-locked');
+    await store.close();
+    await (await openStore(path)).close();
+  });
+
+  it('closes the directory and its files to other users', async () => {
+    const path = join(await directory(), 'data');
+    await mkdir(path, { mode: 0o755 });
+    await (await openStore(path)).close();
+    await (await openStore(path)).close();
+    const modeOf = async (it: string): Promise<number> => (await stat(it)).mode & 0o777;
+    expect(await modeOf(path)).to.equal(0o700);
+    const names = (await readdir(path)).filter((it) => /^(\d+\.ldb|MANIFEST|CURRENT|high)/.test(it));
+    expect(names).to.have.length.above(2);
+    expect(await modeOf(join(path, 'high-water-mark'))).to.equal(0o600);
   });
 
   it('refuses a store of a newer version, foreign files, and a path that is not a directory', async () => {

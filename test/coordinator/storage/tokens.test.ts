@@ -8,6 +8,7 @@ import {
   changeTokens,
   newToken,
   readTokens,
+  refuseLostTokens,
   Tokens,
   tokensPath,
   type TokenRequest,
@@ -15,6 +16,8 @@ import {
 
 const wish: TokenRequest = { name: 'me', scopes: ['read'], runnerId: undefined, expiresAtMs: undefined };
 const make = (changes: Partial<TokenRequest> = {}) => newToken({ ...wish, ...changes }, 0, randomBytes);
+
+import { MemoryStore } from '../../support/memory-store.ts';
 
 describe('tokens', () => {
   let folder: string;
@@ -68,6 +71,24 @@ describe('tokens', () => {
     }
     expect(tokens.find(token)).to.deep.equal(record);
   }).timeout(20_000);
+
+  it('stay required and valid when the file is removed, and a later start is refused', async () => {
+    const { token, record } = make();
+    await changeTokens(folder, () => [record]);
+    const tokens = open();
+    const store = new MemoryStore();
+    await refuseLostTokens(folder, store);
+    await refuseLostTokens(folder, store);
+    await rm(tokensPath(folder));
+    now += 1_000;
+    expect(tokens.areRequired).to.equal(true);
+    expect(tokens.find(token)).to.deep.equal(record);
+    expect(tokens.find(make().token)).to.equal(undefined);
+    expect(troubles.map((it) => it.message).join()).to.match(/tokens.json is missing, and this coordinator has had/);
+    const error = await refuseLostTokens(folder, store).catch((it: unknown) => it);
+    expect((error as SimbatchError).code).to.equal('invalid-configuration');
+    await refuseLostTokens(folder, new MemoryStore());
+  });
 
   it('come and go without a restart', async () => {
     const tokens = open();

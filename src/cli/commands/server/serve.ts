@@ -12,7 +12,7 @@ import { startHttp, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../coordinator/core.ts';
 import { openStore } from '../../../coordinator/storage/open-store.ts';
-import { readTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
+import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { keepObjectsYoung } from './garbage-collector.ts';
@@ -27,6 +27,8 @@ import { writeLine } from '../../terminal/output.ts';
 const GRACE_MS = 8_000;
 /** Hard limit of the stop: then the process exits. Everything acknowledged is on disk. */
 const HARD_LIMIT_MS = 15_000;
+/** Time for the last answers after a write has failed. */
+const REFUSE_MS = 1_000;
 const MAX_RETRIES = 1000;
 /** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
@@ -85,6 +87,8 @@ export function serveCommand(): Command {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
+  // Files in the data directory are for its owner only.
+  process.umask(0o077);
   refuseOpenDoor(flags);
   keepObjectsYoung();
   // Signals are handled from here on, so that a signal during the start ends in order too.
@@ -101,8 +105,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   try {
     await running.open(flags, log, (error) => {
       process.stderr.write(`simbatch: ${describeFailure(error).lines.join('\n')}\n`);
-      // A write failed: nothing more may be acknowledged, and closing could not write either.
-      process.exit(EXIT.failed);
+      // A write failed: nothing more is acknowledged. The waiting clients get 503 before the process ends.
+      void running.refuseAll().finally(() => process.exit(EXIT.failed));
     });
   } catch (error) {
     grace.uninstall();
@@ -128,7 +132,12 @@ class Running {
     if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
     const metrics = new Metrics();
     metrics.watchProcess();
-    const store = metrics.timed(await openStore(resolve(flags.dataDir)));
+    const directory = resolve(flags.dataDir);
+    const store = metrics.timed(await openStore(directory));
+    await refuseLostTokens(directory, store).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
     const settings = settingsOf(flags);
     this.#coordinator = await openCoordinator(store, systemClock, {
       ...settings,
@@ -173,6 +182,11 @@ class Running {
     });
     const http = this.#http;
     this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: systemClock, log });
+  }
+
+  /** Answers the waiting requests, after a write has failed, and closes all connections within a second. */
+  async refuseAll(): Promise<void> {
+    await this.#http?.close(REFUSE_MS);
   }
 
   async close(): Promise<void> {
