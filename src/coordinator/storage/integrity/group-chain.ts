@@ -2,7 +2,7 @@
  * The chain of group commits: each group has the next number and the hash of the group before it, in a record of its own.
  * A missing, altered or foreign group breaks the chain.
  */
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { Operation } from '../engine.ts';
 import { keys } from '../keys.ts';
 import type { WriteBatch } from '../leveldb/write-batch.ts';
@@ -33,7 +33,7 @@ export function nextGroup(last: GroupRecord | undefined, operations: readonly Op
 function hashOf(number: number, before: string, operations: readonly Operation[]): string {
   let text = `${number} ${before}\n`;
   for (const [key, value] of operations) text += value === null ? `-${checksum(key, '')}` : checksumOf(value);
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+  return digest('sha256', text, 'hex').slice(0, HASH_LENGTH);
 }
 
 export const encodeGroup = ({ number, before, hash }: GroupRecord): string => `${number} ${before} ${hash}`;
