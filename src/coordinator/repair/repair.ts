@@ -11,7 +11,7 @@ import type { EngineView } from '../storage/engine.ts';
 import { FORMAT_KEY } from '../storage/integrity/group-chain.ts';
 import { readIdentity } from '../storage/integrity/identity.ts';
 import { verifyFiles, type VerifiedFiles } from '../storage/integrity/verify-files.ts';
-import { allOf, idOf, keys } from '../storage/keys.ts';
+import { allOf, idOf, keys, type KeyKind } from '../storage/keys.ts';
 import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
 import type { Store } from '../storage/store.ts';
 import { unrepairable } from './unrepairable.ts';
@@ -30,6 +30,19 @@ export interface RepairReport {
 }
 
 const GROUP = 500;
+/** Kinds that are repaired or rebuilt, and the store's own records. */
+const REPAIRED_KINDS = [
+  'batch',
+  'submission',
+  'open',
+  'job',
+  'result',
+  'requeue',
+  'runner',
+  'deletion',
+  'idempotency',
+  'meta',
+] as const satisfies readonly KeyKind[];
 
 /**
  * Saves the whole records of `directory` in the new directory `target`.
@@ -105,6 +118,7 @@ class Repair {
     for await (const records of joinRecords(view)) await this.#batch(records, held, kept, batches);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
+    await this.#others(view);
     await this.#flush();
   }
 
@@ -160,6 +174,13 @@ class Repair {
     for await (const [key, record] of wholeRecords(view, allOf('idempotency'))) {
       const { response } = JSON.parse(record) as { response?: { batch_id?: string } };
       if (batches.has(response?.batch_id ?? '')) await this.#put([[key, record]]);
+    }
+  }
+
+  /** Records of kinds that no repair is known for are copied as they are. */
+  async #others(view: EngineView): Promise<void> {
+    for await (const [key, record] of wholeRecords(view, EVERYTHING)) {
+      if (!REPAIRED_KINDS.some((kind) => key.startsWith(allOf(kind).gte))) await this.#put([[key, record]]);
     }
   }
 

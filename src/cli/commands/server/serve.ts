@@ -106,7 +106,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     await running.open(flags, log, (error) => {
       process.stderr.write(`simbatch: ${describeFailure(error).lines.join('\n')}\n`);
       // A write failed: nothing more is acknowledged. The waiting clients get 503 before the process ends.
-      void running.refuseAll().finally(() => process.exit(EXIT.failed));
+      void running.refuseAll();
     });
   } catch (error) {
     grace.uninstall();
@@ -184,9 +184,13 @@ class Running {
     this.#endRenewal = certificate?.keepFresh({ take: (pair) => http.renewCertificate(pair), world: systemClock, log });
   }
 
-  /** Answers the waiting requests, after a write has failed, and closes all connections within a second. */
-  async refuseAll(): Promise<void> {
-    await this.#http?.close(REFUSE_MS);
+  /** Ends the process after a failed write: answers the waiting requests and closes all connections within a second. */
+  async refuseAll(): Promise<never> {
+    try {
+      await this.#http?.close(REFUSE_MS);
+    } finally {
+      process.exit(EXIT.failed);
+    }
   }
 
   async close(): Promise<void> {
