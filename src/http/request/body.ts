@@ -53,13 +53,13 @@ function bodyReader(limit: number): BodyReader {
     const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
     if (declared === '0' || (declared === undefined && encoding === undefined)) {
       if (optional) return NOTHING;
-      throw new SimbatchError('malformed-body', 'The request has no body; a JSON object is expected.');
+      throw new SimbatchError('malformed-body', 'the request has no body; send a JSON object');
     }
     refuseOtherTypes(ctx);
     if (Number(declared) > limit) throw tooLarge(limit);
     await readText(ctx, async () => {});
     const text = (ctx.request as { body?: unknown }).body;
-    if (typeof text !== 'string') throw new SimbatchError('unsupported-media-type', 'The body must be JSON.');
+    if (typeof text !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not text; send JSON');
     if (optional && text.trim() === '') return NOTHING;
     return { text, value: parse(text, seeds) };
   };
@@ -77,7 +77,7 @@ function refuseOtherTypes(ctx: Context): void {
     const sent = type === '' ? 'missing' : JSON.stringify(type.slice(0, 100));
     throw new SimbatchError(
       'unsupported-media-type',
-      `The Content-Type is ${sent}; it must be "application/json", in UTF-8.`,
+      `the Content-Type is ${sent}; it must be "application/json" in UTF-8`,
     );
   }
 }
@@ -96,9 +96,9 @@ function parse(text: string, seeds: boolean): unknown {
 const MAX_LOCATED = 1_048_576;
 
 function syntaxFault(text: string, error: Error): string {
-  if (text.trim() === '') return 'The request has an empty body; a JSON object is expected.';
+  if (text.trim() === '') return 'the request has an empty body; send a JSON object';
   const place = text.length > MAX_LOCATED ? undefined : placeOf(text);
-  return `The body is not valid JSON: ${place ?? error.message}`;
+  return `the body is not valid JSON: ${place ?? error.message}`;
 }
 
 /** Returns the error with its position, which JSON.parse does not give. */
@@ -115,20 +115,23 @@ function placeOf(text: string): string | undefined {
 }
 
 function tooLarge(limit: number): SimbatchError {
-  return new SimbatchError('body-too-large', `The body is larger than ${limit} bytes, the limit here.`);
+  return new SimbatchError('body-too-large', `the body is larger than ${limit} bytes, the limit of this request`);
 }
 
 function readingFailed(error: Error, limit: number): Error {
   const { status, type } = error as { status?: number; type?: string };
   if (status === 413) return tooLarge(limit);
   if (status === 415)
-    return new SimbatchError('unsupported-media-type', 'The Content-Encoding of the body is not known.');
+    return new SimbatchError(
+      'unsupported-media-type',
+      'the Content-Encoding of the body is not supported; send the body without it',
+    );
   if (type === 'request.aborted' || type === 'request.size.invalid') {
-    return new SimbatchError('malformed-body', 'The body ended before its declared length.', { cause: error });
+    return new SimbatchError('malformed-body', 'the body ended before its declared length', { cause: error });
   }
   // For example a damaged gzip body.
   if ('code' in error && String(error.code).startsWith('Z_')) {
-    return new SimbatchError('malformed-body', 'The compressed body cannot be read.', { cause: error });
+    return new SimbatchError('malformed-body', 'the compressed body cannot be read', { cause: error });
   }
   return error;
 }

@@ -23,8 +23,8 @@ export function readCursor(listing: string, cursor: string): string {
   const position = text.slice(CHECK_LENGTH);
   if (makeCursor(listing, position) !== cursor) {
     throw malformed(
-      'The query parameter `cursor` does not belong to this list with these filters. ' +
-        'Start again without it, and follow the `Link` header as it is.',
+      'the query parameter `cursor` does not belong to this list with these filters; ' +
+        'start again without it, and use the `Link` header unchanged',
     );
   }
   return position;

@@ -20,7 +20,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Returns the limit that the text exceeds, as a sentence; undefined without one. The text need not be valid JSON. */
+/** Returns a message with the limit that the text exceeds; undefined without one. The text need not be valid JSON. */
 export function complexityFault(text: string): string | undefined {
   if (text.length < HARMLESS_LENGTH) return undefined;
   /** Number of members so far, for each open object or array. */
@@ -33,14 +33,14 @@ export function complexityFault(text: string): string | undefined {
       at = endOfString(text, at);
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       depth += 1;
-      if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels, the limit.`;
+      if (depth > MAX_DEPTH) return `the body is nested deeper than ${MAX_DEPTH} levels, the limit`;
       open[depth] = 0;
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
       depth = Math.max(0, depth - 1);
     } else if (code === COLON) {
       open[depth]! += 1;
       if (open[depth]! > WIDE && ++wideMembers > MAX_WIDE_MEMBERS) {
-        return `The body holds more than ${MAX_WIDE_MEMBERS} members in objects of more than ${WIDE}, the limit.`;
+        return `the body has more than ${MAX_WIDE_MEMBERS} members in objects of more than ${WIDE}, the limit`;
       }
     }
   }

@@ -38,7 +38,7 @@ export function readQuery(raw: string, declared: QueryParameters): Query {
 function readValues(name: string, texts: readonly string[], parameter: QueryParameter): Query[string] {
   if (!parameter.list) {
     if (texts.length > 1)
-      throw malformed(`The query parameter \`${name}\` is given ${texts.length} times; it takes one value.`);
+      throw malformed(`the query parameter \`${name}\` is given ${texts.length} times; it takes one value`);
     const text = decoded(texts[0]!, name);
     switch (parameter.kind) {
       case 'enum':
@@ -54,7 +54,7 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
     parameter.kind === 'text' ? text.split(',').map((value) => decoded(value, name)) : decoded(text, name).split(','),
   );
   if (values.length > MAX_VALUES)
-    throw malformed(`The query parameter \`${name}\` has more than ${MAX_VALUES} values.`);
+    throw malformed(`the query parameter \`${name}\` has more than ${MAX_VALUES} values, the limit`);
   switch (parameter.kind) {
     case 'enum':
       return values.map((value) => readEnum(name, value, parameter.values));
@@ -72,42 +72,42 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
 function readEnum(name: string, value: string, allowed: readonly string[]): string {
   if (allowed.includes(value)) return value;
   const meant = closestMatch(value, allowed);
-  const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
-  throw malformed(`The query parameter \`${name}\` is ${shown(value)}; allowed are ${allowed.join(', ')}.${hint}`);
+  const hint = meant === undefined ? '' : `, did you mean \`${meant}\`?`;
+  throw malformed(`the query parameter \`${name}\` is ${shown(value)}${hint}; allowed are ${allowed.join(', ')}`);
 }
 
 function readMatch(name: string, value: string, pattern: RegExp, what: string): string {
   if (pattern.test(value)) return value;
-  throw malformed(`The query parameter \`${name}\` is ${shown(value)}, which is not ${what}.`);
+  throw malformed(`the query parameter \`${name}\` is ${shown(value)}; it must be ${what}`);
 }
 
 function readInteger(name: string, value: string, range: { minimum: number; maximum: number }): number {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= range.minimum && number <= range.maximum) return number;
   throw malformed(
-    `The query parameter \`${name}\` is ${shown(value)}; it must be an integer from ${range.minimum} to ${range.maximum}.`,
+    `the query parameter \`${name}\` is ${shown(value)}; it must be an integer from ${range.minimum} to ${range.maximum}`,
   );
 }
 
 function readText(name: string, value: string, maxLength: number): string {
   if (value.length > 0 && value.length <= maxLength) return value;
   const wrong = value === '' ? 'is empty' : `is ${value.length} characters long`;
-  throw malformed(`The query parameter \`${name}\` ${wrong}; it must have 1 to ${maxLength} characters.`);
+  throw malformed(`the query parameter \`${name}\` ${wrong}; it must have 1 to ${maxLength} characters`);
 }
 
 function decoded(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw malformed(`The query parameter \`${name}\` is not correctly percent-encoded.`, cause);
+    throw malformed(`the query parameter \`${name}\` is not correctly percent-encoded`, cause);
   }
 }
 
 function unknownParameter(name: string, known: readonly string[]): SimbatchError {
   const meant = closestMatch(name, known);
-  const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+  const hint = meant === undefined ? '' : `, did you mean \`${meant}\`?`;
   const allowed = known.length === 0 ? 'none is' : `${known.join(', ')} are`;
-  return malformed(`The query parameter ${shown(name)} is not known here; ${allowed} allowed.${hint}`);
+  return malformed(`the query parameter ${shown(name)} is not known here${hint}; ${allowed} allowed`);
 }
 
 /** Returns an error of the query: 400. */

@@ -25,7 +25,7 @@ export function readId(ctx: Context, parameter: PathParameter | undefined): stri
   const normal = parameter === 'runner_id' ? id : id.toLowerCase();
   if (IDENTIFIES[parameter](normal)) return normal;
   const { unknown, noun } = PATH_PARAMETERS[parameter];
-  throw new SimbatchError(unknown, `${JSON.stringify(id.slice(0, 100))} is not the id of a ${noun}.`);
+  throw new SimbatchError(unknown, `${JSON.stringify(id.slice(0, 100))} is not the id of a ${noun}`);
 }
 
 const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
@@ -44,7 +44,7 @@ export async function readBody(ctx: Context, route: Route, reader: BodyReader | 
   if (faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
     const first = faults[0]!;
-    const message = `The request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}.`;
+    const message = `the request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}`;
     throw new SimbatchError('invalid-request', message, { faults });
   }
   return body;
@@ -64,7 +64,7 @@ export function readIdempotencyKey(ctx: Context): string | undefined {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new SimbatchError(
     'invalid-request',
-    `The Idempotency-Key is ${key.length} characters long or contains other than visible ASCII; up to 255 visible ASCII characters are allowed.`,
+    `the Idempotency-Key is ${key.length} characters long or contains other than visible ASCII; it must have 1 to 255 visible ASCII characters`,
   );
 }
 
