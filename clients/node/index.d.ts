@@ -24,16 +24,22 @@ export interface Run {
    * run. The Python client gives the same number.
    */
   readonly randomSeed: number;
-  /** Telemetry samples given up so far. */
+  /** Telemetry samples lost so far. The runner keeps the number on the run's result. */
   readonly droppedSamples: number;
-  /** Tells the runner the values of some variables at one time. Never waits, never throws. */
+  /**
+   * Sends the values of some variables at one time to the runner. Waits only while 4 MiB of samples wait for the runner, and
+   * at most 10 s for a runner that takes none. Never throws.
+   */
   telemetry(values: Readonly<Record<string, number>>, time?: SampleTime): void;
   /**
    * Adds outputs of the run to `metadata.json` in the output directory, replacing the file as a whole. NaN and infinities
    * become null. Throws TypeError for what JSON cannot hold, the system's error when the file cannot be written.
    */
   result(outputs: Readonly<Record<string, unknown>>): void;
-  /** Sends the telemetry that waits, in at most two seconds. Happens by itself when the program exits. */
+  /**
+   * Sends the telemetry that waits. Happens by itself when the program exits. Ends after 5 s in which the runner takes
+   * nothing, and after 30 s in any case.
+   */
   close(): void;
 }
 

@@ -17,15 +17,17 @@ export class RunConfigError extends Error {
 
 class Run {
   #telemetryUrl;
+  #telemetryToken;
   #sender;
   #results;
 
-  constructor(config, outputDir, telemetryUrl) {
+  constructor(config, outputDir, telemetryUrl, telemetryToken) {
     this.runId = config.run_id;
     this.parameters = guarded(config.parameters);
     this.metadata = config.metadata;
     this.outputDir = outputDir;
     this.#telemetryUrl = telemetryUrl;
+    this.#telemetryToken = telemetryToken;
   }
 
   get randomSeed() {
@@ -41,12 +43,12 @@ class Run {
 
   telemetry(values, { t, timestampNs } = {}) {
     // Not before the first sample: a simulation without telemetry pays nothing for it.
-    this.#sender ??= connectTelemetry(this.#telemetryUrl);
+    this.#sender ??= connectTelemetry(this.#telemetryUrl, this.#telemetryToken);
     try {
       this.#sender.send(timestampNs ?? (t === undefined ? now() : nanoseconds(t)), values);
     } catch {
-      // E.g. t is NaN, or a value is no number.
-      this.#sender.dropped += 1;
+      // E.g. t is NaN, or a value is not a number.
+      this.#sender.lose(1);
     }
   }
 
@@ -75,7 +77,7 @@ export function run({ defaults } = {}) {
   if (defaults) config.parameters = withDefaults(config.parameters, defaults);
   const outputDir = resolve(process.env.SVC_OUTPUT_DIR || 'output');
   mkdirSync(outputDir, { recursive: true });
-  current = new Run(config, outputDir, process.env.SVC_TELEMETRY_URL);
+  current = new Run(config, outputDir, process.env.SVC_TELEMETRY_URL, process.env.SVC_TELEMETRY_TOKEN);
   return current;
 }
 

@@ -1,11 +1,12 @@
 // The memory that the simulation's thread and the sender's thread share: encoded samples in a ring, and a few words of state.
-// One writes, one reads; neither ever waits for the other. A simulation that computes without a pause is no obstacle.
+// One writes, one reads; the writer waits only while the ring is full. It works while the simulation computes without a pause.
 import { readVarint } from './wire.js';
 
 const RING_BYTES = 1 << 22; // a power of two, so that positions may overflow
 const DETAIL_BYTES = 512;
-const [WRITTEN, READ, CLOSING, ENDED, REFUSED, DETAIL_SIZE] = [0, 1, 2, 3, 4, 5];
-const WORDS = 6;
+const STEP_MS = 100;
+const [WRITTEN, READ, CLOSING, ENDED, REFUSED, DETAIL_SIZE, LOST, PROGRESS] = [0, 1, 2, 3, 4, 5, 6, 7];
+const WORDS = 8;
 
 /** Over a SharedArrayBuffer: a new one, or the one the other thread made. */
 export class Ring {
@@ -38,6 +39,39 @@ export class Ring {
     return true;
   }
 
+  /**
+   * Writer: waits until half of the ring is free. False when the reader has ended, or has taken nothing for `stallMs`.
+   * Atomics.wait stops this thread; the reader is another one.
+   */
+  waitForRoom(stallMs) {
+    let seen = Atomics.load(this.#words, READ);
+    let since = Date.now();
+    while (this.#waiting > RING_BYTES / 2) {
+      if (this.ended) return false;
+      Atomics.wait(this.#words, READ, seen, STEP_MS);
+      const read = Atomics.load(this.#words, READ);
+      if (read !== seen) [seen, since] = [read, Date.now()];
+      else if (Date.now() - since > stallMs) return false;
+    }
+    return !this.ended;
+  }
+
+  /** Writer: counts samples that will never be pushed. */
+  lose(samples) {
+    Atomics.add(this.#words, LOST, samples);
+    Atomics.notify(this.#words, WRITTEN);
+  }
+
+  /** Reader: how many samples the writer has lost so far, modulo 2^32. */
+  get lost() {
+    return Atomics.load(this.#words, LOST) >>> 0;
+  }
+
+  /** Reader: says that the runner takes something. */
+  progress() {
+    Atomics.add(this.#words, PROGRESS, 1);
+  }
+
   /** Reader: takes as many whole entries as fit in `maxBytes` (at least one); undefined when there is none. */
   take(maxBytes) {
     const waiting = this.#waiting;
@@ -56,6 +90,7 @@ export class Ring {
     out.set(this.#bytes.subarray(at, at + first), 0);
     if (first < size) out.set(this.#bytes.subarray(0, size - first), first);
     Atomics.store(this.#words, READ, (start + size) | 0);
+    Atomics.notify(this.#words, READ);
     return out;
   }
 
@@ -71,18 +106,30 @@ export class Ring {
     return Atomics.load(this.#words, CLOSING) === 1;
   }
 
-  /** Writer: no more will come. Waits until the reader has ended, at most `ms`; answers whether it has. */
-  close(ms) {
+  /**
+   * Writer: no more will come. Waits until the reader has ended, at most `stallMs` without progress and `totalMs` in all;
+   * returns whether it has.
+   */
+  close(stallMs, totalMs) {
     Atomics.store(this.#words, CLOSING, 1);
     Atomics.notify(this.#words, WRITTEN);
-    return Atomics.wait(this.#words, ENDED, 0, ms) !== 'timed-out';
+    const begin = Date.now();
+    let since = begin;
+    let seen = '';
+    while (Atomics.wait(this.#words, ENDED, 0, STEP_MS) === 'timed-out') {
+      const now = Date.now();
+      const position = `${Atomics.load(this.#words, READ)}/${Atomics.load(this.#words, PROGRESS)}`;
+      if (position !== seen) [seen, since] = [position, now];
+      if (now - since > stallMs || now - begin > totalMs) return false;
+    }
+    return true;
   }
 
   get ended() {
     return Atomics.load(this.#words, ENDED) === 1;
   }
 
-  /** Reader: nothing more will be taken. `refused` samples did not please the runner; `detail` says why. */
+  /** Reader: nothing more will be taken. The runner refused `refused` samples; `detail` says why. */
   end(refused, detail) {
     if (this.ended) return;
     const text = Buffer.from(detail).subarray(0, DETAIL_BYTES);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, constants } from 'node:http2';
 import { workerData } from 'node:worker_threads';
 import { Ring } from './ring.js';
-import { decodeAck } from './wire.js';
+import { decodeAck, encodeLost } from './wire.js';
 
 const PATH = '/svc.telemetry.v1.Telemetry/StreamBatch';
 const MESSAGE_BYTES = 128 * 1024;
@@ -30,6 +30,7 @@ function open(target) {
     'content-type': 'application/grpc',
     te: 'trailers',
     'user-agent': 'simbatch-node',
+    ...(workerData.token ? { authorization: `Bearer ${workerData.token}` } : {}),
   });
   let answer = Buffer.alloc(0);
   let refusal = '';
@@ -63,21 +64,36 @@ function open(target) {
   return { call, finished };
 }
 
+/** The next SampleBatch: samples that wait, and how many were lost since the last; undefined when there is neither. */
+function nextMessage(reported, total) {
+  const samples = ring.take(MESSAGE_BYTES);
+  const lost = (total - reported) >>> 0;
+  if (lost === 0) return samples;
+  return samples === undefined ? encodeLost(lost) : Buffer.concat([samples, encodeLost(lost)]);
+}
+
 async function send() {
   const { call, finished } = open(workerData.target);
+  let reported = 0;
   for (;;) {
     const closing = ring.closing;
-    const message = ring.take(MESSAGE_BYTES);
+    const lost = ring.lost;
+    const message = nextMessage(reported, lost);
+    if (message !== undefined) {
+      reported = lost;
+      ring.progress();
+    }
     if (message === undefined) {
       if (closing) break;
       await ring.something(LOOK_MS);
       if (!ring.closing) await pause(GATHER_MS);
     } else if (!call.write(frame(message))) {
       await Promise.race([once(call, 'drain'), finished]);
+      ring.progress();
     }
     if (call.destroyed) break;
   }
-  call.end();
+  call.end(() => ring.progress());
   await finished;
 }
 

@@ -1,11 +1,16 @@
-// The simulation's side of telemetry: encodes into the ring and goes on. Whatever happens behind it (no server, a slow one,
-// one that hangs) the simulation neither waits, nor fails, nor stays when it wants to exit.
+// The simulation's side of telemetry: encodes samples into the ring. When the ring is full the simulation waits for the
+// runner, within bounds; what is lost all the same is counted and reported. Nothing here throws into the simulation.
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { Ring } from './ring.js';
 import { SampleEncoder } from './wire.js';
 
-const CLOSE_MS = 2000;
+// How long the runner may take nothing at all before a sample is given up.
+const STALL_MS = 10_000;
+// At the end of the program: the same, and for everything that waits.
+const CLOSE_STALL_MS = 5000;
+const CLOSE_MS = 30_000;
+const UNANSWERED = `the runner took nothing for ${CLOSE_STALL_MS / 1000} s`;
 
 /** One line on stderr; silence when there is none. */
 function say(text) {
@@ -20,6 +25,7 @@ function say(text) {
 class NoTelemetry {
   dropped = 0;
   send() {}
+  lose() {}
   close() {}
 }
 
@@ -29,11 +35,12 @@ class StreamedTelemetry {
   #ring = new Ring();
   #encoder = new SampleEncoder();
   #closed = false;
+  #stalled = false;
   #onExit = () => this.close();
 
-  constructor(target) {
+  constructor(target, token) {
     const worker = new Worker(new URL('sender.js', import.meta.url), {
-      workerData: { shared: this.#ring.shared, target },
+      workerData: { shared: this.#ring.shared, target, token },
       execArgv: [],
       env: {},
     });
@@ -43,18 +50,31 @@ class StreamedTelemetry {
     process.on('exit', this.#onExit);
   }
 
+  /** Throws for a sample that cannot be sent; the caller counts it. Waits while the ring is full and the runner reads. */
   send(timestampNs, values) {
-    if (this.#closed || this.#ring.ended || !this.#ring.push(this.#encoder.encode(timestampNs, values)))
-      this.dropped += 1;
+    const entry = this.#encoder.encode(timestampNs, values);
+    if (this.#closed || this.#ring.ended) this.lose(1);
+    else if (this.#ring.push(entry)) this.#stalled = false;
+    else {
+      // A runner that took nothing for so long is not waited for again until it has made room.
+      if (!this.#stalled) this.#stalled = !this.#ring.waitForRoom(STALL_MS);
+      if (this.#stalled || !this.#ring.push(entry)) this.lose(1);
+    }
+  }
+
+  /** Counts samples that cannot be sent; the next message reports them to the runner. */
+  lose(samples) {
+    this.dropped += samples;
+    this.#ring.lose(samples);
   }
 
   close() {
     if (this.#closed) return;
     this.#closed = true;
     process.off('exit', this.#onExit);
-    const ended = this.#ring.close(CLOSE_MS);
+    const ended = this.#ring.close(CLOSE_STALL_MS, CLOSE_MS);
     this.dropped += this.#ring.refused;
-    const why = ended ? this.#ring.detail : 'the runner did not take them in time';
+    const why = ended ? this.#ring.detail : UNANSWERED;
     if (this.dropped > 0 || why !== '') {
       say(
         `${this.dropped > 0 ? String(this.dropped) : 'some'} telemetry samples were lost${why === '' ? '' : ` (${why})`}`,
@@ -63,11 +83,11 @@ class StreamedTelemetry {
   }
 }
 
-/** Telemetry to `url` (`host:port`, a scheme is ignored); a no-op without one, or where there can be none. */
-export function connectTelemetry(url) {
+/** Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url. */
+export function connectTelemetry(url, token) {
   if (!url) return new NoTelemetry();
   try {
-    return new StreamedTelemetry(url.replace(/^[a-z+]+:\/\//i, '').replace(/\/+$/, ''));
+    return new StreamedTelemetry(url.replace(/^[a-z+]+:\/\//i, '').replace(/\/+$/, ''), token);
   } catch (error) {
     say(`telemetry is off: ${error.message}`);
     return new NoTelemetry();

@@ -66,7 +66,7 @@ export class SampleEncoder {
     body.copy(bytes, at);
     for (let i = 0; i < places.length; i += 1) {
       const value = values[names[i]];
-      if (typeof value !== 'number') throw new TypeError(`${names[i]} is no number`);
+      if (typeof value !== 'number') throw new TypeError(`${names[i]} is not a number`);
       bytes.writeDoubleLE(value, at + places[i]);
     }
     return bytes.subarray(0, at + body.length);
@@ -84,6 +84,9 @@ function unsigned(timestampNs) {
   }
   return BigInt.asUintN(64, timestampNs);
 }
+
+/** How many samples were lost since this was last said: a field of a SampleBatch. */
+export const encodeLost = (samples) => Buffer.concat([Buffer.of(0x10), varint(samples)]);
 
 /** The varint at `at` of bytes given by a function: its value and the place after it. */
 export function readVarint(byteAt, at) {

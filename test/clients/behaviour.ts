@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { startCollector, startStranger } from './collector.ts';
 import { runProgram, SOME_RUN, type Ended, type Order } from './program.ts';
@@ -10,7 +11,7 @@ import { runProgram, SOME_RUN, type Ended, type Order } from './program.ts';
 export interface Programs {
   /** Sends the three samples of EXACT, writes {"done": true} and ends. */
   exact: string;
-  /** Sends 1,000,000 samples {t: i ms, a: i, b: -i} as fast as it can, then writes {"sent": 1000000, "dropped": n}. */
+  /** Sends SAMPLES samples {t: i ms, a: i, b: -i} as fast as it can, then writes {"dropped": n}. */
   flood: string;
   /** Sends one sample, then computes without a pause until the file FLAG exists; writes {"live": whether it appeared}. */
   live: string;
@@ -80,19 +81,52 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
     }
   });
 
-  it('loses samples rather than time or memory in a flood, and counts them', async () => {
+  it('a tight loop of 400,000 samples loses none', async () => {
     const collector = await startCollector();
     try {
-      const ended = await run('flood', { telemetryUrl: collector.url });
-      const dropped = Number(ended.metadata?.dropped);
-      expect(ended.code).to.equal(0);
-      expect(dropped + collector.samples.length).to.equal(1_000_000);
-      expect(collector.samples.length).to.be.greaterThan(1000);
-      for (const { timestamp_ns: time, values } of collector.samples) {
-        if (values.a !== -(values.b ?? 0) || BigInt(time) !== BigInt(values.a) * 1_000_000n)
-          expect.fail(`wrong sample at ${time}`);
+      const ended = await run('flood', { telemetryUrl: collector.url, env: { SAMPLES: '400000' } });
+      expect(ended).to.deep.include({ code: 0, stderr: '', metadata: { dropped: 0 } });
+      expect([collector.samples.length, collector.lost, collector.finished]).to.deep.equal([400_000, 0, 1]);
+      for (const [index, { timestamp_ns: time, values }] of collector.samples.entries()) {
+        if (values.a !== index || values.b !== -index || BigInt(time) !== BigInt(index) * 1_000_000n)
+          expect.fail(`wrong sample ${String(index)} at ${time}`);
       }
-      if (dropped > 0) expect(ended.stderr).to.contain(`${String(dropped)} telemetry samples were lost`);
+    } finally {
+      collector.close();
+    }
+  });
+
+  it('waits for a runner that reads slowly, at the end of the program too, and loses nothing', async () => {
+    const collector = await startCollector({ reading: 'slowly' });
+    try {
+      const ended = await run('flood', { telemetryUrl: collector.url, env: { SAMPLES: '30000' } });
+      expect(ended).to.deep.include({ code: 0, stderr: '', metadata: { dropped: 0 } });
+      expect([collector.samples.length, collector.finished]).to.deep.equal([30_000, 1]);
+    } finally {
+      collector.close();
+    }
+  });
+
+  it('authenticates itself with SVC_TELEMETRY_TOKEN', async () => {
+    const collector = await startCollector();
+    try {
+      await run('exact', { telemetryUrl: collector.url, telemetryToken: 'c2VjcmV0_-' });
+      await run('exact', { telemetryUrl: collector.url });
+      expect(collector.authorizations).to.deep.equal(['Bearer c2VjcmV0_-', '']);
+    } finally {
+      collector.close();
+    }
+  });
+
+  it('says why the runner refuses a stream', async () => {
+    const details = 'SVC_TELEMETRY_TOKEN: not the token of this run (100 %)';
+    const collector = await startCollector({ refuse: { code: status.UNAUTHENTICATED, details } });
+    try {
+      const ended = await run('exact', { telemetryUrl: collector.url });
+      expect(ended.code).to.equal(0);
+      expect(ended.stderr).to.match(
+        /^simbatch: .*lost \(SVC_TELEMETRY_TOKEN: not the token of this run \(100 %\)\)\n$/,
+      );
     } finally {
       collector.close();
     }
@@ -105,12 +139,13 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
       expect(ended).to.deep.include({ code: 0, metadata: { done: true } });
       expect(collector.samples).to.deep.equal([{ timestamp_ns: '1000000000', values: { good: 1 } }]);
       expect(ended.stderr).to.contain('3 telemetry samples were lost');
+      expect(collector.lost).to.equal(3);
     } finally {
       collector.close();
     }
   });
 
-  it('tells what the runner refused', async () => {
+  it('reports the samples that the runner refused', async () => {
     const collector = await startCollector({ ack: { refused: 2, detail: 'too many values' } });
     try {
       const ended = await run('exact', { telemetryUrl: collector.url });
@@ -133,10 +168,10 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
     }
   });
 
-  describe('with nobody to listen, the simulation runs and ends as if nothing were', () => {
+  describe('without a runner that reads, the simulation runs and ends as if nothing were', () => {
     const ends: [string, () => Promise<{ url: string; close: () => void }>][] = [
-      ['a port where nobody listens', async () => ({ url: '127.0.0.1:9', close: () => undefined })],
-      ['an address that is none', async () => ({ url: 'nonsense:port:9', close: () => undefined })],
+      ['a port without a listener', async () => ({ url: '127.0.0.1:9', close: () => undefined })],
+      ['an address that cannot be read', async () => ({ url: 'nonsense:port:9', close: () => undefined })],
       ['a server that says nothing', () => startStranger()],
       ['a server that speaks another protocol', () => startStranger('HTTP/1.1 400 Bad Request\r\n\r\n')],
       ['a runner that takes the stream and never reads it', () => startCollector({ reading: 'nothing' })],
@@ -154,18 +189,19 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
       });
     }
 
-    it('a flood against a runner that never reads', async () => {
+    it('a flood against a runner that never reads: one wait of 10 s, then losses that are counted', async () => {
       const collector = await startCollector({ reading: 'nothing' });
       try {
-        const ended = await run('flood', { telemetryUrl: collector.url });
+        const ended = await run('flood', { telemetryUrl: collector.url, env: { SAMPLES: '1000000' } });
         expect(ended.code).to.equal(0);
         expect(ended.metadata?.dropped).to.be.greaterThan(500_000);
+        expect(ended.stderr).to.contain(`${String(ended.metadata?.dropped)} telemetry samples were lost`);
       } finally {
         collector.close();
       }
     });
 
-    it('no SVC_TELEMETRY_URL: nothing is sent and nothing said', async () => {
+    it('no SVC_TELEMETRY_URL: nothing is sent and nothing is said', async () => {
       expect(await run('exact')).to.deep.include({ code: 0, stderr: '', metadata: { done: true } });
     });
   });

@@ -22,11 +22,16 @@ export interface Collector {
   samples: Sample[];
   /** Streams that the client has closed properly. */
   finished: number;
+  /** Sum of the messages' `lost`. */
+  lost: number;
+  /** The `authorization` of each call, in order. */
+  authorizations: string[];
   close(): void;
 }
 
 interface Batch {
   samples: Sample[];
+  lost: string;
 }
 
 interface Ack {
@@ -35,22 +40,40 @@ interface Ack {
   detail?: string;
 }
 
-type Reading = 'all' | 'nothing';
+type Reading = 'all' | 'nothing' | 'slowly';
 
-/** Speaks clients/telemetry.proto. `nothing`: takes the stream and never reads it. `ack` is added to the answer. */
+const SLOW_MS = 40;
+
+/**
+ * Speaks clients/telemetry.proto. `nothing`: takes the stream and never reads it; `slowly`: pauses after each message.
+ * `ack` is added to the answer; `refuse` ends each call with that error at once.
+ */
 export async function startCollector(
-  options: { reading?: Reading; ack?: Ack; onSample?: () => void } = {},
+  options: { reading?: Reading; ack?: Ack; onSample?: () => void; refuse?: { code: status; details: string } } = {},
 ): Promise<Collector> {
   const definition = loadSync(`${root}clients/telemetry.proto`, { keepCase: true, longs: String, defaults: true });
   const loaded = loadPackageDefinition(definition) as any;
   const service = (loaded.svc.telemetry.v1.Telemetry as ServiceClientConstructor).service;
   const server = new Server();
-  const collector: Collector = { url: '', samples: [], finished: 0, close: () => server.forceShutdown() };
+  const collector: Collector = {
+    url: '',
+    samples: [],
+    finished: 0,
+    lost: 0,
+    authorizations: [],
+    close: () => server.forceShutdown(),
+  };
   const StreamBatch: handleClientStreamingCall<Batch, Ack> = (call, answer) => {
+    collector.authorizations.push(call.metadata.get('authorization').join());
+    if (options.refuse !== undefined) return answer(options.refuse);
     if (options.reading === 'nothing') return;
     call.on('data', (batch: Batch) => {
       for (const sample of batch.samples) collector.samples.push(sample);
+      collector.lost += Number(batch.lost);
       options.onSample?.();
+      if (options.reading !== 'slowly') return;
+      call.pause();
+      setTimeout(() => call.resume(), SLOW_MS);
     });
     call.on('error', () => undefined);
     call.on('end', () => {

@@ -15,9 +15,9 @@ const programs = {
     run.telemetry({ 'grüße': 1 / 3 }, { t: 1.5 });
     run.result({ done: true });`),
   flood: withRun(`
-    for (let i = 0; i < 1e6; i += 1) run.telemetry({ a: i, b: -i }, { t: i / 1000 });
+    for (let i = 0; i < Number(process.env.SAMPLES); i += 1) run.telemetry({ a: i, b: -i }, { t: i / 1000 });
     run.close();
-    run.result({ sent: 1e6, dropped: run.droppedSamples });`),
+    run.result({ dropped: run.droppedSamples });`),
   live: withRun(`
     import { existsSync } from 'node:fs';
     run.telemetry({ a: 1 }, { t: 0 });

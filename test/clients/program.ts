@@ -27,6 +27,7 @@ export interface Order {
   /** The run configuration: an object, or the text of the file. Without one, SVC_RUN_CONFIG is not set. */
   config?: unknown;
   telemetryUrl?: string;
+  telemetryToken?: string;
   env?: Record<string, string>;
 }
 
@@ -43,7 +44,7 @@ export const SOME_RUN = {
   },
 };
 
-export async function runProgram({ command, config, telemetryUrl, env = {} }: Order): Promise<Ended> {
+export async function runProgram({ command, config, telemetryUrl, telemetryToken, env = {} }: Order): Promise<Ended> {
   const directory = mkdtempSync(join(tmpdir(), 'simbatch-client-'));
   try {
     const output = join(directory, 'output');
@@ -51,6 +52,7 @@ export async function runProgram({ command, config, telemetryUrl, env = {} }: Or
     const given: Record<string, string> = { PATH: process.env.PATH ?? '', PYTHONDONTWRITEBYTECODE: '1', ...env };
     given.SVC_OUTPUT_DIR ??= output;
     if (telemetryUrl !== undefined) given.SVC_TELEMETRY_URL = telemetryUrl;
+    if (telemetryToken !== undefined) given.SVC_TELEMETRY_TOKEN = telemetryToken;
     if (config !== undefined) {
       given.SVC_RUN_CONFIG = join(directory, 'run.json');
       writeFileSync(given.SVC_RUN_CONFIG, typeof config === 'string' ? config : JSON.stringify(config));

@@ -1,9 +1,12 @@
-/** The Python client, in real processes: installed by pip into an environment of its own, and without grpcio. */
+/** The Python client, in real processes: installed by pip into an environment of its own, and from its folder alone. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { systemClock } from '../../src/base/clock.ts';
+import { newTelemetryToken } from '../../src/runner/telemetry/access.ts';
+import { cleanUp, start } from '../runner/telemetry/support.ts';
 import { behavesAsClient } from './behaviour.ts';
 import { startCollector } from './collector.ts';
 import { root, runProgram, SOME_RUN } from './program.ts';
@@ -17,10 +20,11 @@ run.telemetry({"altitude_m": float("inf"), "tank.1": float("nan")}, timestamp_ns
 run.telemetry(t=1.5, grüße=1/3)
 run.result(done=True)`),
   flood: withRun(`
-for i in range(1_000_000):
+import os
+for i in range(int(os.environ["SAMPLES"])):
     run.telemetry(t=i / 1000, a=i, b=-i)
 run.close()
-run.result(sent=1_000_000, dropped=run.dropped_samples)`),
+run.result(dropped=run.dropped_samples)`),
   live: withRun(`
 import os, time
 run.telemetry(t=0, a=1)
@@ -70,7 +74,7 @@ describe('the Python client', function () {
     const installed =
       works('python3', ['-m', 'venv', join(directory, 'venv')]) &&
       works(own, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', './package'], directory);
-    if (!installed) return missing('pip with grpcio at hand');
+    if (!installed) return missing('pip');
     python = own;
     return undefined;
   });
@@ -88,20 +92,54 @@ describe('the Python client', function () {
     return found === undefined ? undefined : (program) => [found, written(program)];
   }, programs);
 
-  it('without grpcio: everything but telemetry, and one line that says so', async function () {
+  it('needs no installed package for telemetry', async function () {
     if (!works('python3', ['--version'])) this.skip();
-    // -S: no installed packages, so no grpcio either.
-    const ended = await runProgram({
-      command: ['python3', '-S', written(programs.exact)],
-      config: SOME_RUN,
-      telemetryUrl: '127.0.0.1:9',
-      env: { PYTHONPATH: `${root}clients/python` },
-    });
-    expect(ended).to.deep.include({
-      code: 0,
-      metadata: { done: true },
-      stderr: 'simbatch: telemetry is off: grpcio is not installed (pip install grpcio)\n',
-    });
+    const collector = await startCollector();
+    try {
+      // -S: no installed packages.
+      const ended = await runProgram({
+        command: ['python3', '-S', written(programs.exact)],
+        config: SOME_RUN,
+        telemetryUrl: collector.url,
+        env: { PYTHONPATH: `${root}clients/python` },
+      });
+      expect(ended).to.deep.include({ code: 0, stderr: '', metadata: { done: true } });
+      expect(collector.samples).to.have.length(3);
+    } finally {
+      collector.close();
+    }
+  });
+
+  it('grpcio, a client of other authors, is understood: with the token, and refused with another', async function () {
+    if (!works('python3', ['-c', 'import grpc'])) {
+      missing('grpcio');
+      return this.skip();
+    }
+    const token = newTelemetryToken(systemClock);
+    const { telemetry } = await start({ token, isOwnPeer: async () => false });
+    try {
+      const program = `
+import os, grpc
+from simbatch import _wire
+batch = _wire.encode_sample(7, {"a": 1.5}) * 3 + _wire.encode_lost(2)
+with grpc.insecure_channel(os.environ["SVC_TELEMETRY_URL"]) as channel:
+    send = channel.stream_unary("/svc.telemetry.v1.Telemetry/StreamBatch")
+    print(send(iter([batch]), metadata=[("authorization", "Bearer " + os.environ["SVC_TELEMETRY_TOKEN"])]).hex())
+    try:
+        send(iter([batch]), metadata=[("authorization", "Bearer another")])
+    except grpc.RpcError as error:
+        print(error.code().name)`;
+      const ended = await runProgram({
+        command: ['python3', written(program)],
+        telemetryUrl: telemetry.url,
+        telemetryToken: token,
+        env: { PYTHONPATH: `${root}clients/python` },
+      });
+      expect(ended).to.include({ code: 0, stdout: '0803\nUNAUTHENTICATED\n' });
+      expect(await telemetry.close()).to.include({ accepted: 3, lost: 2, refused: 1 });
+    } finally {
+      await cleanUp();
+    }
   });
 
   it('forked workers send nothing, break nothing and end', async function () {
@@ -124,6 +162,7 @@ run.telemetry(t=1, parent=2)`);
       });
       expect(ended).to.deep.include({ code: 0, metadata: { squares: [0, 1, 4, 9] } });
       expect(collector.samples.map(({ values }) => values)).to.deep.equal([{ parent: 1 }, { parent: 2 }]);
+      expect(ended.stderr).to.match(/^(simbatch: telemetry of a forked process is not sent; .*\n)+$/);
     } finally {
       collector.close();
     }

@@ -1,4 +1,4 @@
-"""One run, as a simulation sees it: its parameters, where its results go, how it tells what happens meanwhile."""
+"""One run, as a simulation sees it: its parameters, where its results go, its telemetry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type, Union
 
-from ._telemetry import GrpcTelemetry, NoTelemetry, connect
+from ._telemetry import FORKED, NoTelemetry, StreamedTelemetry, connect, say
 
 _BY_HAND = (
     "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
@@ -45,13 +45,16 @@ class Run:
     output_dir: Path
     """Where artifacts go. It exists."""
 
-    def __init__(self, config: Mapping[str, Any], output_dir: Path, telemetry_url: Optional[str]) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], output_dir: Path, telemetry_url: Optional[str], telemetry_token: Optional[str]
+    ) -> None:
         self.run_id = config["run_id"]
         self.parameters = Parameters(config["parameters"])
         self.metadata = dict(config["metadata"])
         self.output_dir = output_dir
         self._telemetry_url = telemetry_url
-        self._telemetry: Union[NoTelemetry, GrpcTelemetry, None] = None
+        self._telemetry_token = telemetry_token
+        self._telemetry: Union[NoTelemetry, StreamedTelemetry, None] = None
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
@@ -66,7 +69,7 @@ class Run:
 
     @property
     def dropped_samples(self) -> int:
-        """Telemetry samples given up so far."""
+        """Telemetry samples lost so far. The runner keeps the number on the run's result."""
         return self._telemetry.dropped if self._telemetry else 0
 
     def telemetry(
@@ -78,11 +81,12 @@ class Run:
         timestamp_ns: Optional[int] = None,
         **variables: float,
     ) -> None:
-        """Tells the runner the values of some variables at one time: `run.telemetry(t=1.5, altitude_m=320.0)`.
+        """Sends the values of some variables at one time to the runner: `run.telemetry(t=1.5, altitude_m=320.0)`.
 
         The time is `t` in seconds or `timestamp_ns`, from whatever zero the simulation counts; without either, now.
         A variable whose name is no Python name goes into a mapping: `run.telemetry({"tank.1": 3.2}, t=1.5)`.
-        The first call connects, the others take about two microseconds; none waits for the runner, none raises.
+        The first call connects, the others take about two microseconds. A call waits only while 32,768 samples wait for the
+        runner, and at most 10 s for a runner that takes none. None raises.
         """
         sender = self._telemetry or self._connect()
         try:
@@ -92,7 +96,7 @@ class Run:
                 variables = {**values, **variables}
             sender.send(int(timestamp_ns), variables)
         except Exception:  # e.g. t is NaN
-            sender.dropped += 1
+            sender.lose(1)
 
     def result(self, values: Optional[Mapping[str, Any]] = None, /, **outputs: Any) -> None:
         """Adds outputs of the run to `metadata.json` in the output directory: `run.result(apogee_m=6400.0)`.
@@ -111,16 +115,22 @@ class Run:
             self._results = results
 
     def close(self) -> None:
-        """Sends the telemetry that waits, in at most two seconds. Happens by itself when the program exits."""
+        """Sends the telemetry that waits. Happens by itself when the program exits.
+
+        Ends after 5 s in which the runner takes nothing, and after 30 s in any case.
+        """
         if self._telemetry:
             self._telemetry.close()
 
-    def _connect(self) -> Union[NoTelemetry, GrpcTelemetry]:
+    def _connect(self) -> Union[NoTelemetry, StreamedTelemetry]:
         # Not before the first sample: a simulation without telemetry pays nothing for it. Not in a forked child: it ends
         # without the clean-up that would send what waits.
         with self._lock:
             if self._telemetry is None:
-                self._telemetry = connect(self._telemetry_url if os.getpid() == self._pid else None)
+                forked = os.getpid() != self._pid
+                if forked and self._telemetry_url:
+                    say(FORKED)
+                self._telemetry = connect(None if forked else self._telemetry_url, self._telemetry_token)
             return self._telemetry
 
     def __enter__(self) -> Run:
@@ -149,11 +159,11 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
         path = os.environ.get("SVC_RUN_CONFIG")
         if not path and defaults is None:
             raise RunConfigError(_BY_HAND)
-        config = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
+        config: Dict[str, Any] = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
         config["parameters"] = _with_defaults(config["parameters"], defaults)
         output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output").resolve()
         output_dir.mkdir(parents=True, exist_ok=True)
-        _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"))
+        _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN"))
     return _current
 
 

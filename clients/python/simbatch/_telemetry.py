@@ -1,5 +1,8 @@
-"""The way of samples from the simulation to its runner: a bounded queue that a thread of grpcio empties. Whatever happens
-here (no server, a slow one, one that hangs) the simulation neither waits, nor fails, nor stays when it wants to exit."""
+"""The way of samples from the simulation to its runner: a bounded queue that a thread empties into a gRPC call.
+
+When the queue is full the simulation waits for the runner, within bounds; what is lost all the same is counted and reported.
+Nothing here raises into the simulation, and nothing keeps it from exiting.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,26 @@ import sys
 import threading
 import time
 from collections import deque
-from typing import Any, Deque, Iterator, List, Mapping, Optional, Tuple
+from typing import Deque, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _wire
+from ._http2 import Call, CallError, address
 
 METHOD = "/svc.telemetry.v1.Telemetry/StreamBatch"
-# Samples that wait; when there are more, the oldest go: the newest tell most of how a run ended.
+# Samples that wait. A call that finds the queue full waits until half of it is sent.
 QUEUE_SAMPLES = 32768
 BATCH_SAMPLES = 128
 BATCH_BYTES = 256 * 1024
 # How long a sample may wait for others to share its message.
 GATHER_SECONDS = 0.005
-CLOSE_SECONDS = 2.0
+# How long the runner may take nothing at all before a sample is given up.
+STALL_SECONDS = 10.0
+# At the end of the program: the same, and for everything that waits.
+CLOSE_STALL_SECONDS = 5.0
+CLOSE_SECONDS = 30.0
+_STEP_SECONDS = 0.1
+FORKED = "telemetry of a forked process is not sent; send it from the process that called simbatch.run()"
+_UNANSWERED = f"the runner took nothing for {CLOSE_STALL_SECONDS:g} s"
 
 
 class NoTelemetry:
@@ -29,111 +40,189 @@ class NoTelemetry:
     dropped = 0
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
-        pass
+        """Does nothing."""
 
-    def close(self, timeout: float = CLOSE_SECONDS) -> None:
-        pass
+    def lose(self, samples: int) -> None:
+        """Does nothing: outside a runner nothing misses them."""
+
+    def close(self) -> None:
+        """Does nothing."""
 
 
-class GrpcTelemetry:
+class StreamedTelemetry:
     """A stream to the runner. `dropped` counts the samples that were given up, for whatever reason."""
 
-    def __init__(self, grpc: Any, target: str) -> None:
+    def __init__(self, target: str, token: Optional[str]) -> None:
+        """Starts the thread that connects and sends. Raises ValueError for an address that cannot be read."""
         self.dropped = 0
         self._pid = os.getpid()
-        self._lock = threading.Lock()
+        self._foreign_pid = 0
+        self._address = address(target)
+        self._token = token
+        # Over a reentrant lock: a signal handler may send a sample while one is being sent.
+        self._changed = threading.Condition()
         self._queue: Deque[Tuple[int, Mapping[str, float]]] = deque()
-        self._wake = threading.Event()
+        self._call: Optional[Call] = None
+        self._taken = 0
+        self._reported = 0
+        self._idle = False
+        self._stalled = False
         self._closing = False
         self._closed = False
         self._broken = False
-        # A proxy of the environment is not for the loopback; a batch is never large.
-        self._channel = grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),))
-        # The threads start here and not at the first sample: an interpreter that is about to exit starts none.
-        self._call = self._channel.stream_unary(METHOD).future(self._messages())
-        self._call.add_done_callback(lambda _: self._ended())
+        self._detail = ""
+        self._unknown = False
+        # The thread starts here and not at the exit: an interpreter that is about to exit starts none.
+        self._sender = threading.Thread(target=self._run, name="simbatch-telemetry", daemon=True)
+        self._sender.start()
         atexit.register(self.close)
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
-        """Never waits for the network and never raises."""
+        """Puts a sample into the queue; waits for room while the runner makes progress. Never raises for what it is given."""
         if os.getpid() != self._pid:
-            return  # a forked child: neither the thread nor the connection came along, and the lock may be held for ever
-        with self._lock:
+            self._refuse_fork()
+            return
+        with self._changed:
+            if len(self._queue) >= QUEUE_SAMPLES and not self._wait_for_room():
+                self.dropped += 1
+                return
             if self._broken or self._closing:
                 self.dropped += 1
                 return
-            if len(self._queue) >= QUEUE_SAMPLES:
-                self._queue.popleft()
-                self.dropped += 1
             self._queue.append((timestamp_ns, values))
-        if not self._wake.is_set():
-            self._wake.set()
+            if self._idle:
+                self._idle = False
+                self._changed.notify_all()
 
-    def close(self, timeout: float = CLOSE_SECONDS) -> None:
-        """Sends what waits, for at most `timeout` seconds, and says on stderr if something was lost."""
+    def lose(self, samples: int) -> None:
+        """Counts samples that cannot be sent; the next message reports them to the runner."""
+        with self._changed:
+            self.dropped += samples
+            if self._idle:
+                self._idle = False
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Sends what waits, within bounds, and says on stderr if something was lost."""
         if self._closed or os.getpid() != self._pid:
             return
         self._closed = True
         atexit.unregister(self.close)
-        self._closing = True
-        self._wake.set()
-        detail, unknown = "", False
-        try:
-            refused, detail = _wire.decode_ack(self._call.result(timeout=timeout))
-            self.dropped += refused
-        except Exception as error:  # whatever it is, it must not reach the simulation
-            # What was on its way and not acknowledged cannot be counted; that something is missing can be said.
-            detail, unknown = _reason(error), True
-            self._call.cancel()
-        self._ended()
-        self._channel.close()
-        if self.dropped or unknown:
-            say(f"{self.dropped or 'some'} telemetry samples were lost" + (f" ({detail})" if detail else ""))
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if not self._sender_ends():
+            self._unknown = True
+            self._detail = _UNANSWERED
+        call = self._call
+        if call is not None:
+            call.abort()
+        self._end()
+        if self.dropped or self._unknown:
+            say(f"{self.dropped or 'some'} telemetry samples were lost" + (f" ({self._detail})" if self._detail else ""))
 
-    def _ended(self) -> None:
-        with self._lock:
+    def _refuse_fork(self) -> None:
+        # Neither the threads came along, nor may two processes write to one connection.
+        if self._foreign_pid != os.getpid():
+            self._foreign_pid = os.getpid()
+            say(FORKED)
+
+    def _wait_for_room(self) -> bool:
+        """Waits until the queue is half empty. False when the runner has taken nothing for too long, or is gone."""
+        taken, since = self._taken, time.monotonic()
+        while len(self._queue) > QUEUE_SAMPLES // 2 and not (self._broken or self._closing):
+            if self._stalled:
+                return len(self._queue) < QUEUE_SAMPLES
+            self._changed.wait(_STEP_SECONDS)
+            if self._taken != taken:
+                taken, since = self._taken, time.monotonic()
+            elif time.monotonic() - since > STALL_SECONDS:
+                # From here on nothing waits, until the runner takes something again.
+                self._stalled = True
+        return True
+
+    def _sender_ends(self) -> bool:
+        begin = since = time.monotonic()
+        seen = -1
+        while self._sender.is_alive():
+            self._sender.join(_STEP_SECONDS)
+            now = time.monotonic()
+            call = self._call
+            progress = self._taken + (call.progress if call else 0)
+            if progress != seen:
+                seen, since = progress, now
+            if now - since > CLOSE_STALL_SECONDS or now - begin > CLOSE_SECONDS:
+                return not self._sender.is_alive()
+        return True
+
+    def _end(self) -> None:
+        with self._changed:
             self._broken = True
             self.dropped += len(self._queue)
             self._queue.clear()
+            self._changed.notify_all()
 
-    def _messages(self) -> Iterator[bytes]:
-        """Runs in a thread of grpcio, which asks for the next message when the runner has room for it."""
+    def _run(self) -> None:
+        """The sending thread."""
+        try:
+            self._call = call = Call(*self._address, METHOD, self._token)
+            self._send_all(call)
+            refused, self._detail = _wire.decode_ack(call.finish())
+            self.dropped += refused
+        except CallError as error:
+            # What was on its way and not acknowledged cannot be counted; that something is missing can be said.
+            self._detail, self._unknown = str(error), True
+        except Exception as error:  # none of any kind may reach the simulation
+            self._detail, self._unknown = str(error) or type(error).__name__, True
+        self._end()
+
+    def _send_all(self, call: Call) -> None:
         while True:
-            self._wake.wait()
-            if not self._closing:
+            with self._changed:
+                if not self._queue and not self._closing and self.dropped == self._reported:
+                    self._idle = True
+                    self._changed.wait(1.0)
+                last = self._closing and not self._queue
+            if call.ended:
+                raise CallError(call.reason() or "the runner ended the stream")
+            call.poll()
+            if self._queue and not self._closing and len(self._queue) < BATCH_SAMPLES:
                 time.sleep(GATHER_SECONDS)
-            self._wake.clear()
-            with self._lock:
-                waiting, self._queue = self._queue, deque()
-                last = self._closing
-            yield from self._batches(waiting)
+            for message in self._messages():
+                call.send(message)
+                self._stalled = False
             if last:
                 return
 
-    def _batches(self, waiting: Deque[Tuple[int, Mapping[str, float]]]) -> Iterator[bytes]:
+    def _messages(self) -> Iterator[bytes]:
+        """The next samples and the number of lost ones as SampleBatches; none when nothing waits and nothing was lost."""
+        with self._changed:
+            size = min(len(self._queue), BATCH_SAMPLES)
+            samples = [self._queue.popleft() for _ in range(size)]
+            self._taken += size
+            if len(self._queue) <= QUEUE_SAMPLES // 2 < len(self._queue) + size:
+                self._changed.notify_all()
         parts: List[bytes] = []
-        size = 0
-        while waiting:
+        bytes_in_parts = wrong = 0
+        for timestamp_ns, values in samples:
             try:
-                part = _wire.encode_sample(*waiting.popleft())
-            except Exception:  # a value that is no number, a name that is no text
-                self.dropped += 1
+                part = _wire.encode_sample(timestamp_ns, values)
+            except Exception:  # a value that is not a number, a name that is not a text
+                wrong += 1
                 continue
             parts.append(part)
-            size += len(part)
-            if len(parts) >= BATCH_SAMPLES or size >= BATCH_BYTES:
+            bytes_in_parts += len(part)
+            if bytes_in_parts >= BATCH_BYTES:
                 yield b"".join(parts)
-                parts, size = [], 0
+                parts, bytes_in_parts = [], 0
+        with self._changed:
+            self.dropped += wrong
+            lost = self.dropped - self._reported
+            self._reported += lost
+        if lost:
+            parts.append(_wire.encode_lost(lost))
         if parts:
             yield b"".join(parts)
-
-
-def _reason(error: Exception) -> str:
-    code = getattr(error, "code", None)
-    try:
-        return str(code().name).lower().replace("_", " ") if callable(code) else "the runner did not take them in time"
-    except Exception:
-        return type(error).__name__
 
 
 def say(text: str) -> None:
@@ -144,19 +233,12 @@ def say(text: str) -> None:
         pass
 
 
-def connect(url: Optional[str]) -> "NoTelemetry | GrpcTelemetry":
-    """Telemetry to `url` (`host:port`, a scheme is ignored); a no-op without one, or without grpcio."""
+def connect(url: Optional[str], token: Optional[str]) -> Union[NoTelemetry, StreamedTelemetry]:
+    """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url."""
     if not url:
         return NoTelemetry()
-    # Its own remarks would stand in the simulation's stderr, and its tail in error messages.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        import grpc
-    except ImportError:
-        say("telemetry is off: grpcio is not installed (pip install grpcio)")
-        return NoTelemetry()
-    try:
-        return GrpcTelemetry(grpc, url.split("://", 1)[-1].rstrip("/"))
+        return StreamedTelemetry(url, token)
     except Exception as error:
         say(f"telemetry is off: {error}")
         return NoTelemetry()

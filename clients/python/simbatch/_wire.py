@@ -53,6 +53,11 @@ def encode_sample(timestamp_ns: int, values: Mapping[str, float]) -> bytes:
     return b"\x0a" + varint(len(sample)) + sample
 
 
+def encode_lost(samples: int) -> bytes:
+    """How many samples were given up since this was last said: a field of a SampleBatch."""
+    return b"\x10" + varint(samples)
+
+
 def decode_ack(data: bytes) -> Tuple[int, str]:
     """(samples or values refused, why the first was) of an Ack. Raises for bytes that are none."""
     refused, detail, at = 0, "", 0

@@ -50,6 +50,12 @@ class Encoding(unittest.TestCase):
                 _wire.encode_sample(timestamp, values)
 
 
+class Lost(unittest.TestCase):
+    def test_bytes(self):
+        self.assertEqual(_wire.encode_lost(3), b"\x10\x03")
+        self.assertEqual(_wire.encode_lost(300), b"\x10\xac\x02")
+
+
 class Ack(unittest.TestCase):
     def test_reads(self):
         for data, answer in [
