@@ -4,6 +4,7 @@
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchInput } from '../src/contract/types.ts';
+import { addRun } from './telemetry-tally.ts';
 import type { BatchEnded, BatchEvent, BatchFact, JobChange } from './protocol.ts';
 
 export type { BatchContext, BatchInput };
@@ -23,6 +24,7 @@ export const INITIAL_COUNTERS = {
   cancelReason: undefined,
   startedAtMs: undefined,
   endedAtMs: undefined,
+  telemetry: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
@@ -79,6 +81,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Bat
         // A cancelled batch has counted its untouched runs already.
         else c.cancelledAhead += 1;
         c[COUNTER[change.to]] += 1;
+        if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
         break;
     }
   }

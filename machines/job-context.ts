@@ -12,6 +12,7 @@ import {
 import { initialState, JOB_MEMBERS } from '../src/contract/records/members.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
+import type { RunTelemetry } from './telemetry-tally.ts';
 
 /** The members that all jobs of a batch share; not stored with the job. */
 export interface JobInput {
@@ -177,26 +178,31 @@ export const jobRequeued = (
   why,
 });
 
-export const jobEnded = (
+export function jobEnded(
   c: JobContext,
   now: number,
   from: JobEnded['from'],
   to: JobEnded['to'],
   error?: string,
-): JobEnded => ({
-  type: 'job.ended',
-  jobId: c.jobId,
-  batchId: c.batchId,
-  runId: c.runId,
-  runnerId: c.runnerId,
-  attempt: c.attempt,
-  now,
-  from,
-  to,
-  touched: c.attempt > 0,
-  error,
-  startedAtMs: c.startedAtMs,
-});
+  telemetry?: RunTelemetry,
+): JobEnded {
+  const fact: JobEnded = {
+    type: 'job.ended',
+    jobId: c.jobId,
+    batchId: c.batchId,
+    runId: c.runId,
+    runnerId: c.runnerId,
+    attempt: c.attempt,
+    now,
+    from,
+    to,
+    touched: c.attempt > 0,
+    error,
+    startedAtMs: c.startedAtMs,
+  };
+  if (telemetry !== undefined) fact.telemetry = telemetry;
+  return fact;
+}
 
 /** The error message of a job that has reached the bound on lost runners. */
 export function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {

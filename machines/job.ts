@@ -126,7 +126,7 @@ export const jobMachine = setup({
           target: 'Completed',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Completed')),
+            emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Completed', undefined, event.telemetry)),
             assign(({ context: c, event }) => closeAttempt(c, event.now, 'completed')),
           ],
         },
@@ -135,7 +135,9 @@ export const jobMachine = setup({
             target: 'Timeout',
             guard: 'isTimeout',
             actions: [
-              emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Timeout', event.message)),
+              emit(({ context: c, event }) =>
+                jobEnded(c, event.now, 'Running', 'Timeout', event.message, event.telemetry),
+              ),
               assign(({ context: c, event }) => closeAttempt(c, event.now, 'timeout', event.reason, event.message)),
             ],
           },
@@ -165,7 +167,9 @@ export const jobMachine = setup({
             target: 'Failed',
             guard: 'current',
             actions: [
-              emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Failed', event.message)),
+              emit(({ context: c, event }) =>
+                jobEnded(c, event.now, 'Running', 'Failed', event.message, event.telemetry),
+              ),
               assign(({ context: c, event }) => ({
                 ...countFault(c, event),
                 ...closeAttempt(c, event.now, 'failed', event.reason, event.message),

@@ -2,6 +2,7 @@
  * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
  * `src/coordinator/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
+import type { RunTelemetry } from './telemetry-tally.ts';
 import type {
   AttemptOutcome,
   AttemptRef,
@@ -33,8 +34,16 @@ export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not
 export type JobEvent =
   | { type: 'CLAIM'; runnerId: string; now: number }
   | { type: 'START'; runnerId: string; attempt: number; now: number }
-  | { type: 'COMPLETE'; runnerId: string; attempt: number; now: number }
-  | { type: 'FAIL'; runnerId: string; attempt: number; reason: FailReason; message: string; now: number }
+  | { type: 'COMPLETE'; runnerId: string; attempt: number; telemetry?: RunTelemetry; now: number }
+  | {
+      type: 'FAIL';
+      runnerId: string;
+      attempt: number;
+      reason: FailReason;
+      message: string;
+      telemetry?: RunTelemetry;
+      now: number;
+    }
   | { type: 'CANCEL'; reason: string | undefined; now: number }
   | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
   | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
@@ -79,6 +88,8 @@ export interface JobEnded extends AboutJob {
   touched: boolean;
   error: string | undefined;
   startedAtMs: number | undefined;
+  /** Absent when its runner did not report it. */
+  telemetry?: RunTelemetry;
 }
 
 export type BatchEvent =

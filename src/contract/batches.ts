@@ -4,7 +4,7 @@ import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from './limits.ts';
-import { double, int32, timestamp, uuid } from './scalars.ts';
+import { count, double, int32, timestamp, uuid } from './scalars.ts';
 
 export const Batch = named(
   'Batch',
@@ -32,6 +32,26 @@ const jobsByStatus = Type.Unsafe<Record<JobStatus, number>>({
   description: 'Number of jobs per status. All seven are always there, and add up to `total_jobs`.',
 });
 
+export const BatchTelemetry = named(
+  'BatchTelemetry',
+  'Whether the limits of the ended runs were really checked, as their runners reported it.',
+  answered({
+    reported_runs: int32('Ended runs whose runner reported their telemetry.'),
+    silent_runs: int32('Of these, the runs without a single sample.'),
+    lossy_runs: int32('Of these, the runs that lost samples.'),
+    samples_lost: count('Samples lost by all of them; no condition saw these.'),
+    would_terminate_runs: int32('Of these, the runs that met a condition in shadow.'),
+    judged: listOf(
+      answered({
+        variable: text('The variable of a condition.'),
+        runs: int32('Runs in which at least one number of it was judged.'),
+      }),
+      'A variable of a condition that is not listed was judged in no run.',
+    ),
+  }),
+);
+export type BatchTelemetry = Static<typeof BatchTelemetry>;
+
 export const BatchStatusResponse = named(
   'BatchStatusResponse',
   'A batch and its progress.',
@@ -42,6 +62,7 @@ export const BatchStatusResponse = named(
     estimated_completion_time_mins: Type.Optional(
       int32('Estimate of the remaining time; absent when it cannot be computed.'),
     ),
+    telemetry: Type.Optional(ref(BatchTelemetry)),
   }),
 );
 export type BatchStatusResponse = Static<typeof BatchStatusResponse>;

@@ -1,8 +1,9 @@
 /** Jobs, their results and their history, as resources of the API. */
 import { Type, type Static } from 'typebox';
 import { JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
-import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from './build.ts';
-import { count, double, freeForm, int32, int64, timestamp, uuid } from './scalars.ts';
+import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from './build.ts';
+import { LIMITS } from './limits.ts';
+import { count, double, freeForm, freeText, int32, int64, name, timestamp, uuid } from './scalars.ts';
 import { shownProperties } from './records/member-schemas.ts';
 import { ATTEMPT_MEMBERS, JOB_MEMBERS } from './records/members.ts';
 
@@ -53,6 +54,45 @@ export type Job = Static<typeof Job>;
 export const JobList = named('JobList', 'Jobs in order of creation, then of run.', Type.Array(ref(Job)));
 export type JobList = Static<typeof JobList>;
 
+const safeCount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+
+export const TelemetryCounts = named(
+  'TelemetryCounts',
+  'Which telemetry of a run reached its runner. What is missing in `seen` was not judged by any condition.',
+  submitted({
+    seen: listOf(
+      Type.String({ minLength: 1, maxLength: LIMITS.variableNameLength }),
+      'Variables of which a value came: first those of the conditions (a number, not NaN), then up to 32 others.',
+      LIMITS.seenVariables,
+    ),
+    samples: safeCount('Samples taken, also those that `sampling_rate_hz` leaves out of the file.'),
+    lost: safeCount('Samples that the simulation had to give up; conditions never saw them.'),
+    refused: safeCount('Samples and values that the runner refused, and streams of strangers.'),
+  }),
+);
+export type TelemetryCounts = Static<typeof TelemetryCounts>;
+
+export const Termination = named(
+  'Termination',
+  'The first sample that met a condition of `early_termination`.',
+  submitted({
+    condition: freeText('The condition, as submitted.'),
+    variable: name('The variable.'),
+    value: nullable(double('Its value; null for an infinite one.')),
+    time_s: double('Telemetry time of the sample, in seconds.'),
+    description: freeText('As submitted.'),
+  }),
+);
+export type Termination = Static<typeof Termination>;
+
+/** Members that the runner measures; the coordinator keeps and returns them unchanged. All may be absent. */
+export const measuredMembers = {
+  execution_secs: Type.Optional(double('How long the run took, in seconds.', { minimum: 0 })),
+  telemetry: Type.Optional(ref(TelemetryCounts)),
+  terminated_by: Type.Optional(ref(Termination)),
+  would_terminate: Type.Optional(ref(Termination)),
+};
+
 export const JobResult = named(
   'JobResult',
   'The result of a job.',
@@ -64,6 +104,7 @@ export const JobResult = named(
     metadata: freeForm('Content of the `metadata.json` that the simulation wrote.'),
     error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
     telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
+    ...measuredMembers,
   }),
 );
 export type JobResult = Static<typeof JobResult>;

@@ -9,6 +9,9 @@ export const LIMITS = {
   dispersions: 10_000,
   conditions: 1_000,
   variables: 10_000,
+  variableNameLength: 256,
+  /** Every condition's variable, and 32 others. */
+  seenVariables: 1_032,
   mapEntries: 10_000,
   tags: 1_000,
   outputFiles: 100_000,

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from './enums.ts';
 import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
-import { jobStatus } from './jobs.ts';
+import { jobStatus, measuredMembers } from './jobs.ts';
 import { Problem } from './problem.ts';
 import { LIMITS } from './limits.ts';
 import { freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
@@ -32,6 +32,7 @@ export const ReportedResult = named(
     telemetry_data: optionalNullable(
       Type.String({ maxLength: LIMITS.textLength, description: 'Location of the telemetry file.' }),
     ),
+    ...measuredMembers,
   }),
 );
 export type ReportedResult = Static<typeof ReportedResult>;

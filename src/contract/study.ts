@@ -39,8 +39,14 @@ export const EarlyTerminationConfig = named(
   'Early termination of runs.',
   submitted({
     enabled: flag('Whether the conditions are evaluated.'),
-    check_frequency_hz: double('Checks per second.', { minimum: 0 }),
+    check_frequency_hz: double(
+      'Checks per second; every sample is evaluated in any case. 0, or more than 1000: 1000.',
+      { minimum: 0 },
+    ),
     conditions: listOf(ref(TerminationCondition), 'The run ends when any condition is met.', LIMITS.conditions),
+    shadow: Type.Optional(
+      flag('True: conditions are evaluated and the first hit is recorded as `would_terminate`; no run is ended.'),
+    ),
   }),
 );
 export type EarlyTerminationConfig = Static<typeof EarlyTerminationConfig>;
@@ -63,7 +69,9 @@ export const TelemetryConfig = named(
     sampling_rate_hz: double('Samples per second that are stored; 0: all.', { minimum: 0 }),
     variables: listOf(name('A variable.'), 'Variables to store; empty: all.', LIMITS.variables),
     storage: ref(StorageConfig),
-    buffer_flush_interval_seconds: int32('Interval between writes of samples to the file.'),
+    buffer_flush_interval_seconds: int32(
+      'Interval of writing samples to disk, in seconds; 0: every 100 ms. They are in the journal of the run until they fill a row group or the run ends; `simbatch telemetry` reads the journal.',
+    ),
   }),
 );
 export type TelemetryConfig = Static<typeof TelemetryConfig>;

@@ -2,6 +2,7 @@
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './attempt/environment.ts';
+import { peersCanBeChecked } from './attempt/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
 import type { Resolved } from './preflight.ts';
@@ -34,6 +35,11 @@ export async function startRunner(
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
   const env = inheritedEnvironment(given.env, config.environmentInherited);
   const agent = new Agent({ config, client, spool, clock, log, instance, python, env });
+  if (!peersCanBeChecked()) {
+    log.warn(
+      'telemetry without SVC_TELEMETRY_TOKEN is taken from any process of this machine: its sender cannot be checked without /proc',
+    );
+  }
   const engines = config.engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
   log.info(
     `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${engines}; output in ${config.outputRoot}`,

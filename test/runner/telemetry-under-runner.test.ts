@@ -1,6 +1,5 @@
 /** Telemetry the whole way: a real simulation with a client of ours, a real runner, a Parquet file, a second implementation. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPRESSIONS } from '../../src/contract/enums.ts';
@@ -11,7 +10,7 @@ import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { lives, Site } from '../support/runner-process.ts';
 import { readJournal } from '../../src/runner/telemetry/journal.ts';
 import { Rows } from '../../src/runner/telemetry/rows.ts';
-import { python, readMetadata, readTable } from './telemetry/support.ts';
+import { connect, python, readMetadata, readTable, send } from './telemetry/support.ts';
 
 const SIMULATIONS = join(packageRoot, 'test/support/simulations');
 const SAMPLES = 1000;
@@ -59,10 +58,6 @@ describe('runner: telemetry of a real simulation', () => {
   for (const simulation of ['measured.mjs', 'measured.py'] as const) {
     it(`${simulation}: each codec is read by pyarrow with equal values and exact nanoseconds`, async function () {
       if (python('print("true")') === undefined) return this.skip();
-      if (simulation === 'measured.py' && spawnSync('python3', ['-c', 'import grpc']).status !== 0) {
-        if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error('python3 with grpcio is required');
-        return this.skip();
-      }
       start(simulation);
       const storage = COMPRESSIONS.map((compression) => ({ s3_bucket: '', s3_prefix: '', compression }));
       const jobs = add(...storage.map((it) => ({ telemetry: { storage: it } })));
@@ -86,7 +81,7 @@ describe('runner: telemetry of a real simulation', () => {
     }).timeout(180_000);
   }
 
-  it('a flood of 1,000,000 samples: what was not dropped by the client is stored, and other runs are not held up', async () => {
+  it('a flood of 1,000,000 samples is stored without a loss, and other runs are not held up', async () => {
     const runner = start('measured.mjs');
     const flood = one({ environment: { MEASURE: 'flood', SAMPLES: '1000000' } });
     await fake.until('it runs', () => flood.job.status === 'Running');
@@ -94,9 +89,9 @@ describe('runner: telemetry of a real simulation', () => {
     await fake.until('both are over', () => isOver(flood) && isOver(other));
     expect([flood.job.status, other.job.status]).to.deep.equal(['Completed', 'Completed']);
     const { result } = endOf(flood);
-    const rows = Number(readMetadata(result?.telemetry_data ?? '').num_rows);
-    expect(rows).to.equal(1_000_000 - Number(result?.metadata['dropped']));
-    expect(rows).to.be.greaterThan(0);
+    expect(result?.metadata).to.deep.equal({ dropped: 0 });
+    expect(result?.telemetry).to.deep.equal({ seen: ['a', 'b'], samples: 1_000_000, lost: 0, refused: 0 });
+    expect(Number(readMetadata(result?.telemetry_data ?? '').num_rows)).to.equal(1_000_000);
     expect(runner.process.exitCode).to.equal(null);
   }).timeout(180_000);
 
@@ -127,8 +122,56 @@ describe('runner: telemetry of a real simulation', () => {
       reason: 'early_termination',
       error_message: 'terminated early: too far: a >= 250 was met by a = 250 at telemetry time 0.25 s (250000000 ns)',
     });
+    expect(end.result?.terminated_by).to.deep.equal({
+      condition: '>= 250',
+      variable: 'a',
+      value: 250,
+      time_s: 0.25,
+      description: 'too far',
+    });
+    expect(end.result?.telemetry?.seen).to.deep.equal(['a']);
+    expect(end.result?.execution_secs).to.be.within(0.01, 60);
     const rows = await readTable(end.result?.telemetry_data ?? null);
     expect(rows.slice(0, 251).map((row) => row.a)).to.deep.equal(Array.from({ length: 251 }, (_, i) => i));
+  });
+
+  it('early termination in shadow: the run completes, and the result says what would have ended it', async () => {
+    start('measured.mjs');
+    const conditions = [{ variable: 'third', condition: '> 10', description: 'high' }];
+    const job = one({ earlyTermination: { enabled: true, check_frequency_hz: 1000, conditions, shadow: true } });
+    await fake.until('it is over', () => isOver(job));
+    const { result } = endOf(job);
+    expect(job.job.status).to.equal('Completed');
+    expect(result?.would_terminate).to.include({ variable: 'third', value: 31 / 3, condition: '> 10' });
+    expect(result).to.not.have.property('terminated_by');
+  });
+
+  it('a run that sends nothing reports that no condition was judged', async () => {
+    start('measured.mjs');
+    const conditions = [{ variable: 'third', condition: '> 10', description: 'high' }];
+    const job = one({
+      environment: { SAMPLES: '0' },
+      earlyTermination: { enabled: true, check_frequency_hz: 1000, conditions },
+    });
+    await fake.until('it is over', () => isOver(job));
+    expect(endOf(job).result?.telemetry).to.deep.equal({ seen: [], samples: 0, lost: 0, refused: 0 });
+  });
+
+  it('samples of a process that is not of the run are refused and counted, its own without the token are taken', async function () {
+    if (!existsSync('/proc/net/tcp')) return this.skip();
+    start('measured.mjs');
+    const job = one({ environment: { MEASURE: 'plain' } });
+    const url = join(runOf(job), 'attempt-1', 'url');
+    await fake.until('it waits', () => existsSync(url));
+    const client = connect(readFileSync(url, 'utf8'));
+    const sent = await send((done) => client.Stream(done), [{ values: { x: 1 } }]).catch(
+      (error: Error) => error.message,
+    );
+    client.close();
+    expect(sent).to.match(/PERMISSION_DENIED: a process that is not of this run needs SVC_TELEMETRY_TOKEN/);
+    rmSync(url);
+    await fake.until('it is over', () => isOver(job));
+    expect(endOf(job).result?.telemetry).to.deep.equal({ seen: ['a'], samples: SAMPLES, lost: 0, refused: 1 });
   });
 
   it('early termination that is not enabled evaluates nothing', async () => {

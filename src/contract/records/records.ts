@@ -33,6 +33,22 @@ const batchInput = {
   samplingScheme: text('The sampling definition in force when it was submitted.'),
 };
 
+/** The telemetry of a batch's ended runs, as far as their runners reported it. */
+export const TelemetryTally = Type.Object({
+  reported: count('Runs that were reported.'),
+  silent: count('Of these, the runs without a single sample.'),
+  lossy: count('Of these, the runs that lost samples.'),
+  lost: count('Samples lost by all of them.'),
+  wouldTerminate: count('Of these, the runs that met a condition in shadow.'),
+  judged: fixedList(
+    Type.Object({
+      variable: text('The variable of a condition.'),
+      runs: count('Runs in which a number of it was judged.'),
+    }),
+  ),
+});
+export interface TelemetryTally extends Static<typeof TelemetryTally> {}
+
 export const BatchRecord = Type.Object({
   value: enumOf(BATCH_STATUSES, 'The status.'),
   ...batchInput,
@@ -51,6 +67,7 @@ export const BatchRecord = Type.Object({
   cancelReason: Type.Optional(text('The reason given.')),
   startedAtMs: Type.Optional(time('When its first run was claimed.')),
   endedAtMs: Type.Optional(time('When its last run ended.')),
+  telemetry: Type.Optional(TelemetryTally),
 });
 
 export const SubmissionRecord = Type.Object({

@@ -16,10 +16,13 @@ import { collectArtifacts } from './artifacts.ts';
 import type { Engine } from '../config/config.ts';
 import { environmentFault } from './environment.ts';
 import { commandOf, entrypointFault, launchFault } from './engine.ts';
+import { measuredMembers, telemetryNotes } from './measured.ts';
+import { isPeerOfRun } from './peer-process.ts';
 import type { Log } from '../log.ts';
 import { SimulationProcess } from './simulation-process.ts';
 import type { Ending } from './simulation-process.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
+import { newTelemetryToken } from '../telemetry/access.ts';
 import type { Sample } from '../telemetry/sample.ts';
 import { startTelemetry } from '../telemetry/server.ts';
 import type { Telemetry, TelemetrySummary } from '../telemetry/server.ts';
@@ -127,11 +130,13 @@ export class Attempt {
     if (this.#killedFor !== undefined) return { type: 'abandoned' };
     const launch = commandOf(engine.entrypoint, this.#site.python);
     if (launch === undefined) return infrastructure('no Python was found');
-    const telemetry = await this.#startTelemetry();
+    const token = newTelemetryToken(clock);
+    const telemetry = await this.#startTelemetry(token);
     if ('fault' in telemetry) return { type: 'fail', reason: telemetry.reason, error_message: telemetry.fault };
     const contract = {
       SVC_RUN_CONFIG: runConfigPath,
       SVC_TELEMETRY_URL: telemetry.url,
+      SVC_TELEMETRY_TOKEN: token,
       SVC_OUTPUT_DIR: directory,
     };
     const since = clock.monotonicMs();
@@ -147,18 +152,18 @@ export class Attempt {
     try {
       if (simulation.pid !== undefined) await launched(simulation.pid);
       const ending = await simulation.ended;
-      const elapsedSecs = Math.round((clock.monotonicMs() - since) / 1000);
+      const elapsedMs = clock.monotonicMs() - since;
       callOff?.();
       // Judges the conditions a last time: a run that met one and ended by itself before the check has failed all the same.
       const summary = await telemetry.close();
-      return await this.#conclude(simulation, ending, launch.command, elapsedSecs, summary);
+      return await this.#conclude(simulation, ending, launch.command, elapsedMs, summary);
     } finally {
       callOff?.();
       await telemetry.close();
     }
   }
 
-  async #startTelemetry(): Promise<Telemetry | { fault: string; reason: FailReason }> {
+  async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
     const { telemetry, earlyTermination, directory } = this.#order;
     const { clock, onSample } = this.#site;
     try {
@@ -167,6 +172,11 @@ export class Attempt {
         earlyTermination,
         directory,
         world: clock,
+        token,
+        isOwnPeer: async (peerPort, ownPort) => {
+          const pid = this.#simulation?.pid;
+          return pid !== undefined && isPeerOfRun(pid, directory, peerPort, ownPort);
+        },
         onConditionMet: (hit) => {
           this.#kill({ type: 'early_termination', message: describeHit(hit) });
         },
@@ -190,7 +200,7 @@ export class Attempt {
     simulation: SimulationProcess,
     ending: Ending,
     command: string,
-    elapsedSecs: number,
+    elapsedMs: number,
     telemetry: TelemetrySummary,
   ): Promise<AttemptEnd> {
     const killedFor = this.#killedFor;
@@ -204,10 +214,11 @@ export class Attempt {
     if (simulation.logFault !== undefined) notes.push(`its output could not be logged: ${simulation.logFault.message}`);
     notes.push(...telemetryNotes(telemetry));
     const result: ReportedResult = {
-      execution_time_secs: elapsedSecs,
+      execution_time_secs: Math.round(elapsedMs / 1000),
       output_files: files,
       metadata: notes.length === 0 ? metadata : { ...metadata, simbatch_notes: notes },
       ...(telemetry.location === null ? {} : { telemetry_data: telemetry.location }),
+      ...measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination'),
     };
     const failed = (reason: FailReason, message: string): AttemptEnd => {
       const lines = simulation.lastLines(MESSAGE_BYTES);
@@ -226,14 +237,6 @@ export class Attempt {
 
 function infrastructure(message: string): AttemptEnd {
   return { type: 'fail', reason: 'infrastructure', error_message: message };
-}
-
-function telemetryNotes({ problem, refused, refusedValues, detail }: TelemetrySummary): string[] {
-  const notes = problem === null ? [] : [`telemetry was not stored completely: ${problem}`];
-  if (refused + refusedValues > 0) {
-    notes.push(`${String(refused)} telemetry samples and ${String(refusedValues)} values were refused: ${detail}`);
-  }
-  return notes;
 }
 
 function inWords(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {

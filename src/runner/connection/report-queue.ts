@@ -107,12 +107,22 @@ function bulkLength(waiting: readonly PendingReport[]): number {
 
 const REDUCED = 'simbatch_result_reduced';
 
-/** The same outcome without the members that may be too large; undefined when nothing is left to remove. */
+/**
+ * The same outcome without what may be too large or too odd: first without what the simulation left, then without what the
+ * runner measured, which an older coordinator does not know. Undefined when nothing is left to leave out.
+ */
 function reduced(report: Report, error: ApiError): Report | undefined {
-  if (report.type === 'start' || report.result === undefined || REDUCED in report.result.metadata) return undefined;
-  const { execution_time_secs, output_files } = report.result;
+  if (report.type === 'start' || report.result === undefined) return undefined;
+  const { execution_time_secs, output_files, metadata: given, telemetry_data: _, ...measured } = report.result;
+  if (REDUCED in given) {
+    if (Object.keys(measured).length === 0) return undefined;
+    return { ...report, result: { execution_time_secs, output_files, metadata: given } };
+  }
   const metadata = {
     [REDUCED]: `${error.message}; ${String(output_files.length)} output files are on the runner`,
   };
-  return { ...report, result: { execution_time_secs, output_files: output_files.slice(0, 100), metadata } };
+  return {
+    ...report,
+    result: { ...measured, execution_time_secs, output_files: output_files.slice(0, 100), metadata },
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { meets, parseCondition, type ParsedCondition } from '../../domain/condition.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { EarlyTerminationConfig } from '../../contract/types.ts';
+import type { EarlyTerminationConfig, Termination } from '../../contract/types.ts';
 
 /** The highest frequency of checks, and the one meant by a `check_frequency_hz` of 0 (as often as can be). */
 export const MAX_CHECK_FREQUENCY_HZ = 1000;
@@ -43,6 +43,9 @@ export class Watchdog {
   readonly #periodMs: number;
   readonly #onHit: (hit: ConditionHit) => void;
   #stop: (() => void) | undefined;
+  readonly #seen = new Set<string>();
+  /** True when a hit is recorded and nothing is killed for it. */
+  readonly shadow: boolean;
   #hit: ConditionHit | undefined;
   #told = false;
 
@@ -56,6 +59,7 @@ export class Watchdog {
     const usable = frequencyHz > 0 && frequencyHz <= MAX_CHECK_FREQUENCY_HZ;
     this.#periodMs = 1000 / (usable ? frequencyHz : MAX_CHECK_FREQUENCY_HZ);
     this.#onHit = onHit;
+    this.shadow = config.shadow === true;
     if (!config.enabled) return;
     for (const [index, { variable, condition, description }] of config.conditions.entries()) {
       const parsed = parseCondition(condition);
@@ -81,11 +85,22 @@ export class Watchdog {
     return this.#hit;
   }
 
+  /** The variables of conditions of which at least one number (not NaN) has come: those that were really judged. */
+  get seen(): Iterable<string> {
+    return this.#seen;
+  }
+
   /** What is to be called with every value of `variable`; undefined when no condition names it. */
   probe(variable: string): Probe | undefined {
     const rules = this.#rules.get(variable);
     if (rules === undefined) return undefined;
+    let seen = false;
     return (value, at) => {
+      // NaN meets nothing: a variable that is always NaN was never judged.
+      if (!seen && !Number.isNaN(value)) {
+        seen = true;
+        this.#seen.add(variable);
+      }
       if (this.#hit !== undefined) return;
       const met = rules.find((rule) => meets(rule, value));
       if (met === undefined) return;
@@ -107,7 +122,7 @@ export class Watchdog {
     if (this.#hit === undefined || this.#told) return;
     this.#told = true;
     this.stop();
-    this.#onHit(this.#hit);
+    if (!this.shadow) this.#onHit(this.#hit);
   }
 
   /** Ends the checks at their times. A last `check()` is the caller's, so that how a run ends does not hang on a tick. */
@@ -118,6 +133,19 @@ export class Watchdog {
 }
 
 const NS_PER_S = 1_000_000_000n;
+
+/** A hit as it is reported: `terminated_by` or, with `shadow`, `would_terminate`. */
+export function terminationOf(hit: ConditionHit): Termination {
+  const { condition, variable, value, timestampNs, description } = hit;
+  // JSON has no infinity; the error message names it.
+  return {
+    condition,
+    variable,
+    value: Number.isFinite(value) ? value : null,
+    time_s: Number(timestampNs) / Number(NS_PER_S),
+    description,
+  };
+}
 
 /** The `error_message` of a job killed for this hit. */
 export function describeHit(hit: ConditionHit): string {

@@ -6,6 +6,9 @@
 /** Distinct variables stored for one job: they become columns, and each column costs in every row group. */
 export const MAX_VARIABLES = 1000;
 
+/** Names of variables without a condition that the report of a run mentions. */
+export const MAX_SEEN_OTHERS = 32;
+
 /** UTF-8 bytes of one variable's name. */
 export const MAX_NAME_BYTES = 256;
 

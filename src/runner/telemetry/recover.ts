@@ -1,9 +1,10 @@
 /**
- * Closes the telemetry of a job whose runner was killed: what had been flushed becomes readable, at most the last
- * interval is missing. The restarted runner calls it for each job directory it finds.
+ * Makes a valid Parquet file of what a run has flushed: after a crash of its runner, where at most the last interval is missing, and
+ * as a copy while the run continues. The restarted runner calls it for each job directory it finds.
  */
-import { access, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { access, copyFile, link, mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Compression } from '../../contract/types.ts';
 import { JOURNAL_NAME, readJournal, syncDirectory } from './journal.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -56,4 +57,40 @@ export async function recoverTelemetry(directory: string): Promise<RecoveredTele
 
 async function append(file: TelemetryFile, rows: Rows, compression: Compression): Promise<void> {
   await file.append(rows.count, [...encodeRows(rows, compression)]);
+}
+
+/**
+ * Writes what the run in `directory` has flushed into the new file `path`, and returns the number of rows: 0, and no file,
+ * when nothing is flushed yet. Null when no telemetry is being written there: the run has sent none, or is over and its
+ * own file is complete.
+ * Throws the system's error when a file cannot be read or written; EEXIST when `path` exists.
+ */
+export async function copyFlushed(directory: string, path: string): Promise<number | null> {
+  const parts = await mkdtemp(join(dirname(path), '.telemetry-'));
+  try {
+    // The journal first: whatever the run adds afterwards is in the Parquet file already, or in neither copy.
+    const isWritten = await copy(join(directory, JOURNAL_NAME), join(parts, JOURNAL_NAME));
+    const journal = isWritten ? await readJournal(parts) : null;
+    if (journal === null) return null;
+    await copy(join(directory, journal.header.file), join(parts, journal.header.file));
+    const recovered = await recoverTelemetry(parts);
+    if (recovered === null) return 0;
+    // Unlike a rename, a link never replaces a file.
+    await link(recovered.location, path);
+    return recovered.rows;
+  } finally {
+    await rm(parts, { recursive: true, force: true });
+  }
+}
+
+/** Copies a file; false when it does not exist. */
+async function copy(from: string, to: string): Promise<boolean> {
+  try {
+    await access(from);
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }

@@ -34,6 +34,8 @@ export class Tally {
   refused = 0;
   /** Values left out of accepted samples. */
   refusedValues = 0;
+  /** Samples that clients gave up before sending them. */
+  lost = 0;
   /** Why the first refusal; empty when there was none. */
   detail = '';
   readonly #job: Tally | undefined;
@@ -57,6 +59,11 @@ export class Tally {
     this.refusedValues += 1;
     if (this.detail === '') this.detail = detail;
     this.#job?.refuseValue(detail);
+  }
+
+  lose(samples: number): void {
+    this.lost = Math.min(this.lost + samples, Number.MAX_SAFE_INTEGER);
+    this.#job?.lose(samples);
   }
 }
 
@@ -95,19 +102,18 @@ export class SampleReader {
     this.#read(message.length, take);
   }
 
-  /** Reads a SampleBatch. A fault inside one sample refuses that sample; a fault between samples the rest of the message. */
+  /** Reads a SampleBatch with its count of lost samples. A fault inside one sample refuses that sample; a fault between samples the rest of the message. */
   readBatch(message: Buffer, take: (sample: Sample) => void): void {
     this.#open(message);
     try {
       while (this.#at < message.length) {
         const tag = this.#varint();
-        if (tag !== ((1 << 3) | BYTES)) {
-          this.#skip(tag & 7, message.length);
-          continue;
-        }
-        const end = this.#span(message.length);
-        this.#read(end, take);
-        this.#at = end;
+        if (tag === ((1 << 3) | BYTES)) {
+          const end = this.#span(message.length);
+          this.#read(end, take);
+          this.#at = end;
+        } else if (tag === ((2 << 3) | VARINT)) this.tally.lose(this.#varint());
+        else this.#skip(tag & 7, message.length);
       }
     } catch (error) {
       if (!(error instanceof Malformed)) throw error;
@@ -233,7 +239,7 @@ export class SampleReader {
     return end;
   }
 
-  /** Tags and lengths: nothing that fits a message is above 2^31. */
+  /** Tags, lengths and counts of lost samples: at most five bytes, below 2^35. */
   #varint(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {

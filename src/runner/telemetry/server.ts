@@ -11,7 +11,8 @@ import {
 } from '@grpc/grpc-js';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../contract/types.ts';
 import { Watchdog, type ConditionHit } from './early-termination.ts';
-import { DEFAULT_LIMITS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
+import { TelemetryAccess, type PeerCheck } from './access.ts';
+import { DEFAULT_LIMITS, MAX_SEEN_OTHERS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
 import { Sample, SampleReader, Tally } from './sample.ts';
 import { TelemetryStore, type StoreSummary, type TelemetryClock } from './store.ts';
@@ -22,7 +23,14 @@ export interface TelemetryOptions {
   earlyTermination: EarlyTerminationConfig;
   /** The job's output directory. The names telemetry.parquet and telemetry.journal in it are ours. */
   directory: string;
-  /** Told once, at the check after the first sample that meets a condition, at the latest when telemetry is closed. */
+  /** The secret that clients of this run send. */
+  token: string;
+  /** Judges clients that send no token. */
+  isOwnPeer: PeerCheck;
+  /**
+   * Called once, at the check after the first sample that meets a condition, at the latest when telemetry is closed. Not
+   * called for conditions in shadow.
+   */
   onConditionMet: (hit: ConditionHit) => void;
   world: TelemetryClock;
   /** Told of every sample as it comes, before it is reduced; it is good only during the call. */
@@ -33,14 +41,20 @@ export interface TelemetryOptions {
 export interface TelemetrySummary extends StoreSummary {
   /** Samples taken, also those reduced away. */
   accepted: number;
-  /** Samples refused whole. */
+  /** Samples refused whole, and streams of strangers. */
   refused: number;
   /** Values left out of accepted samples. */
   refusedValues: number;
+  /** Samples that clients gave up before sending them. */
+  lost: number;
+  /** The variables seen: those of conditions of which a number came, then at most MAX_SEEN_OTHERS others. */
+  seen: string[];
   /** Why the first refusal; empty when there was none. */
   detail: string;
-  /** The condition that was met, if any. */
+  /** The condition that was met, if any, in shadow or not. */
   hit: ConditionHit | null;
+  /** True when nothing was killed for the hit. */
+  shadow: boolean;
 }
 
 export interface Telemetry {
@@ -49,13 +63,16 @@ export interface Telemetry {
   /** Makes what came so far survive a crash, ahead of the interval. */
   flush(): Promise<void>;
   /** What came so far. */
-  tally(): Readonly<Pick<Tally, 'accepted' | 'refused' | 'refusedValues' | 'detail'>>;
+  tally(): Readonly<Pick<Tally, 'accepted' | 'refused' | 'refusedValues' | 'lost' | 'detail'>>;
   /**
    * Takes what is still under way, judges the conditions a last time, finishes the file. Call it when the simulation has
    * ended. Never throws; a second call answers as the first.
    */
   close(): Promise<TelemetrySummary>;
 }
+
+type Read = (reader: SampleReader, message: Buffer) => void;
+type Answer = Parameters<handleClientStreamingCall<Buffer, Tally>>[1];
 
 const SERVICE = '/svc.telemetry.v1.Telemetry';
 
@@ -78,6 +95,8 @@ class JobTelemetry {
   readonly #reduction: Reduction;
   readonly #store: TelemetryStore;
   readonly #server: Server;
+  readonly #access: TelemetryAccess;
+  #port = 0;
   readonly tally = new Tally();
   readonly #sample: Sample;
   #openStreams = 0;
@@ -92,7 +111,11 @@ class JobTelemetry {
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
     const probeOf = (name: string) => this.#watchdog.probe(name);
     this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
-    this.#reduction = new Reduction(telemetry.sampling_rate_hz);
+    this.#access = new TelemetryAccess(options.token, options.isOwnPeer);
+    const capacity = Math.max(this.#limits.maxVariables, telemetry.variables.length, this.#limits.maxValuesPerSample);
+    this.#reduction = new Reduction(telemetry.sampling_rate_hz, capacity, (sample) => {
+      this.#store.add(sample);
+    });
     this.#store = new TelemetryStore({
       directory,
       compression: telemetry.storage.compression,
@@ -122,6 +145,7 @@ class JobTelemetry {
           else reject(error);
         });
       });
+      this.#port = port;
       this.#watchdog.start(this.#world);
       return `127.0.0.1:${port}`;
     } catch (error) {
@@ -144,9 +168,12 @@ class JobTelemetry {
     await this.#shutDown();
     this.#watchdog.stop();
     this.#watchdog.check();
+    this.#reduction.finish();
     const stored = await this.#store.close();
-    const { accepted, refused, refusedValues, detail } = this.tally;
-    return { ...stored, accepted, refused, refusedValues, detail, hit: this.#watchdog.hit ?? null };
+    const { accepted, refused, refusedValues, lost, detail } = this.tally;
+    const { hit = null, shadow } = this.#watchdog;
+    const seen = [...this.#watchdog.seen, ...this.#table.seen(MAX_SEEN_OTHERS)];
+    return { ...stored, accepted, refused, refusedValues, lost, detail, seen, hit, shadow };
   }
 
   /** Lets open streams end; those of a dead process end at once. */
@@ -169,30 +196,49 @@ class JobTelemetry {
       if (probe !== undefined) probe(sample.values[index] ?? NaN, sample);
     }
     this.#onSample?.(sample);
-    if (this.#reduction.keeps(sample)) this.#store.add(sample);
+    this.#reduction.take(sample);
   };
 
-  #register(method: string, read: (reader: SampleReader, message: Buffer) => void): void {
+  #register(method: string, read: Read): void {
     const handle: handleClientStreamingCall<Buffer, Tally> = (call, answer) => {
-      if (this.#openStreams >= MAX_STREAMS) {
-        answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this job are open` });
-        return;
-      }
-      this.#openStreams += 1;
-      call.once('close', () => (this.#openStreams -= 1));
-      const tally = new Tally(this.tally);
-      const reader = new SampleReader(this.#table, this.#limits, tally, this.#sample);
-      call.on('data', (message: Buffer) => {
-        read(reader, message);
-        this.#yield(call);
-      });
-      call.on('end', () => {
-        answer(null, tally);
-      });
-      // The client went away, or sent too large a message and was told so: what it had sent before is taken.
+      // The client went away, or sent too large a message and got an error for it: what it had sent before is taken.
       call.on('error', () => undefined);
+      const refusal = this.#access.byToken(call.metadata.get('authorization'));
+      if (refusal === undefined) this.#serve(call, answer, read);
+      else if (refusal !== null) this.#refuse(answer, status.UNAUTHENTICATED, refusal);
+      else {
+        void this.#access.byPeer(call.getPeer(), this.#port).then((foreign) => {
+          if (foreign === undefined) this.#serve(call, answer, read);
+          else this.#refuse(answer, status.PERMISSION_DENIED, foreign);
+        });
+      }
     };
     this.#server.register(`${SERVICE}/${method}`, handle, encodeAck, (bytes) => bytes, 'clientStream');
+  }
+
+  /** Ends the call of a stranger. Its samples are not read, so the whole stream counts as one refused sample. */
+  #refuse(answer: Answer, code: status, details: string): void {
+    this.tally.refuse(details);
+    answer({ code, details });
+  }
+
+  #serve(call: ServerReadableStream<Buffer, Tally>, answer: Answer, read: Read): void {
+    if (call.cancelled) return;
+    if (this.#openStreams >= MAX_STREAMS) {
+      answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this job are open` });
+      return;
+    }
+    this.#openStreams += 1;
+    call.once('close', () => (this.#openStreams -= 1));
+    const tally = new Tally(this.tally);
+    const reader = new SampleReader(this.#table, this.#limits, tally, this.#sample);
+    call.on('data', (message: Buffer) => {
+      read(reader, message);
+      this.#yield(call);
+    });
+    call.on('end', () => {
+      answer(null, tally);
+    });
   }
 
   /** Stops reading a stream while the disk is behind: gRPC's flow control then slows the sender. */

@@ -14,14 +14,26 @@ export interface Variable {
   bytes: Uint8Array;
   /** Index of its column, or -1 when it is not stored. */
   column: number;
-  /** Tells the watchdog, when a condition names this variable. */
+  /** Judges a value, when a condition names this variable. */
   probe: Probe | undefined;
-  /** The sampling slot of the value stored last (see reduction.ts). */
-  slot: number;
+  /** True once a value of it has come. */
+  seen: boolean;
+  /** The tick of its last value, that value and its time, and whether it waits to be stored (see reduction.ts). */
+  tick: number;
+  distance: number;
+  high: number;
+  low: number;
+  value: number;
+  waits: boolean;
+}
+
+function newVariable(name: string, bytes: Uint8Array, probe: Probe | undefined): Variable {
+  const held = { tick: -Infinity, distance: 0, high: 0, low: 0, value: 0, waits: false };
+  return { name, bytes, column: -1, probe, seen: false, ...held };
 }
 
 /** A name the batch does not want: neither stored nor watched, and not counted against any limit. */
-const UNWANTED: Variable = { name: '', bytes: new Uint8Array(), column: -1, probe: undefined, slot: 0 };
+const UNWANTED: Variable = newVariable('', new Uint8Array(), undefined);
 
 export class VariableTable {
   /** The stored names, in order of their columns. Grows as variables appear. */
@@ -48,8 +60,24 @@ export class VariableTable {
     for (const name of watched) if (!this.#known.has(latin1(name))) this.#add(name, false);
   }
 
-  /** The variable with the name in `bytes[start, end)`, or why there is none, as a sentence. */
+  /** The names of which a value has come, in order of first mention: at most `limit`, conditions' variables not among them. */
+  seen(limit: number): string[] {
+    const names: string[] = [];
+    for (const { name, seen, probe } of this.#known.values()) {
+      if (names.length === limit) break;
+      if (seen && probe === undefined) names.push(name);
+    }
+    return names;
+  }
+
+  /** The variable with the name in `bytes[start, end)`, or why there is none, as a sentence. Marks it as seen. */
   find(bytes: Buffer, start: number, end: number): Variable | string {
+    const found = this.#find(bytes, start, end);
+    if (typeof found !== 'string') found.seen = true;
+    return found;
+  }
+
+  #find(bytes: Buffer, start: number, end: number): Variable | string {
     const size = end - start;
     if (size > this.#limits.maxNameBytes) return `a name of ${size} bytes: the limit is ${this.#limits.maxNameBytes}`;
     const known = this.#known.get(bytes.toString('latin1', start, end));
@@ -68,7 +96,7 @@ export class VariableTable {
   #add(name: string, stored: boolean): Variable {
     const key = latin1(name);
     const bytes = Buffer.from(name, 'utf8');
-    const variable = this.#known.get(key) ?? { name, bytes, column: -1, probe: this.#probeOf(name), slot: -Infinity };
+    const variable = this.#known.get(key) ?? newVariable(name, bytes, this.#probeOf(name));
     if (stored && variable.column < 0) variable.column = this.columns.push(name) - 1;
     this.#known.set(key, variable);
     return variable;

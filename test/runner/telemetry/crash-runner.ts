@@ -11,6 +11,8 @@ const telemetry = await startTelemetry({
   }),
   earlyTermination: { enabled: false, check_frequency_hz: 1, conditions: [] },
   directory: process.argv[2] ?? '',
+  token: 'not sent',
+  isOwnPeer: async () => true,
   onConditionMet: () => undefined,
   world: timers,
   limits: process.argv[3] === 'small' ? { rowGroupValues: 3000, rowGroupRows: 1500, rowGroupValuesAtFlush: 600 } : {},

@@ -140,8 +140,11 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
       accepted: 0,
       refused: 0,
       refusedValues: 0,
+      lost: 0,
       detail: '',
+      seen: [],
       hit: null,
+      shadow: false,
     });
     expect(await telemetry.close()).to.equal(summary);
     expect(readdirSync(directory)).to.deep.equal([]);
@@ -175,6 +178,42 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
       description: 'below ground',
     };
     expect([hits, hit, location]).to.deep.equal([[expected], expected, null]);
+  });
+
+  it('in shadow a hit is recorded and nothing is ended', async () => {
+    const { telemetry, client, hits } = await start({
+      earlyTermination: { ...conditions(['x', '> 1', 'large']), shadow: true },
+    });
+    await send((done) => client.Stream(done), [{ timestamp_ns: 5, values: { x: 2 } }]);
+    const { hit, shadow } = await telemetry.close();
+    expect(hit).to.deep.equal({ condition: '> 1', variable: 'x', value: 2, timestampNs: 5n, description: 'large' });
+    expect([shadow, hits]).to.deep.equal([true, []]);
+  });
+
+  it('reports the variables that were seen: of conditions only those of which a number came', async () => {
+    const { telemetry, client } = await start({
+      telemetry: telemetryConfig({ variables: ['y', 'never'] }),
+      earlyTermination: conditions(['x', '> 1', ''], ['silent', '> 1', ''], ['nan', '> 1', '']),
+    });
+    await send((done) => client.Stream(done), [{ values: { y: 1, x: 0, nan: NaN, unwanted: 3 } }]);
+    expect((await telemetry.close()).seen).to.deep.equal(['x', 'y']);
+  });
+
+  it('mentions at most 32 variables without a condition', async () => {
+    const { telemetry, client } = await start();
+    const values = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`v${i}`, i]));
+    await send((done) => client.Stream(done), [{ values }]);
+    expect((await telemetry.close()).seen).to.have.length(32);
+  });
+
+  it('adds up the samples that clients lost', async () => {
+    const { telemetry, client } = await start();
+    const ack = await send(
+      (done) => client.StreamBatch(done),
+      [{ samples: [{ values: { x: 1 } }], lost: 326_000 }, { lost: 3 }],
+    );
+    expect(ack).to.include({ accepted: 1, refused: 0 });
+    expect(await telemetry.close()).to.include({ accepted: 1, lost: 326_003 });
   });
 
   it('judges a last time when it is closed, however low the frequency', async () => {

@@ -5,7 +5,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { credentials, loadPackageDefinition, type ClientWritableStream, type ServiceError } from '@grpc/grpc-js';
+import {
+  credentials,
+  loadPackageDefinition,
+  type ClientWritableStream,
+  type Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { expect } from 'chai';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -26,6 +32,7 @@ type Call = ClientWritableStream<unknown>;
 type Callback = (error: ServiceError | null, ack: Ack) => void;
 interface TelemetryClient {
   Stream(callback: Callback): Call;
+  Stream(metadata: Metadata, callback: Callback): Call;
   StreamBatch(callback: Callback): Call;
   makeClientStreamRequest(
     path: string,
@@ -119,6 +126,8 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
     telemetry: telemetryConfig(),
     earlyTermination: { enabled: false, check_frequency_hz: 1, conditions: [] },
     directory,
+    token: 'not sent',
+    isOwnPeer: async () => true,
     onConditionMet: (hit) => hits.push(hit),
     world: timers,
     ...changes,
