@@ -51,6 +51,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/runs/replay.ts')).replayCommand(),
   },
   {
+    name: 'telemetry',
+    group: SERVE,
+    summary: 'copy the samples of a running run into a Parquet file',
+    load: async () => (await import('./commands/runs/telemetry.ts')).telemetryCommand(),
+  },
+  {
     name: 'backup',
     group: SERVE,
     summary: 'copy all data of a running coordinator into a file',

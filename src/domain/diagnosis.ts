@@ -17,8 +17,11 @@ export interface Situation {
   runners: readonly Runner[];
 }
 
-/** `blocked`: no pending run starts until an operator or the submitter acts; `waiting`: it starts by itself; `fine`: it runs. */
-export type Severity = 'blocked' | 'waiting' | 'fine';
+/**
+ * `doubtful`: the results cannot be trusted as they are; `blocked`: no pending run starts until an operator or the submitter
+ * acts; `waiting`: it starts by itself; `fine`: it runs.
+ */
+export type Severity = 'doubtful' | 'blocked' | 'waiting' | 'fine';
 
 export interface Finding {
   /** kebab-case, stable. */
@@ -28,6 +31,8 @@ export interface Finding {
   reason: string;
   /** An action that removes the cause, where there is one. */
   remedy?: string;
+  /** How many runs, variables or the like it is about. */
+  count?: number;
 }
 
 /** Returns the findings, the decisive one first; none for a batch that has ended. */

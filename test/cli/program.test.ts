@@ -210,6 +210,16 @@ describe('cli: the program', function () {
       expect(code).to.equal(0);
     });
 
+    it('telemetry of a directory without any says what that means', async () => {
+      const { code, err } = await simbatch(['telemetry', '.', 'flushed.parquet']);
+      expect([code, err]).to.deep.equal([
+        66,
+        'simbatch: no telemetry is being written in .: the run has sent none, or is over; then read its telemetry.parquet\n',
+      ]);
+      expect((await simbatch(['telemetry', 'absent', 'flushed.parquet'])).code).to.equal(66);
+      expect((await simbatch(['telemetry', '.', 'small.yaml'])).err).to.match(/cannot write small.yaml: it exists/);
+    });
+
     it('completes the values of options', async () => {
       for (const command of ['studies', 'batches', 'runs', 'jobs']) {
         const { out } = await simbatch(['complete', '--', command, '--status', '']);
@@ -314,6 +324,32 @@ describe('cli: the program', function () {
       expect((await simbatch(['cancel', batch], env)).code).to.equal(75);
       expect((await simbatch(['resume', 'r'], env)).out).to.equal('r is Idle\n');
       expect((await simbatch(['job', 'latest/99'], env)).code).to.equal(66);
+      runner.kill('SIGTERM');
+      await once(runner, 'exit');
+    });
+
+    it('says that a limit was never checked, and exits with 3 under --strict', async () => {
+      const limit =
+        "{ enabled: true, check_frequency_hz: 10, conditions: [{ variable: altitude, condition: '< 0', description: '' }] }";
+      const limited = SMALL.replace('{ enabled: false, check_frequency_hz: 1, conditions: [] }', limit);
+      writeFileSync(file('limited.yaml'), limited.replace('runs: 4', 'runs: 1'));
+      const runner = start(['runner', '--runner-id', 'q', '--entrypoint', 'toy.mjs', '--output-root', 'out-2'], env);
+      const watched = await simbatch(['submit', 'limited.yaml', '--watch', '--strict'], env);
+      expect(watched.out).to.match(
+        /Completed - 1 Completed[^]*DOUBTFUL: the limit on "altitude" was never checked: none of 1 run sent a number of it\n {2}-> send/,
+      );
+      expect(watched.code).to.equal(3);
+      expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);
+      const status = await simbatch(['status', 'latest', '--strict'], env);
+      expect([status.code, status.out.includes('DOUBTFUL: no telemetry came from 1 run')]).to.deep.equal([3, true]);
+      const { findings, telemetry } = JSON.parse((await simbatch(['status', 'latest', '-o', 'json'], env)).out) as {
+        findings: { code: string }[];
+        telemetry: object;
+      };
+      expect(findings.map(({ code }) => code)).to.deep.equal(['condition-never-seen', 'telemetry-absent']);
+      expect(telemetry).to.include({ reported_runs: 1, silent_runs: 1 });
+      expect((await simbatch(['status', '--strict'], env)).code).to.equal(64);
+      expect((await simbatch(['job', 'latest/0'], env)).out).to.match(/^ *samples +0$/m);
       runner.kill('SIGTERM');
       await once(runner, 'exit');
     });

@@ -120,6 +120,24 @@ function outcome(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot
   return { after: actor.getSnapshot(), facts };
 }
 
+describe('machines/batch: telemetry of its runs', () => {
+  it('counts each ended run once, in the change that ends it', () => {
+    const telemetry = { samples: 0, lost: 3, judged: ['a'], wouldTerminate: false };
+    const ended = { ...changeOf(0, 'R', 'D'), telemetry } as JobChange;
+    const { after } = outcome(batchOf('Running', 'RR'), { type: 'JOBS_CHANGED', changes: [ended], now: NOW });
+    expect(after.context.telemetry).to.deep.equal({
+      reported: 1,
+      silent: 1,
+      lossy: 1,
+      lost: 3,
+      wouldTerminate: 0,
+      judged: [{ variable: 'a', runs: 1 }],
+    });
+    const last = outcome(after, { type: 'JOBS_CHANGED', changes: [changeOf(1, 'R', 'D')], now: NOW }).after;
+    expect(last.context.telemetry).to.equal(after.context.telemetry);
+  });
+});
+
 // Three runs where the cursor matters, two otherwise.
 const TABLE = `
   # state   runs | changes     | state     runs | facts

@@ -24,6 +24,8 @@ interface Disked {
   jobs: Map<string, JobState>;
   requeue: Set<string>;
   results: Set<string>;
+  /** Batch -> results with the telemetry that a runner reported. */
+  reported: Map<string, number>;
 }
 
 /** The state that is kept from one check to the next. */
@@ -56,7 +58,12 @@ export function checkDisk(disk: Disk, memory: Memory): void {
     jobs.set(id, state);
   }
   const ids = (kind: KeyKind): Set<string> => new Set([...recordsOf(disk, kind)].map(([id]) => id));
-  const all: Disked = { batches, jobs, requeue: ids('requeue'), results: ids('result') };
+  const all: Disked = { batches, jobs, requeue: ids('requeue'), results: ids('result'), reported: new Map() };
+  for (const [id, record] of recordsOf(disk, 'result')) {
+    if (!record.includes('"telemetry":')) continue;
+    const batchId = batchIdOf(id);
+    all.reported.set(batchId, (all.reported.get(batchId) ?? 0) + 1);
+  }
   for (const batch of batches.values()) checkBatch(batch, all);
   checkHolders(disk, all);
   for (const [id, { value }] of jobs) checkJob(id, value, all);
@@ -87,7 +94,7 @@ function checkJob(id: string, value: string, { requeue, results }: Disked): void
   insist(results.has(id) === hasResult, () => `job ${id} is ${value}; its result ${results.has(id)}`);
 }
 
-function checkBatch({ value, context: c }: BatchState, { jobs }: Disked): void {
+function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Disked): void {
   const own = [...jobs].filter(([id]) => batchIdOf(id) === c.batchId);
   const count = (status: string): number => own.filter(([, it]) => it.value === status).length;
   const untouched = c.totalJobs - own.length;
@@ -102,9 +109,14 @@ function checkBatch({ value, context: c }: BatchState, { jobs }: Disked): void {
     untouched: c.cancelRequested ? 0 : untouched,
   };
   for (const [name, counted] of Object.entries(expected)) {
-    const kept = name === 'untouched' ? untouchedRuns(c) : c[name as keyof BatchContext];
+    const kept = name === 'untouched' ? untouchedRuns(c) : c[name as keyof BatchContext & keyof typeof expected];
     insist(kept === counted, () => `batch ${c.batchId}: ${name} is ${String(kept)}, a recount gives ${counted}`);
   }
+  const { reported: runs = 0, lost = 0 } = c.telemetry ?? {};
+  const counted = reported.get(c.batchId) ?? 0;
+  insist(runs === counted, () => `batch ${c.batchId} counts telemetry of ${runs} runs, and ${counted} results have it`);
+  // Each of these runs reports two lost samples.
+  insist(lost === 2 * counted, () => `batch ${c.batchId} counts ${lost} lost samples of ${counted} runs`);
   const sum = pendingRuns(c) + c.claimed + c.running + c.completed + c.failed + c.timedOut + c.cancelled;
   insist(sum === c.totalJobs, () => `batch ${c.batchId} has ${c.totalJobs} jobs and counts ${sum}`);
   const isOver = pendingRuns(c) + c.claimed + c.running === 0;

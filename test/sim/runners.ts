@@ -3,10 +3,12 @@ import { jobId } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { AttemptRef, ClaimResponse, Report } from '../../src/contract/types.ts';
-import { RESULT } from '../support/scene.ts';
+import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
 import { SimSpool, type Outcome } from './spool.ts';
 import type { Stage } from './scenario.ts';
+
+const RESULT = { ...PLAIN, telemetry: { seen: ['altitude'], samples: 9, lost: 2, refused: 0 } };
 
 interface Task extends AttemptRef {
   isStarted: boolean;

@@ -20,7 +20,7 @@ import type {
 import type { RunnerFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
-import { jobsByStatus, toBatch, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
+import { jobsByStatus, toBatch, toBatchTelemetry, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -110,6 +110,7 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   };
   const minutes = minutesLeft(remaining, rate);
   if (minutes !== undefined) response.estimated_completion_time_mins = minutes;
+  if (c.telemetry !== undefined) response.telemetry = toBatchTelemetry(c.telemetry);
   return response;
 }
 

@@ -16,7 +16,9 @@ import type {
   StartRequest,
   Uuid,
 } from '../../contract/types.ts';
+import { conditionVariables } from '../../domain/limit-findings.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
+import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
 import type { ReportJudgement } from '../api.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
@@ -37,7 +39,7 @@ export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailReq
 
 function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   return core.turns.run(report.type, (turn) => {
-    const job = judge(turn, runnerId, report);
+    const job = judge(core, turn, runnerId, report);
     const batch = batchOrThrow(turn, batchIdOf(report.job_id));
     return toJob(job, core.studyCache.of(batch.context));
   });
@@ -47,13 +49,13 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
 export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
   return core.turns.run('reports', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
-    return request.reports.map((report) => judgementOf(turn, runnerId, report));
+    return request.reports.map((report) => judgementOf(core, turn, runnerId, report));
   });
 }
 
-function judgementOf(turn: Turn, runnerId: string, report: Report): ReportJudgement {
+function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): ReportJudgement {
   try {
-    return { job_id: report.job_id, status: judge(turn, runnerId, report).value };
+    return { job_id: report.job_id, status: judge(core, turn, runnerId, report).value };
   } catch (error) {
     // A refusal has changed nothing. Any other error fails the whole turn.
     if (!(error instanceof SimbatchError)) throw error;
@@ -62,10 +64,10 @@ function judgementOf(turn: Turn, runnerId: string, report: Report): ReportJudgem
 }
 
 /** Applies a report, recognizes a repeat, or refuses it. */
-function judge(turn: Turn, runnerId: string, report: Report): JobState {
+function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
-  const event = eventOf(report, runnerId, turn.now);
+  const event = eventOf(report, runnerId, turn.now, telemetryOf(core, turn, report));
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
@@ -78,16 +80,32 @@ function judge(turn: Turn, runnerId: string, report: Report): JobState {
   return after;
 }
 
-function eventOf(report: Report, runnerId: string, now: number): JobEvent {
+function eventOf(report: Report, runnerId: string, now: number, telemetry: RunTelemetry | undefined): JobEvent {
   const { attempt } = report;
+  const measured = telemetry === undefined ? {} : { telemetry };
   switch (report.type) {
     case 'start':
       return { type: 'START', runnerId, attempt, now };
     case 'complete':
-      return { type: 'COMPLETE', runnerId, attempt, now };
+      return { type: 'COMPLETE', runnerId, attempt, ...measured, now };
     case 'fail':
-      return { type: 'FAIL', runnerId, attempt, reason: report.reason, message: report.error_message, now };
+      return {
+        type: 'FAIL',
+        runnerId,
+        attempt,
+        reason: report.reason,
+        message: report.error_message,
+        ...measured,
+        now,
+      };
   }
+}
+
+/** The telemetry of the run as its batch counts it; undefined when the runner did not report it. */
+function telemetryOf(core: Core, turn: Turn, report: Report): RunTelemetry | undefined {
+  if (report.type === 'start' || report.result?.telemetry === undefined) return undefined;
+  const { submission } = core.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
+  return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
 }
 
 function resultOf(report: Report, executionMs: number): JobResult | undefined {

@@ -1,7 +1,7 @@
 /** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
 import { untouchedRuns } from '../../../machines/batch.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { JobStatus } from '../../contract/types.ts';
+import type { JobResult, JobStatus } from '../../contract/types.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import type { EngineView } from '../storage/engine.ts';
@@ -47,12 +47,14 @@ async function recountBatch(
   let cancelledAhead = 0;
   let orphans = 0;
   let next = 0;
+  let reported = 0;
   for await (const run of runs) {
     if (batch === undefined) {
       orphans += 1;
       continue;
     }
     const status = recountRun(run, batch, held, report);
+    if (run.result !== undefined && hasTelemetry(run.result)) reported += 1;
     if (status === undefined) continue;
     counts.set(status, (counts.get(status) ?? 0) + 1);
     const runId = runIdOf(run.jobId);
@@ -86,12 +88,18 @@ async function recountBatch(
       ofRecords + (status === 'Cancelled' ? derived : 0) + (status === 'Pending' ? untouchedRuns(context) : 0);
     if (found !== counted) report(`batch ${batchId} counts ${counted} ${status} runs, and its records have ${found}`);
   }
+  const { reported: counted = 0 } = context.telemetry ?? {};
+  if (reported !== counted) {
+    report(`batch ${batchId} counts the telemetry of ${counted} runs, and its results have that of ${reported}`);
+  }
   if (cancelledAhead !== context.cancelledAhead) {
     report(
       `batch ${batchId} counts ${context.cancelledAhead} runs cancelled ahead, and its records have ${cancelledAhead}`,
     );
   }
 }
+
+const hasTelemetry = (result: string): boolean => (JSON.parse(result) as JobResult).telemetry !== undefined;
 
 /** Runs below the cursor have a record, unless they were cancelled with their batch. */
 function reportLost({ context }: BatchState, from: number, to: number, report: (fault: string) => void): void {

@@ -4,7 +4,8 @@
  */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
-import type { BatchStatus, JobRecord, JobStatus, Uuid } from '../../contract/types.ts';
+import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
+import type { BatchStatus, JobRecord, JobResult, JobStatus, TelemetryTally, Uuid } from '../../contract/types.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { reportedResult } from '../resources/to-resource.ts';
@@ -30,6 +31,9 @@ export class BatchRepair {
     Timeout: 0,
     Cancelled: 0,
   };
+  /** The variables of the study's conditions. */
+  readonly #limits: readonly string[];
+  #telemetry: TelemetryTally | undefined;
   #expected = 0;
   #next: number;
   /** Run ids of records that are Cancelled, from the cursor on. */
@@ -37,8 +41,9 @@ export class BatchRepair {
   /** Jobs that a runner still holds. */
   readonly held = new Set<Uuid>();
 
-  constructor(batch: BatchState, now: number, report: (lost: string) => void) {
+  constructor(batch: BatchState, limits: readonly string[], now: number, report: (lost: string) => void) {
     this.#batch = batch;
+    this.#limits = limits;
     this.#now = now;
     this.#report = report;
     this.#next = batch.context.next;
@@ -53,6 +58,10 @@ export class BatchRepair {
     const record = this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
     this.#count(runId, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
+    if (hasResult(record.value) && result !== undefined) {
+      const telemetry = runTelemetry(JSON.parse(result) as JobResult, this.#limits);
+      if (telemetry !== undefined) this.#telemetry = addRun(this.#telemetry, telemetry);
+    }
     if (hasResult(record.value)) changes.push([keys.result(jobId), result ?? failure(jobId, record.error ?? LOST)]);
     if (record.value === 'Pending') {
       const lastRunner = record.attempts.at(-1)?.runner ?? '';
@@ -145,6 +154,8 @@ export class BatchRepair {
       failed: counts.Failed,
       timedOut: counts.Timeout,
       cancelled: counts.Cancelled + (context.cancelRequested ? context.totalJobs - records : 0),
+      // Equal tallies may differ in the order of their variables; the stored one stays then.
+      telemetry: this.#telemetry?.reported === context.telemetry?.reported ? context.telemetry : this.#telemetry,
     };
     this.#reportCounters(repaired);
     const status = statusOf(value, repaired);
@@ -168,10 +179,12 @@ export class BatchRepair {
       'failed',
       'timedOut',
       'cancelled',
-    ];
-    const changed = (names as (keyof BatchContext)[]).filter((name) => repaired[name] !== context[name]);
-    if (changed.length === 0) return;
+    ] as const;
+    const changed = names.filter((name) => repaired[name] !== context[name]);
     const shown = changed.map((name) => `${name} ${String(context[name])} -> ${String(repaired[name])}`);
+    const [before, after] = [context, repaired].map(({ telemetry }) => telemetry?.reported ?? 0);
+    if (before !== after) shown.push(`runs with telemetry ${String(before)} -> ${String(after)}`);
+    if (shown.length === 0) return;
     this.#report(`batch ${context.batchId}: its counters follow the records that are left: ${shown.join(', ')}`);
   }
 }

@@ -14,6 +14,8 @@ import { verifyFiles, type VerifiedFiles } from '../storage/integrity/verify-fil
 import { allOf, idOf, keys, type KeyKind } from '../storage/keys.ts';
 import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
 import type { Store } from '../storage/store.ts';
+import { conditionVariables } from '../../domain/limit-findings.ts';
+import { decodeSubmission } from '../resources/study-cache.ts';
 import { unrepairable } from './unrepairable.ts';
 import { cloneFiles } from './clone.ts';
 import { joinRecords, type BatchRecords } from './join-records.ts';
@@ -150,7 +152,8 @@ class Repair {
       );
       return;
     }
-    const repair = new BatchRepair(decodeBatch(batch), this.#now, (it) => this.#report.findings.push(it));
+    const limits = conditionVariables(decodeSubmission(submission).submission.config.early_termination);
+    const repair = new BatchRepair(decodeBatch(batch), limits, this.#now, (it) => this.#report.findings.push(it));
     for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);

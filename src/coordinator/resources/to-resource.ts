@@ -6,12 +6,14 @@ import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../contract/records/members.ts'
 import type {
   Attempt,
   Batch,
+  BatchTelemetry,
   Job,
   JobHistory,
   JobResult,
   JobStatus,
   ReportedResult,
   Runner,
+  TelemetryTally,
   Timestamp,
 } from '../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
@@ -86,6 +88,18 @@ export function jobsByStatus({ context: c }: BatchState): Record<JobStatus, numb
   };
 }
 
+/** The counts of a batch's telemetry. */
+export function toBatchTelemetry(tally: TelemetryTally): BatchTelemetry {
+  return {
+    reported_runs: tally.reported,
+    silent_runs: tally.silent,
+    lossy_runs: tally.lossy,
+    samples_lost: tally.lost,
+    would_terminate_runs: tally.wouldTerminate,
+    judged: tally.judged.map(({ variable, runs }) => ({ variable, runs })),
+  };
+}
+
 export function toRunner({ value, context: c }: RunnerState): Runner {
   const runner: Runner = {
     id: c.runnerId,
@@ -119,5 +133,9 @@ export function reportedResult(
     metadata: reported?.metadata ?? {},
     error_message: error,
     telemetry_data: reported?.telemetry_data ?? null,
+    ...(reported?.execution_secs !== undefined && { execution_secs: reported.execution_secs }),
+    ...(reported?.telemetry !== undefined && { telemetry: reported.telemetry }),
+    ...(reported?.terminated_by !== undefined && { terminated_by: reported.terminated_by }),
+    ...(reported?.would_terminate !== undefined && { would_terminate: reported.would_terminate }),
   };
 }

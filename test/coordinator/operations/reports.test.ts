@@ -63,6 +63,46 @@ describe('coordinator/operations/reports', () => {
     expect((await scene.api.batch(batch)).batch.failed_jobs).to.equal(3);
   });
 
+  it('keep what the runner measured, and count each run once in the telemetry of its batch', async () => {
+    await scene.api.cancelBatch(batch);
+    const limited = await scene.submit({
+      runs: 3,
+      maxRetries: 1,
+      config: {
+        early_termination: {
+          enabled: true,
+          conditions: ['altitude', 'speed'].map((variable) => ({ variable, condition: '< 0', description: '' })),
+        },
+      },
+    });
+    const measured = {
+      execution_secs: 1.25,
+      telemetry: { seen: ['altitude', 'other'], samples: 400_000, lost: 326_000, refused: 1 },
+      would_terminate: { condition: '< 0', variable: 'altitude', value: null, time_s: 0.5, description: '' },
+    };
+    const report = { runner_id: 'a', attempt: 1, result: { ...RESULT, ...measured } };
+    await scene.running(limited, 0, 'a');
+    await scene.api.complete(jobId(limited, 0), report);
+    // A repeat, since the first reply may have been lost.
+    await scene.api.complete(jobId(limited, 0), report);
+    // An attempt that is tried again ends no run.
+    await scene.running(limited, 1, 'a');
+    await scene.api.fail(jobId(limited, 1), { ...report, reason: 'exit', error_message: 'broke' });
+    expect(await scene.api.jobResult(jobId(limited, 0))).to.deep.include({ ...RESULT, ...measured });
+    const expected = {
+      reported_runs: 1,
+      silent_runs: 0,
+      lossy_runs: 1,
+      samples_lost: 326_000,
+      would_terminate_runs: 1,
+      judged: [{ variable: 'altitude', runs: 1 }],
+    };
+    expect((await scene.api.batch(limited)).telemetry).to.deep.equal(expected);
+    await scene.restart();
+    expect((await scene.api.batch(limited)).telemetry).to.deep.equal(expected);
+    expect(await scene.api.batch(batch)).to.not.have.property('telemetry');
+  });
+
   it('are refused without a change when they are not of the current attempt', async () => {
     await scene.claim('a');
     await scene.start(batch, 0, 'a');

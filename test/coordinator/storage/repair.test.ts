@@ -181,6 +181,16 @@ describe('coordinator/repair', () => {
       /counts 18 Completed runs, and its records have 19/,
       /its counters follow the records that are left: completed 18 -> 19/,
     ],
+    [
+      'a count of telemetry that is wrong',
+      (get) => {
+        const key = `!result!${jobId(completed, 5)}`;
+        const telemetry = { seen: [], samples: 3, lost: 1, refused: 0 };
+        return [[key, seal(key, JSON.stringify({ ...(JSON.parse(get(key)) as object), telemetry }))]];
+      },
+      /counts the telemetry of 0 runs, and its results have that of 1/,
+      /its counters follow the records that are left: runs with telemetry 0 -> 1/,
+    ],
     ['a missing index record', () => [[`!open!${running}`, null]], /its index record of open batches is missing/, /^$/],
     [
       'a job that a runner holds and that has ended',

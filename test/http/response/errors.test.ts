@@ -32,8 +32,21 @@ describe('http/response/problem', () => {
     attempt: 1,
     result: { execution_time_secs: 1, output_files: [], metadata: {} },
   });
+  const withTelemetry = (telemetry: object): string =>
+    JSON.stringify({
+      runner_id: 'r1',
+      attempt: 1,
+      result: { execution_time_secs: 1, output_files: [], metadata: {}, telemetry },
+    });
+  const counts = { seen: [], samples: 0, lost: 0, refused: 0 };
+  const manyNames = withTelemetry({ ...counts, seen: Array.from({ length: 1033 }, (_, i) => `v${i}`) });
+  const longName = withTelemetry({ ...counts, seen: ['v'.repeat(257)] });
+  const hugeCount = withTelemetry({ ...counts, lost: 2 ** 60 });
   // method, path, headers, body -> status, code, detail
   const table: [string, string, Record<string, string>, string, number, string, RegExp][] = [
+    ['POST', `/jobs/${JOB_ID}/complete`, JSON_TYPE, manyNames, 422, 'invalid-request', /1032/],
+    ['POST', `/jobs/${JOB_ID}/complete`, JSON_TYPE, longName, 422, 'invalid-request', /256/],
+    ['POST', `/jobs/${JOB_ID}/complete`, JSON_TYPE, hugeCount, 422, 'invalid-request', /lost/],
     ['GET', '/nothing', {}, '', 404, 'not-found', /nothing at \/nothing/],
     ['GET', '/jobs/', {}, '', 404, 'not-found', /\/jobs\//],
     ['GET', '/JOBS', {}, '', 404, 'not-found', /JOBS/],

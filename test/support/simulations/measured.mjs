@@ -1,8 +1,10 @@
 // A simulation that sends telemetry with the Node client: MEASURE selects the mode, SAMPLES the number.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run as open } from '../../../clients/node/index.js';
 
+// Before the run is opened, as it reads the environment then.
+if (process.env.MEASURE === 'plain') delete process.env.SVC_TELEMETRY_TOKEN;
 const run = open();
 const count = Number(process.env.SAMPLES ?? 1000);
 
@@ -25,6 +27,14 @@ const measures = {
     for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
     writeFileSync(join(run.outputDir, 'pids.json'), JSON.stringify([process.pid]));
     setInterval(() => existsSync('/'), 1000);
+  },
+  // Sends without the token, as a plain gRPC client does, once the file `url` with its telemetry's address is gone.
+  plain() {
+    const file = join(run.outputDir, 'url');
+    writeFileSync(`${file}.part`, process.env.SVC_TELEMETRY_URL);
+    renameSync(`${file}.part`, file);
+    while (existsSync(file)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });
   },
   // Everything has been sent when an uncatchable signal kills it.
   shot() {

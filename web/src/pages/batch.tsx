@@ -14,6 +14,7 @@ import { BatchPlots } from './batch-plots.tsx';
 import { BatchRuns } from './batch-runs.tsx';
 import { BatchStudy } from './batch-study.tsx';
 import { CancelBatch } from './batches.tsx';
+import { LimitBanner } from './limit-banner.tsx';
 import { Stat } from './runners.tsx';
 
 const TABS = [
@@ -36,6 +37,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
   return (
     <>
       <BatchHead progress={progress} table={table} />
+      <LimitBanner progress={progress} />
       <StatusBar batchId={batchId} counts={progress.jobs_by_status} large />
       <StatusLegend
         batchId={batchId}

@@ -1,7 +1,15 @@
 /** `simbatch run`: shows one run with its parameters, attempts and result. */
 import type { Command } from 'commander';
 import { ApiError, type Client } from '../../../client/client.ts';
-import type { Attempt, Job, JobHistory, JobResult, Uuid } from '../../../contract/types.ts';
+import type {
+  Attempt,
+  Job,
+  JobHistory,
+  JobResult,
+  TelemetryCounts,
+  Termination,
+  Uuid,
+} from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, printable } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
@@ -85,7 +93,7 @@ function attemptLines(history: JobHistory): string {
 }
 
 function resultLines(result: JobResult): string {
-  const { success, execution_time_secs, metadata, output_files, telemetry_data } = result;
+  const { success, execution_time_secs, metadata, output_files, telemetry, telemetry_data, would_terminate } = result;
   const values = Object.entries(metadata).map(([name, value]): [string, string] => [
     printable(name),
     typeof value === 'number' ? formatNumber(value, 10) : typeof value === 'string' ? value : JSON.stringify(value),
@@ -95,6 +103,16 @@ function resultLines(result: JobResult): string {
     ['ran', formatDuration(execution_time_secs)],
     ...values,
     ['telemetry', telemetry_data ?? undefined],
+    ['samples', telemetry === undefined ? undefined : countsOf(telemetry)],
+    ['would have ended', would_terminate === undefined ? undefined : hitOf(would_terminate)],
     ...output_files.map((file): [string, string] => ['file', file]),
   ]);
 }
+
+function countsOf({ samples, lost, refused, seen }: TelemetryCounts): string {
+  const counts = [`${samples}`, ...(lost > 0 ? [`${lost} lost`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
+  return `${counts.join(', ')}${seen.length === 0 ? '' : ` (${printable(seen.join(', '))})`}`;
+}
+
+const hitOf = ({ variable, condition, value, time_s }: Termination): string =>
+  printable(`${variable} ${condition}: ${value === null ? 'infinite' : value} at ${time_s} s`);

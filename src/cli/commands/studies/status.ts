@@ -3,12 +3,15 @@ import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { doneOf, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs } from '../../terminal/table.ts';
-import { findReasons, reasonLines } from '../../study/diagnose.ts';
+import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
+import type { WatchFlags } from './watch.ts';
 
 /** Most open studies that are explained one by one; further ones are only counted. */
 const MAX_EXPLAINED = 20;
@@ -16,16 +19,20 @@ const MAX_EXPLAINED = 20;
 export function statusCommand(): Command {
   return clientCommand('status', 'show the progress of a study, or of all, and why it is not running')
     .argument('[batch]', BATCH_ARGUMENT)
-    .action(async (reference: string | undefined, flags: ClientFlags) => {
+    .option('--strict', 'with a batch: exit with 3 when its limits were not really checked')
+    .action(async (reference: string | undefined, flags: WatchFlags) => {
+      if (flags.strict === true && reference === undefined)
+        throw new Failure(EXIT.usage, '--strict is for one batch: name it');
       const client = await connect(flags);
       return reference === undefined ? showAll(client, flags) : showBatch(client, reference, flags);
     });
 }
 
-async function showBatch(client: Client, reference: string, flags: ClientFlags): Promise<void> {
+async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
   const status = await client.batch(await resolveBatch(client, reference));
   const { runners } = await client.runners();
   const findings = await findReasons(client, status, runners);
+  if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   if (flags.output === 'json') return writeJson({ ...status, findings });
   await writeLine(renderPairs(batchPairs(status)));
   for (const line of reasonLines(findings)) await writeLine(line);

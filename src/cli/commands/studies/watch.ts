@@ -8,7 +8,8 @@ import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { follow, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { findReasons, reasonLines } from '../../study/diagnose.ts';
+import type { Finding } from '../../../domain/diagnosis.ts';
+import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
 
 export interface WatchFlags extends ClientFlags {
   strict?: boolean;
@@ -17,7 +18,7 @@ export interface WatchFlags extends ClientFlags {
 export function watchCommand(): Command {
   return clientCommand('watch', 'follow a batch to its end')
     .argument('<batch>', BATCH_ARGUMENT)
-    .option('--strict', 'exit with 3 when the study is Completed but runs failed')
+    .option('--strict', 'exit with 3 when the study is Completed but runs failed or its limits were not really checked')
     .action(async (reference: string, flags: WatchFlags) => {
       const client = await connect(flags);
       process.exitCode = await watchBatch(client, await resolveBatch(client, reference), flags);
@@ -33,9 +34,10 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
   try {
     await explainDelay(client, batchId);
     const status = await follow(client, batchId, interrupted.signal);
-    if (flags.output === 'json') await writeJson(status);
-    else for (const line of endLines(status)) await writeLine(line);
-    return exitCodeOf(status, flags.strict ?? false);
+    const doubts = (await findReasons(client, status, [])).filter(isDoubtful);
+    if (flags.output === 'json') await writeJson({ ...status, findings: doubts });
+    else for (const line of [...endLines(status), ...reasonLines(doubts)]) await writeLine(line);
+    return exitCodeOf(status, doubts, flags.strict ?? false);
   } finally {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
@@ -60,7 +62,7 @@ export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse)
   return lines;
 }
 
-export function exitCodeOf({ batch }: BatchStatusResponse, strict: boolean): ExitCode {
+export function exitCodeOf({ batch }: BatchStatusResponse, doubts: readonly Finding[], strict: boolean): ExitCode {
   if (batch.status === 'Failed' || batch.status === 'Cancelled') return EXIT.studyFailed;
-  return strict && batch.failed_jobs > 0 ? EXIT.runsFailed : EXIT.ok;
+  return strict && (batch.failed_jobs > 0 || doubts.length > 0) ? EXIT.runsFailed : EXIT.ok;
 }

@@ -1,0 +1,103 @@
+/** Findings about limits that were not really checked: one row per situation. */
+import { expect } from 'chai';
+import type { BatchTelemetry } from '../../src/contract/types.ts';
+import { conditionVariables, limitFindings, type LimitSituation } from '../../src/domain/limit-findings.ts';
+
+const NO_JOBS = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
+
+function limits(...variables: string[]): LimitSituation['earlyTermination'] {
+  const conditions = variables.map((variable) => ({ variable, condition: '< 0', description: '' }));
+  return { enabled: true, check_frequency_hz: 10, conditions };
+}
+
+function situation(
+  completed: number,
+  telemetry: Partial<BatchTelemetry> | undefined,
+  rest: Partial<LimitSituation> = {},
+): LimitSituation {
+  const none = { silent_runs: 0, lossy_runs: 0, samples_lost: 0, would_terminate_runs: 0, judged: [] };
+  return {
+    earlyTermination: limits('altitude', 'speed', 'altitude'),
+    variables: [],
+    jobsByStatus: { ...NO_JOBS, Completed: completed },
+    telemetry: telemetry === undefined ? undefined : { reported_runs: completed, ...none, ...telemetry },
+    ...rest,
+  };
+}
+const seen = (...variables: string[]) => variables.map((variable) => ({ variable, runs: 1 }));
+
+const TABLE: [name: string, situation: LimitSituation, findings: string[]][] = [
+  ['every limit was judged', situation(3, { judged: seen('speed', 'altitude') }), []],
+  ['nothing has ended', situation(0, undefined), []],
+  [
+    'one limit was never judged',
+    situation(1, { judged: seen('speed') }),
+    ['doubtful condition-never-seen 1: the limit on "altitude" was never checked: none of 1 run sent a number of it'],
+  ],
+  [
+    'no telemetry at all',
+    situation(3, { silent_runs: 3 }),
+    [
+      'doubtful condition-never-seen 2: the limit on "altitude", "speed" was never checked: none of 3 runs sent a number of them',
+      'doubtful telemetry-absent 3: no telemetry came from 3 runs',
+    ],
+  ],
+  ['some runs are silent', situation(3, { silent_runs: 2, judged: seen('speed', 'altitude') }), []],
+  [
+    'samples were lost',
+    situation(3, { lossy_runs: 1, samples_lost: 326_000, judged: seen('speed', 'altitude') }),
+    ['doubtful telemetry-lost 1: 1 run lost 326000 samples before any condition saw them'],
+  ],
+  [
+    'no runner reports',
+    situation(3, undefined),
+    [
+      'doubtful telemetry-unreported 3: none of 3 ended runs has reported which variables came: whether their limits were checked is unknown',
+    ],
+  ],
+  [
+    'one run of many was not reported',
+    situation(3, { reported_runs: 2, judged: seen('speed', 'altitude') }),
+    [
+      'fine telemetry-unreported 1: 1 of 3 ended runs have not reported which variables came: whether their limits were checked is unknown',
+    ],
+  ],
+  ['no limit is set', situation(3, { silent_runs: 3 }, { earlyTermination: limits() }), []],
+  [
+    'limits that are off',
+    situation(3, { silent_runs: 3, lossy_runs: 1 }, { earlyTermination: { ...limits('a'), enabled: false } }),
+    [],
+  ],
+  [
+    'no limit, but telemetry is asked for',
+    situation(2, { silent_runs: 2 }, { earlyTermination: limits(), variables: ['altitude'] }),
+    ['doubtful telemetry-absent 2: no telemetry came from 2 runs'],
+  ],
+  [
+    'limits in shadow are limits too',
+    situation(1, { judged: seen('speed') }, { earlyTermination: { ...limits('altitude'), shadow: true } }),
+    ['doubtful condition-never-seen 1: the limit on "altitude" was never checked: none of 1 run sent a number of it'],
+  ],
+  [
+    'a name that is dangerous elsewhere',
+    situation(1, { judged: seen('x') }, { earlyTermination: limits('__proto__') }),
+    ['doubtful condition-never-seen 1: the limit on "__proto__" was never checked: none of 1 run sent a number of it'],
+  ],
+];
+
+describe('domain/limit-findings', () => {
+  for (const [name, given, expected] of TABLE) {
+    it(name, () => {
+      const found = limitFindings(given);
+      expect(found.map(({ severity, code, count, reason }) => `${severity} ${code} ${count}: ${reason}`)).to.deep.equal(
+        expected,
+      );
+      for (const { remedy } of found) expect(remedy).to.be.a('string').that.is.not.empty;
+    });
+  }
+
+  it('names each variable of the conditions once, and none when early termination is off', () => {
+    expect(conditionVariables(limits('b', 'a', 'b'))).to.deep.equal(['b', 'a']);
+    expect(conditionVariables({ ...limits('a'), enabled: false })).to.deep.equal([]);
+  });
+});
