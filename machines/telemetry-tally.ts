@@ -1,10 +1,10 @@
 /**
- * What a batch counts of its ended runs' telemetry: whether limits were really checked. Its size grows with the study's
- * conditions, not with its runs. Pure.
+ * Counts of a batch about the telemetry of its ended runs: whether early-termination limits were really checked. The size
+ * grows with the number of conditions, not with that of runs. Pure.
  */
 import type { ReportedResult, TelemetryTally } from '../src/contract/types.ts';
 
-/** Of one run, as far as its batch counts it. */
+/** The telemetry of one run, as far as its batch counts it. */
 export interface RunTelemetry {
   /** Samples that reached the runner. */
   samples: number;
