@@ -1,5 +1,6 @@
 /** Routing: the state of a page is in the address after `#`, so that it can be bookmarked and shared. */
-import { useSyncExternalStore } from 'react';
+import { createStore } from '@xstate/store';
+import { useStore } from './data/use-store.ts';
 
 export interface Route {
   /** Decoded parts of the path: `['batches', '<id>']`. */
@@ -29,19 +30,17 @@ function decoded(part: string): string {
   }
 }
 
-const subscribe = (changed: () => void): (() => void) => {
-  window.addEventListener('hashchange', changed);
-  return () => window.removeEventListener('hashchange', changed);
-};
-
-let known = { address: '', route: parse('/') };
+const store = createStore({
+  context: { address: read(), route: parse(read()) },
+  on: {
+    navigated: (context, { address }: { address: string }) =>
+      address === context.address ? context : { address, route: parse(address) },
+  },
+});
+window.addEventListener('hashchange', () => store.trigger.navigated({ address: read() }));
 
 /** Returns the current route; the same object as long as the address does not change. */
-export function useRoute(): Route {
-  const address = useSyncExternalStore(subscribe, read);
-  if (known.address !== address) known = { address, route: parse(address) };
-  return known.route;
-}
+export const useRoute = (): Route => useStore(store, (it) => it.route);
 
 /** Returns the address of a page; empty members of the query are omitted. */
 export function hrefOf(path: readonly string[], query: Record<string, string | undefined> = {}): string {
@@ -57,7 +56,8 @@ export function changeQuery(changes: Record<string, string | undefined>): void {
   const { path, query } = parse(read());
   const next = { ...Object.fromEntries(query), ...changes };
   window.history.replaceState(null, '', hrefOf(path, next));
-  window.dispatchEvent(new HashChangeEvent('hashchange'));
+  // Replacing the state fires no event.
+  store.trigger.navigated({ address: read() });
 }
 
 export function go(href: string): void {

@@ -3,23 +3,58 @@ import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live/close-codes.ts
 import type { DataMessage, DataOf, FeedMessage, Position, TopicName } from '../../../src/contract/types.ts';
 import { request } from './api.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createStore } from '@xstate/store';
+import { useEffect, useRef, useState } from 'react';
+import { useStore } from './use-store.ts';
 
 /** `refused`: a token is needed; retrying without one is useless. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'refused';
 
-interface Watched {
-  listeners: Set<(message: FeedMessage<never>) => void>;
+interface Topic {
+  /** Subscribers of the topic's messages; without any, the topic is unsubscribed. */
+  subscribers: number;
+  /** The position of the last message, from which a new connection resumes. */
   from: Position | undefined;
 }
+
+interface Emitted {
+  message: FeedMessage<never>;
+}
+
+/** The type of an emitted message, in the form that the store reads it from (Standard Schema). */
+const messageSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'simbatch',
+    validate: (value: unknown) => ({ value: value as Emitted }),
+    types: undefined as { input: Emitted; output: Emitted } | undefined,
+  },
+} as const;
+
+/** The state of one topic; its messages are emitted as events, so that none is merged or lost between renders. */
+const createTopic = () =>
+  createStore({
+    context: { subscribers: 0, from: undefined } as Topic,
+    schemas: { emitted: { message: messageSchema } },
+    on: {
+      subscribed: (topic) => ({ ...topic, subscribers: topic.subscribers + 1 }),
+      unsubscribed: (topic) => ({ ...topic, subscribers: topic.subscribers - 1 }),
+      received: (topic, { message }: { message: FeedMessage<never> }, enqueue) => {
+        enqueue.emit.message({ message });
+        return message.type === 'error' ? topic : { ...topic, from: { epoch: message.epoch, seq: message.seq } };
+      },
+    },
+  });
 
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 5_000;
 
 class LiveFeed {
-  state: FeedState = 'connecting';
-  readonly #topics = new Map<string, Watched>();
-  readonly #stateListeners = new Set<() => void>();
+  readonly store = createStore({
+    context: { state: 'connecting' as FeedState },
+    on: { changed: (_, { state }: { state: FeedState }) => ({ state }) },
+  });
+  readonly #topics = new Map<string, ReturnType<typeof createTopic>>();
   #socket: WebSocket | undefined;
   #delayMs = FIRST_DELAY_MS;
 
@@ -27,29 +62,20 @@ class LiveFeed {
   watch<N extends TopicName>(topic: N, listener: (message: FeedMessage<DataOf<N>>) => void): () => void {
     this.open();
     const known = this.#topics.get(topic);
-    const watched = known ?? { listeners: new Set(), from: undefined };
-    watched.listeners.add(listener);
+    const watched = known ?? createTopic();
+    const subscription = watched.on('message', ({ message }) => listener(message));
+    watched.trigger.subscribed();
     this.#topics.set(topic, watched);
     // A new listener needs a full message; the others receive it too, which is harmless.
     if (known !== undefined) this.#say({ type: 'unsubscribe', topic });
     this.#say({ type: 'subscribe', topic });
     return () => {
-      watched.listeners.delete(listener);
-      if (watched.listeners.size > 0 || this.#topics.get(topic) !== watched) return;
+      subscription.unsubscribe();
+      watched.trigger.unsubscribed();
+      if (watched.getSnapshot().context.subscribers > 0 || this.#topics.get(topic) !== watched) return;
       this.#topics.delete(topic);
       this.#say({ type: 'unsubscribe', topic });
     };
-  }
-
-  onState(listener: () => void): () => void {
-    this.#stateListeners.add(listener);
-    return () => this.#stateListeners.delete(listener);
-  }
-
-  #setState(state: FeedState): void {
-    if (this.state === state) return;
-    this.state = state;
-    for (const listener of this.#stateListeners) listener();
   }
 
   #say(message: object): void {
@@ -60,7 +86,7 @@ class LiveFeed {
   open(): void {
     if (this.#socket !== undefined) return;
     if (isTokenAsked()) {
-      this.#setState('refused');
+      this.store.trigger.changed({ state: 'refused' });
       return;
     }
     const { protocol, host } = window.location;
@@ -68,37 +94,30 @@ class LiveFeed {
     this.#socket = socket;
     socket.addEventListener('open', () => {
       this.#delayMs = FIRST_DELAY_MS;
-      this.#setState('open');
-      for (const [topic, { from }] of this.#topics) this.#say({ type: 'subscribe', topic, from });
+      this.store.trigger.changed({ state: 'open' });
+      for (const [topic, watched] of this.#topics)
+        this.#say({ type: 'subscribe', topic, from: watched.getSnapshot().context.from });
     });
     socket.addEventListener('message', (event) => this.#received(JSON.parse(event.data as string) as FeedMessage<never>));
     socket.addEventListener('close', ({ code }) => {
       this.#socket = undefined;
       if (code === CLOSE_UNAUTHENTICATED) askForToken();
       // A browser does not report why a WebSocket was refused; an ordinary request does, and prompts for the token.
-      else if (this.state !== 'open') request('/batches?limit=1').catch(() => {});
-      this.#setState('lost');
+      else if (this.store.getSnapshot().context.state !== 'open') request('/batches?limit=1').catch(() => {});
+      this.store.trigger.changed({ state: 'lost' });
       window.setTimeout(() => this.open(), this.#delayMs);
       this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
     });
   }
 
   #received(message: FeedMessage<never>): void {
-    const watched = message.topic === undefined ? undefined : this.#topics.get(message.topic);
-    if (watched === undefined) return;
-    if (message.type !== 'error') watched.from = { epoch: message.epoch, seq: message.seq };
-    for (const listener of watched.listeners) listener(message);
+    if (message.topic !== undefined) this.#topics.get(message.topic)?.trigger.received({ message });
   }
 }
 
 export const feed = new LiveFeed();
 
-export function useFeedState(): FeedState {
-  return useSyncExternalStore(
-    (changed) => feed.onState(changed),
-    () => feed.state,
-  );
-}
+export const useFeedState = (): FeedState => useStore(feed.store, (it) => it.state);
 
 export interface Live<T> {
   data: T | undefined;

@@ -2,6 +2,7 @@
  * All runs of one study as columns: filled by the loader, updated by the live feed. The loader does not overwrite a run that
  * the feed has updated.
  */
+import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
@@ -23,15 +24,17 @@ export class RunTable {
   readonly outputs = new Map<string, Float64Array>();
   isLoaded = false;
   failure: string | undefined;
-  /** Increases with each change notification. */
-  version = 0;
+  /** `version` increases with each change notification. The columns are too large to be copied into a store's context. */
+  readonly store = createStore({
+    context: { version: 0 },
+    on: { changed: ({ version }) => ({ version: version + 1 }) },
+  });
   /** Increases with each change of a parameter or output. */
   valuesVersion = 0;
   #live: Uint8Array;
   /** Parameters never change: they are read once. */
   #hasParameters = false;
   #worker: Worker | undefined;
-  #listeners = new Set<() => void>();
   #timer: number | undefined;
 
   constructor(batchId: string, size: number) {
@@ -43,11 +46,6 @@ export class RunTable {
     this.ended = new Float64Array(size).fill(Number.NaN);
     this.#live = new Uint8Array(size);
   }
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** Reads all runs, in the background. */
   load(): void {
@@ -149,8 +147,7 @@ export class RunTable {
   #changed(): void {
     this.#timer ??= window.setTimeout(() => {
       this.#timer = undefined;
-      this.version += 1;
-      for (const listener of this.#listeners) listener();
+      this.store.trigger.changed();
     }, NOTIFY_MS);
   }
 }

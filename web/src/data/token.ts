@@ -1,9 +1,11 @@
 /** The token of this page, stored for this tab's session only. */
-import { useSyncExternalStore } from 'react';
+import { createStore } from '@xstate/store';
+import { useStore } from './use-store.ts';
 
 const KEY = 'simbatch-token';
-const listeners = new Set<() => void>();
-let isAsked = false;
+
+/** `isAsked`: the coordinator refuses this page until a token is entered, which reloads it. */
+const store = createStore({ context: { isAsked: false }, on: { refused: () => ({ isAsked: true }) } });
 
 export const token = (): string => window.sessionStorage.getItem(KEY) ?? '';
 
@@ -17,14 +19,11 @@ export function protocols(): string[] {
   return token() === '' ? ['simbatch'] : ['simbatch', `simbatch.bearer.${token()}`];
 }
 
-/** Whether the coordinator refuses this page until a token is entered, which reloads it. */
-export const isTokenAsked = (): boolean => isAsked;
+export const isTokenAsked = (): boolean => store.getSnapshot().context.isAsked;
 
 /** Records that the coordinator refused the request's credential. */
 export function askForToken(): void {
-  if (isAsked) return;
-  isAsked = true;
-  for (const listener of listeners) listener();
+  store.trigger.refused();
 }
 
 /** Reloads the page without the token. */
@@ -39,12 +38,4 @@ export function enterWith(value: string): void {
   window.location.reload();
 }
 
-export function useIsTokenAsked(): boolean {
-  return useSyncExternalStore(
-    (changed) => {
-      listeners.add(changed);
-      return () => listeners.delete(changed);
-    },
-    isTokenAsked,
-  );
-}
+export const useIsTokenAsked = (): boolean => useStore(store, (it) => it.isAsked);

@@ -1,9 +1,10 @@
 /** State of the page of one study: its live progress, and the table of its runs. */
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable } from './run-table.ts';
+import { useStore } from './use-store.ts';
 
 export interface BatchView {
   progress: BatchStatusResponse | undefined;
@@ -39,6 +40,4 @@ export function useBatch(batchId: string): BatchView {
 }
 
 /** Renders again when the table changes; returns its version. */
-export function useTableVersion(table: RunTable): number {
-  return useSyncExternalStore(table.subscribe, () => table.version);
-}
+export const useTableVersion = (table: RunTable): number => useStore(table.store, (it) => it.version);
