@@ -13,7 +13,7 @@ import type { Engine, Operation } from './engine.ts';
 import { CheckedStore } from './integrity/checked-store.ts';
 import { seal } from './integrity/checksum.ts';
 import { damaged, missingRecord, readIdentity, STORE_KEY } from './integrity/identity.ts';
-import { encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup } from './integrity/group-chain.ts';
+import { encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, operationSum } from './integrity/group-chain.ts';
 import { createMark, HighWaterMark, MARK_FILE, type Mark } from './integrity/high-water-mark.ts';
 import { endOfMigration, isMigrating, sealRecords } from './integrity/seal-migration.ts';
 import { verifyFiles } from './integrity/verify-files.ts';
@@ -123,7 +123,7 @@ async function initialise(engine: Engine, directory: string, mark: Mark | undefi
 async function writeFirstGroup(engine: Engine, operations: readonly Operation[]): Promise<number> {
   const id = Buffer.from(systemClock.random(ID_BYTES)).toString('hex');
   const all: Operation[] = [...operations, [STORE_KEY, seal(STORE_KEY, id)]];
-  all.push([GROUP_KEY, seal(GROUP_KEY, encodeGroup(nextGroup(undefined, all)))]);
+  all.push([GROUP_KEY, seal(GROUP_KEY, encodeGroup(nextGroup(undefined, all.map(operationSum).join(''))))]);
   await engine.write(all, { sync: true });
   return all.length;
 }

@@ -3,8 +3,8 @@ import { SimbatchError } from '../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
-import { seal, unseal } from './checksum.ts';
-import { encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
+import { checksum, checksumOf, seal, unseal } from './checksum.ts';
+import { deletionSum, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
 import type { Mark } from './high-water-mark.ts';
 
 /** The batches written last that stay in memory. */
@@ -66,13 +66,16 @@ export class CheckedStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
     const operations: Operation[] = [];
     const batches: (readonly [string, string | null])[] = [];
+    let sums = '';
     for (const change of changes) {
       const [key, value] = change;
-      operations.push([key, value === null ? null : key === FORMAT_KEY ? value : seal(key, value)]);
+      const sum = value === null ? deletionSum(key) : key === FORMAT_KEY ? checksumOf(value) : checksum(key, value);
+      operations.push([key, value === null || key === FORMAT_KEY ? value : sum + value]);
+      sums += sum;
       if (isBatchKey(key)) batches.push(change);
     }
     if (operations.length === 0) return;
-    const group = nextGroup(this.#last, operations);
+    const group = nextGroup(this.#last, sums);
     operations.push([GROUP_KEY, seal(GROUP_KEY, encodeGroup(group))]);
     await this.#engine.write(operations, { sync: true });
     this.#last = group;

@@ -23,18 +23,23 @@ export const FORMAT_KEY = keys.meta('format');
 
 const HASH_LENGTH = 16;
 
-/** The record of the group after `last` that has these operations, whose values are sealed. */
-export function nextGroup(last: GroupRecord | undefined, operations: readonly Operation[]): GroupRecord {
+/** The record of the group after `last`. `sums` has the `operationSum` of each of its operations, in order. */
+export function nextGroup(last: GroupRecord | undefined, sums: string): GroupRecord {
   const number = (last?.number ?? 0) + 1;
   const before = last?.hash ?? '';
-  return { number, before, hash: hashOf(number, before, operations) };
+  return { number, before, hash: hashOf(number, before, sums) };
 }
 
-function hashOf(number: number, before: string, operations: readonly Operation[]): string {
-  let text = `${number} ${before}\n`;
-  for (const [key, value] of operations) text += value === null ? `-${checksum(key, '')}` : checksumOf(value);
-  return digest('sha256', text, 'hex').slice(0, HASH_LENGTH);
-}
+const hashOf = (number: number, before: string, sums: string): string =>
+  digest('sha256', `${number} ${before}\n${sums}`, 'hex').slice(0, HASH_LENGTH);
+
+/** The checksum of a sealed record, or of a deletion. */
+export const operationSum = ([key, sealed]: Operation): string =>
+  sealed === null ? deletionSum(key) : checksumOf(sealed);
+
+export const deletionSum = (key: string): string => `-${checksum(key, '')}`;
+
+const sumsOf = (operations: readonly Operation[]): string => operations.map(operationSum).join('');
 
 export const encodeGroup = ({ number, before, hash }: GroupRecord): string => `${number} ${before} ${hash}`;
 
@@ -64,7 +69,8 @@ export class ChainCheck {
       ([name, it]) => it !== null && name !== FORMAT_KEY && unseal(name, it) === undefined,
     );
     if (damaged !== undefined) return `the checksum of ${JSON.stringify(damaged[0])} does not match`;
-    if (hashOf(group.number, group.before, operations.slice(0, -1)) !== group.hash) return 'its hash does not match';
+    if (hashOf(group.number, group.before, sumsOf(operations.slice(0, -1))) !== group.hash)
+      return 'its hash does not match';
     const { last } = this;
     if (last !== undefined && (group.number !== last.number + 1 || group.before !== last.hash)) {
       return `group ${group.number} does not follow group ${last.number}`;
