@@ -32,6 +32,11 @@ interface Tail {
   sha256: string;
 }
 
+/** Ends a backup that met a damaged record, in place of the tail. */
+interface Damage {
+  damaged: string;
+}
+
 /** The size and the time of a backup. */
 export interface BackupSummary {
   records: number;
@@ -39,8 +44,8 @@ export interface BackupSummary {
 }
 
 /**
- * The text of a backup, piece by piece, of the store as of the call.
- * @throws SimbatchError `store-damaged`, while it is read, when a record is damaged
+ * The text of a backup, piece by piece, of the store as of the call. At a damaged record it ends with a line that names it,
+ * and is refused by `readBackup`.
  */
 export function backupText(store: Store, now: number): AsyncIterable<string> {
   const snapshot = store.snapshot();
@@ -66,6 +71,10 @@ export function backupText(store: Store, now: number): AsyncIterable<string> {
       }
       const tail: Tail = { records, sha256: hash.digest('hex') };
       yield `${JSON.stringify(tail)}\n`;
+    } catch (error) {
+      if (!(error instanceof SimbatchError) || error.code !== 'store-damaged') throw error;
+      // A broken connection could not name the record.
+      yield `${JSON.stringify({ damaged: error.message } satisfies Damage)}\n`;
     } finally {
       await snapshot.close();
     }
@@ -78,7 +87,7 @@ const unusable = (why: string): SimbatchError =>
 
 /**
  * Reads a backup to its end and checks it; `take` receives its records in order, some hundred at a time.
- * @throws SimbatchError `store-unusable` when it is incomplete or altered, `store-newer`
+ * @throws SimbatchError `store-unusable` when it is incomplete or altered, `store-damaged` when the store was, `store-newer`
  */
 export async function readBackup(
   source: AsyncIterable<Uint8Array>,
@@ -98,6 +107,8 @@ export async function readBackup(
       const entry = value as [string, string];
       if (take !== undefined && !isOwnKey(entry[0])) records.push(entry);
     } else {
+      const { damaged } = value as Partial<Damage>;
+      if (damaged !== undefined) throw new SimbatchError('store-damaged', `the backup is incomplete: ${damaged}`);
       tail = value as Tail;
       continue;
     }

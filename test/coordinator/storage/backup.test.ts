@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SimbatchError } from '../../../src/domain/errors.ts';
+import { SimbatchError } from '../../../src/domain/errors.ts';
 import { backupText, readBackup, restoreBackup } from '../../../src/coordinator/storage/backup.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { openStore } from '../../../src/coordinator/storage/open-store.ts';
@@ -123,6 +123,24 @@ describe('a backup', () => {
         expect(await readdir(folder)).to.deep.equal([]);
       });
     }
+
+    it('a store with a damaged record', async () => {
+      const damaged = 'the record "!job!7" in data is damaged: its checksum does not match';
+      const view = store.snapshot();
+      const broken = Object.assign(Object.create(store), {
+        snapshot: () => ({
+          ...view,
+          async *entries() {
+            yield [['!job!6', '{}']];
+            throw new SimbatchError('store-damaged', damaged);
+          },
+        }),
+      }) as MemoryStore;
+      const text = await textOf(backupText(broken, 0));
+      const error = await restoreBackup(() => bytes(text), join(folder, 'new')).catch((it: unknown) => it);
+      expect(error).to.include({ code: 'store-damaged', message: `the backup is incomplete: ${damaged}` });
+      expect(await readdir(folder)).to.deep.equal([]);
+    });
 
     it('is accepted unaltered, in pieces of any size', async () => {
       const text = await textOf(backupText(store, 0));

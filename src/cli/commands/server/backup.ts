@@ -13,6 +13,7 @@ import { plural } from '../../terminal/format.ts';
 import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../options.ts';
 import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
+import { WorkProgress } from '../../terminal/work-progress.ts';
 import { systemClock } from '../../../base/clock.ts';
 
 export function backupCommand(): Command {
@@ -26,20 +27,26 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
   const path = resolve(named);
   const coming = `${path}.partial`;
   const client = await connect(flags);
+  const bar = new WorkProgress();
+  let bytes = 0;
   const fill = async (put: Put): Promise<void> => {
     const source = Readable.from(client.backup());
     const copy = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
-      for await (const piece of pieces) await put(piece);
+      for await (const piece of pieces) {
+        await put(piece);
+        bytes += piece.length;
+        bar.show('bytes copied', bytes, 0);
+      }
     };
     await (path.endsWith('.gz') ? pipeline(source, createGzip(), copy) : pipeline(source, copy));
   };
   const summary = await makeWhole(named, coming, async () => {
     await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
     // Read back from the disk: only a backup that was read is trustworthy.
-    const found = await readBackup(bytesOf(coming));
+    const found = await readBackup(bytesOf(coming, (read, size) => bar.show('verified', read, size)));
     await syncFile(coming);
     return found;
-  });
+  }).finally(() => bar.end());
   if (flags.output === 'json') return writeJson({ file: path, ...summary });
   return writeLine(`${path}: ${plural(summary.records, 'record')} as of ${summary.createdAt}`);
 }
@@ -61,20 +68,20 @@ async function syncFile(path: string): Promise<void> {
   await file.close();
 }
 
-/** Yields the bytes of a backup, decompressed if necessary. */
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+/** Yields the bytes of a backup, decompressed if necessary. `onRead` receives the bytes read of the file and its size. */
+async function* bytesOf(path: string, onRead: (read: number, size: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  const { size } = await file.stat();
   await file.close();
   const isCompressed = buffer[0] === 0x1f && buffer[1] === 0x8b;
   const source = createReadStream(path);
-  if (!isCompressed) {
-    yield* source;
-    return;
+  const unpacked = isCompressed ? createGunzip() : undefined;
+  source.on('error', (error) => unpacked?.destroy(error));
+  for await (const piece of unpacked === undefined ? source : source.pipe(unpacked)) {
+    yield piece as Uint8Array;
+    onRead(source.bytesRead, size);
   }
-  const unpacked = createGunzip();
-  source.on('error', (error) => unpacked.destroy(error));
-  yield* source.pipe(unpacked);
 }
 
 export function restoreCommand(): Command {
@@ -84,7 +91,14 @@ export function restoreCommand(): Command {
     .addOption(dataDirOption())
     .action(async (file: string, { dataDir }: { dataDir: string }) => {
       const directory = resolve(dataDir);
-      const { records, createdAt } = await restoreBackup(() => bytesOf(resolve(file)), directory);
+      const bar = new WorkProgress();
+      let pass = 0;
+      // The first pass verifies the backup, the second one restores it.
+      const source = (): AsyncIterable<Uint8Array> => {
+        const phase = (pass += 1) === 1 ? 'verified' : 'restored';
+        return bytesOf(resolve(file), (read, size) => bar.show(phase, read, size));
+      };
+      const { records, createdAt } = await restoreBackup(source, directory).finally(() => bar.end());
       await writeLine(`${directory}: ${plural(records, 'record')} as of ${createdAt}`);
     });
 }

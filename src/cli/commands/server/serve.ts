@@ -22,6 +22,7 @@ import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts'
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
+import { WorkProgress } from '../../terminal/work-progress.ts';
 
 /** Grace time of running requests when the coordinator stops. */
 const GRACE_MS = 8_000;
@@ -133,7 +134,9 @@ class Running {
     const metrics = new Metrics();
     metrics.watchProcess();
     const directory = resolve(flags.dataDir);
-    const store = metrics.timed(await openStore(directory));
+    const bar = new WorkProgress();
+    const onProgress = (done: number, total: number): void => bar.show('files verified', done, total);
+    const store = metrics.timed(await openStore(directory, { onProgress }).finally(() => bar.end()));
     await refuseLostTokens(directory, store).catch(async (error: unknown) => {
       await store.close();
       throw error;
