@@ -5,7 +5,7 @@
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchInput } from '../src/contract/types.ts';
 import { addRun } from './telemetry-tally.ts';
-import type { BatchEnded, BatchEvent, BatchFact, JobChange } from './protocol.ts';
+import type { BatchEnded, BatchEvent, BatchFact, BatchFlow, JobChange } from './protocol.ts';
 
 export type { BatchContext, BatchInput };
 
@@ -25,6 +25,10 @@ export const INITIAL_COUNTERS = {
   startedAtMs: undefined,
   endedAtMs: undefined,
   telemetry: undefined,
+  terminated: undefined,
+  pausedAtMs: undefined,
+  pauseReason: undefined,
+  releasedAtMs: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
@@ -50,6 +54,32 @@ export function pendingRuns(c: BatchContext): number {
 /** The number of runs that a runner holds. */
 export function activeRuns(c: BatchContext): number {
   return c.claimed + c.running;
+}
+
+/**
+ * The number of runs, counted from the first, that may be claimed now. While it ends at the canary runs, no other run can
+ * have completed, so the batch's own counter says when all of them have.
+ */
+export function releasedRuns(c: BatchContext): number {
+  const { canaryRuns = c.totalJobs } = c;
+  return c.releasedAtMs === undefined && c.completed < canaryRuns ? Math.min(canaryRuns, c.totalJobs) : c.totalJobs;
+}
+
+/** True when a canary run ended without completing, so that the other runs wait for a release. */
+export function hasFailedCanary(c: BatchContext): boolean {
+  const released = releasedRuns(c);
+  if (released >= c.totalJobs) return false;
+  const isOut = activeRuns(c) === 0 && c.requeued === 0 && c.next + c.cancelledAhead >= released;
+  return c.failed + c.timedOut > 0 || isOut;
+}
+
+/** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
+const failures = (c: BatchContext): number => c.failed + c.timedOut - (c.terminated ?? 0);
+
+/** True when the changes bring an open batch to its limit on failures. */
+function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
+  if (c.maxFailures === undefined || c.cancelRequested || event.type !== 'JOBS_CHANGED') return false;
+  return failures(tally(c, event.changes)) >= c.maxFailures;
 }
 
 /** Returns the counters after the changes, which are in the order in which they happened. */
@@ -82,6 +112,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Bat
         else c.cancelledAhead += 1;
         c[COUNTER[change.to]] += 1;
         if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
+        if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
         break;
     }
   }
@@ -105,6 +136,25 @@ const ends = [
   { guard: 'over', target: 'Failed', actions: 'emitFailed' },
 ] as const;
 
+/** The reason of a cancellation: the client's, or the limit on failures. */
+function cancelReasonOf(c: BatchContext, event: BatchEvent): string | undefined {
+  if (event.type === 'CANCEL') return event.reason;
+  return `${failures(c)} runs failed, which reaches max_failures (${c.maxFailures ?? 0})`;
+}
+
+const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: BatchEvent): BatchFlow => ({
+  type,
+  batchId,
+  now,
+});
+
+/** A repeated event changes nothing and is refused; the operations treat it as done. */
+const flowTransitions = {
+  PAUSE: { guard: 'notPaused', actions: ['pause', 'emitPaused'] },
+  RESUME: { guard: 'paused', actions: ['resume', 'emitResumed'] },
+  RELEASE: { guard: 'withheld', actions: ['release', 'emitReleased'] },
+} as const;
+
 export const batchMachine = setup({
   types: {
     context: {} as BatchContext,
@@ -116,6 +166,10 @@ export const batchMachine = setup({
     over: ({ context }) => isOver(context),
     overAndCancelled: ({ context }) => isOver(context) && (context.cancelRequested || allCancelled(context)),
     overWithResults: ({ context }) => isOver(context) && (context.completed > 0 || context.totalJobs === 0),
+    tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
+    notPaused: ({ context }) => context.pausedAtMs === undefined,
+    paused: ({ context }) => context.pausedAtMs !== undefined,
+    withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
     someClaimed: ({ event }) => event.type === 'JOBS_CHANGED' && event.changes.some((it) => it.type === 'job.claimed'),
   },
   actions: {
@@ -130,7 +184,7 @@ export const batchMachine = setup({
       const cancelled: BatchContext = {
         ...c,
         cancelRequested: true,
-        cancelReason: event.type === 'CANCEL' ? event.reason : undefined,
+        cancelReason: cancelReasonOf(c, event),
         cancelled: c.cancelled + untouchedRuns(c),
         next: c.totalJobs,
         cancelledAhead: 0,
@@ -141,9 +195,18 @@ export const batchMachine = setup({
     emitCancelling: emit(({ context, event }): BatchFact => ({
       type: 'batch.cancelling',
       batchId: context.batchId,
-      reason: event.type === 'CANCEL' ? event.reason : undefined,
+      reason: cancelReasonOf(context, event),
       now: event.now,
     })),
+    pause: assign(({ event }) => ({
+      pausedAtMs: event.now,
+      pauseReason: event.type === 'PAUSE' ? event.reason : undefined,
+    })),
+    resume: assign({ pausedAtMs: undefined, pauseReason: undefined }),
+    release: assign(({ event }) => ({ releasedAtMs: event.now })),
+    emitPaused: emit(({ context, event }) => flow('batch.paused', context, event)),
+    emitResumed: emit(({ context, event }) => flow('batch.resumed', context, event)),
+    emitReleased: emit(({ context, event }) => flow('batch.released', context, event)),
     emitCompleted: emit(({ context }) => ended('Completed', context)),
     emitFailed: emit(({ context }) => ended('Failed', context)),
     emitCancelled: emit(({ context }) => ended('Cancelled', context)),
@@ -159,6 +222,9 @@ export const batchMachine = setup({
   initial: 'Pending',
   context: ({ input }) => ({
     ...input,
+    canaryRuns: input.canaryRuns,
+    maxFailures: input.maxFailures,
+    priority: input.priority,
     ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 ? input.createdAtMs : undefined,
   }),
@@ -169,13 +235,18 @@ export const batchMachine = setup({
       on: {
         JOBS_CHANGED: [{ guard: 'someClaimed', target: 'Running', actions: 'count' }, { actions: 'count' }],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
+        ...flowTransitions,
       },
     },
     Running: {
       always: [...ends],
       on: {
-        JOBS_CHANGED: { actions: 'count' },
+        JOBS_CHANGED: [
+          { guard: 'tooManyFailures', actions: ['count', 'cancelUntouched', 'emitCancelling'] },
+          { actions: 'count' },
+        ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
+        ...flowTransitions,
       },
     },
     Completed: { type: 'final' },

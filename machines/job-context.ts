@@ -204,6 +204,12 @@ export function jobEnded(
   return fact;
 }
 
+/** The end of a job by its runner's report of a failure that is final. */
+export function jobFailed(c: JobContext, { reason, message, telemetry, now }: Of<'FAIL'>): JobEnded {
+  const fact = jobEnded(c, now, 'Running', 'Failed', message, telemetry);
+  return reason === 'early_termination' ? { ...fact, terminated: true } : fact;
+}
+
 /** The error message of a job that has reached the bound on lost runners. */
 export function lossMessage(c: JobContext, event: Of<'RUNNER_LOST'>): string {
   return `runner ${event.runnerId} ${event.cause} while this run was running on it; the run has lost its runner ${c.losses + 1} times, which is the limit`;

@@ -14,6 +14,7 @@ import {
   startAttempt,
   jobClaimed,
   jobEnded,
+  jobFailed,
   jobRequeued,
   jobStarted,
   timeoutMessage,
@@ -167,9 +168,7 @@ export const jobMachine = setup({
             target: 'Failed',
             guard: 'current',
             actions: [
-              emit(({ context: c, event }) =>
-                jobEnded(c, event.now, 'Running', 'Failed', event.message, event.telemetry),
-              ),
+              emit(({ context: c, event }) => jobFailed(c, event)),
               assign(({ context: c, event }) => ({
                 ...countFault(c, event),
                 ...closeAttempt(c, event.now, 'failed', event.reason, event.message),

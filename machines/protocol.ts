@@ -86,6 +86,8 @@ export interface JobEnded extends AboutJob {
   to: Extract<JobStatus, 'Completed' | 'Failed' | 'Timeout' | 'Cancelled'>;
   /** True when the job was claimed at least once. An untouched run is not in the requeue index. */
   touched: boolean;
+  /** True when an early-termination condition ended the run: an answer, not a fault. */
+  terminated?: true;
   error: string | undefined;
   startedAtMs: number | undefined;
   /** Absent when its runner did not report it. */
@@ -94,7 +96,10 @@ export interface JobEnded extends AboutJob {
 
 export type BatchEvent =
   | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
-  | { type: 'CANCEL'; reason: string | undefined; now: number };
+  | { type: 'CANCEL'; reason: string | undefined; now: number }
+  | { type: 'PAUSE'; reason: string | undefined; now: number }
+  | { type: 'RESUME'; now: number }
+  | { type: 'RELEASE'; now: number };
 
 export interface BatchOpened {
   type: 'batch.opened';
@@ -113,6 +118,13 @@ export interface BatchEnded {
   type: 'batch.ended';
   batchId: Uuid;
   status: 'Completed' | 'Failed' | 'Cancelled';
+  now: number;
+}
+
+/** The assignment of runs was paused, resumed, or extended beyond the canary runs. */
+export interface BatchFlow {
+  type: 'batch.paused' | 'batch.resumed' | 'batch.released';
+  batchId: Uuid;
   now: number;
 }
 
@@ -195,7 +207,7 @@ export interface SupervisorFact {
 }
 
 export type JobFact = JobChange;
-export type BatchFact = BatchOpened | BatchCancelling | BatchEnded;
+export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow;
 /** Facts about deleted actors, emitted by the turn that deletes them. */
 export type DeletionFact = BatchDeleted | RunnerForgotten;
 export type Fact =

@@ -77,6 +77,9 @@ async function seedBatch(store: Store, value: BatchStatus, counts: Partial<Batch
   const createdAtMs = Date.now();
   const batchId = newBatchId(createdAtMs, crypto.getRandomValues(new Uint8Array(6)));
   const context: BatchContext = {
+    canaryRuns: undefined,
+    maxFailures: undefined,
+    priority: undefined,
     batchId,
     name: 'bench',
     configHash: 'none',

@@ -120,6 +120,20 @@ export class Client {
     return this.#post(['batches', batchId, 'cancel'], reason === undefined ? {} : { reason });
   }
 
+  /** Assigns no new runs of the batch until it is resumed. */
+  pauseBatch(batchId: Uuid, reason?: string): Promise<Batch> {
+    return this.#post(['batches', batchId, 'pause'], reason === undefined ? {} : { reason });
+  }
+
+  resumeBatch(batchId: Uuid): Promise<Batch> {
+    return this.#post(['batches', batchId, 'resume']);
+  }
+
+  /** Releases the runs after the canary runs. */
+  releaseBatch(batchId: Uuid): Promise<Batch> {
+    return this.#post(['batches', batchId, 'release']);
+  }
+
   /** Deletes a batch that has ended, with its jobs and results; returns its last state. */
   deleteBatch(batchId: Uuid): Promise<Batch> {
     return this.#call({ method: 'DELETE', path: ['batches', batchId] });

@@ -1,7 +1,7 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
-import { answered, enumOf, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
+import { answered, enumOf, flag, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from './limits.ts';
 import { count, double, int32, timestamp, uuid } from './scalars.ts';
@@ -18,6 +18,11 @@ export const Batch = named(
     failed_jobs: int32('Number of Failed and Timeout jobs.'),
     config_hash: text('Digest of the configuration: equal for equal studies.'),
     created_at: timestamp('When it was submitted.'),
+    paused: Type.Optional(flag('True while no new runs are assigned; absent otherwise.')),
+    pause_reason: Type.Optional(text('Why it was paused.')),
+    canary_failed: Type.Optional(
+      flag('True while a canary run has not completed and the other runs wait for a release; absent otherwise.'),
+    ),
   }),
 );
 export type Batch = Static<typeof Batch>;

@@ -4,7 +4,7 @@ import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { dispersions } from './dispersions.ts';
-import { LIMITS } from './limits.ts';
+import { INT32_MAX, LIMITS } from './limits.ts';
 import { double, freeText, int32, int64, name, uuid } from './scalars.ts';
 
 export const MonteCarloConfig = named(
@@ -90,6 +90,33 @@ export const BatchConfig = named(
 );
 export type BatchConfig = Static<typeof BatchConfig>;
 
+export const StudyPolicy = named(
+  'StudyPolicy',
+  'How the runs of a study are released, and when it stops by itself.',
+  submitted({
+    canary_runs: Type.Optional(
+      int32('The first runs, released alone; the others follow when all of these are Completed, or after a release.', {
+        minimum: 1,
+      }),
+    ),
+    max_failures: Type.Optional(
+      Type.Unsafe<number | string>({
+        type: ['integer', 'string'],
+        minimum: 1,
+        maximum: INT32_MAX,
+        pattern: '^(?!0+(?:[.]0+)?%)(?:100|[0-9]{1,2}(?:[.][0-9]{1,6})?)%$',
+        description:
+          'The study is cancelled when so many runs have failed: a number, or a share of all runs such as `"5%"`. ' +
+          'Early terminations and cancelled runs do not count.',
+      }),
+    ),
+    priority: Type.Optional(
+      int32('Studies with a higher priority are served first; 0 by default.', { minimum: -1_000, maximum: 1_000 }),
+    ),
+  }),
+);
+export type StudyPolicy = Static<typeof StudyPolicy>;
+
 export const BatchSubmission = named(
   'BatchSubmission',
   'A study to submit.',
@@ -99,6 +126,7 @@ export const BatchSubmission = named(
     runs_override: optionalNullable(
       int32('Limits the number of runs: only the first runs of the full study are created.'),
     ),
+    policy: Type.Optional(ref(StudyPolicy)),
   }),
 );
 export type BatchSubmission = Static<typeof BatchSubmission>;

@@ -72,6 +72,12 @@ export interface CoordinatorApi {
   /** The submission has its documented shape and has passed `domain/submission.ts`. */
   submit(submission: BatchSubmission, options?: SubmitOptions): Promise<SubmissionResponse>;
   cancelBatch(batchId: Uuid, reason?: string): Promise<Batch>;
+  /** Assigns no new runs until it is resumed; running ones continue. A paused batch is returned unchanged. */
+  pauseBatch(batchId: Uuid, reason?: string): Promise<Batch>;
+  /** Assigns runs again. A batch that is not paused is returned unchanged. */
+  resumeBatch(batchId: Uuid): Promise<Batch>;
+  /** Releases the runs after the canary runs. A batch without withheld runs is returned unchanged. */
+  releaseBatch(batchId: Uuid): Promise<Batch>;
   cancelJob(jobId: Uuid, reason?: string): Promise<Job>;
 
   /** Deletes an ended batch with its jobs and results, and returns it. */

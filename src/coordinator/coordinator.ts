@@ -6,7 +6,7 @@ import { createActor, type ActorRefFrom } from 'xstate';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
+import type { ClaimResponse, Uuid } from '../contract/types.ts';
 import type { CoordinatorApi } from './api.ts';
 import { backupText } from './storage/backup.ts';
 import { isOtherFree, openJobsOf } from './scheduling/live-queries.ts';
@@ -17,6 +17,7 @@ import { Directory, type Activation } from './actors/directory.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
+import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { claim, servePendingPolls } from './operations/claims.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
@@ -24,13 +25,13 @@ import * as readings from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
 import { exportSnapshot } from './operations/snapshot.ts';
 import { forgetOldKeys, submit } from './operations/submit.ts';
-import { MeasuredTurns, type TurnObserver } from './turn/measured-turns.ts';
+import type { Commit, CoordinatorHooks } from './hooks.ts';
+import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';
 import { Retention } from './storage/retention.ts';
 import type { Store } from './storage/store.ts';
 import { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import { StudyCache } from './resources/study-cache.ts';
-import type { ActorTransition } from './turn/actor-transition.ts';
 import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
@@ -42,26 +43,7 @@ export const TICK_MS = 1_000;
 const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
-/** Callbacks for the log and the metrics. */
-export interface CoordinatorHooks {
-  /** A turn threw and was rolled back. */
-  fault?(operation: string, error: unknown): void;
-  /** A study was accepted with warnings. */
-  warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
-  /** A write to the store failed: the process must end. */
-  failed?(error: SimbatchError): void;
-  /** A group of changes reached the disk. */
-  committed?(group: CommittedGroup): void;
-  /** A turn ended. Called before its changes are written. */
-  turn?: TurnObserver;
-}
-
-/** A group of changes that is on disk, for watchers. */
-export interface Commit {
-  facts: readonly Fact[];
-  /** Every event that an actor took, in order. Empty for turns that ran before the first watcher subscribed. */
-  transitions: readonly ActorTransition[];
-}
+export type { Commit, CoordinatorHooks };
 
 export interface Coordinator extends CoordinatorApi {
   /** The parts; for tests and the recorder of snapshots. */
@@ -290,6 +272,9 @@ class RunningCoordinator implements Coordinator {
     if (response.warnings !== undefined) this.#hooks.warned?.(response.batch_id, response.warnings);
     return response;
   };
+  pauseBatch: CoordinatorApi['pauseBatch'] = (batchId, reason) => pauseBatch(this.core, batchId, reason);
+  resumeBatch: CoordinatorApi['resumeBatch'] = (batchId) => resumeBatch(this.core, batchId);
+  releaseBatch: CoordinatorApi['releaseBatch'] = (batchId) => releaseBatch(this.core, batchId);
   cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);
   cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
   deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);

@@ -129,6 +129,9 @@ export const handlers = {
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
   exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
   exportAll: async (coordinator) => exported(await coordinator.exportSnapshot()),
+  pauseBatch: (coordinator, call) => coordinator.pauseBatch(call.id, reasonOf(call)),
+  resumeBatch: (coordinator, call) => coordinator.resumeBatch(call.id),
+  releaseBatch: (coordinator, call) => coordinator.releaseBatch(call.id),
   cancelBatch: (coordinator, call) => coordinator.cancelBatch(call.id, reasonOf(call)),
 
   listJobs: async (coordinator, { query, page }) => list(await coordinator.jobs(filterOf(query), page)),

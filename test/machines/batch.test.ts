@@ -7,11 +7,20 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createActor, getInitialSnapshot, getNextSnapshot, type SnapshotFrom } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
-import { activeRuns, batchMachine, pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
+import {
+  activeRuns,
+  batchMachine,
+  hasFailedCanary,
+  releasedRuns,
+  pendingRuns,
+  untouchedRuns,
+  type BatchContext,
+} from '../../machines/batch.ts';
 import type { BatchEvent, BatchFact, JobChange } from '../../machines/protocol.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { BATCH_STATUSES } from '../../src/contract/enums.ts';
 import type { BatchStatus } from '../../src/contract/types.ts';
+import { expectTable } from '../support/transition-table.ts';
 import { times } from '../support/properties.ts';
 
 const BATCH = '01900000-0000-8000-8000-000000000000';
@@ -207,6 +216,59 @@ describe('machines/batch', () => {
       expect(after.status).to.equal(['Pending', 'Running'].includes(target) ? 'active' : 'done');
     });
   }
+
+  it('takes exactly these events of its flow', () => {
+    const flow = { Open: {}, Paused: { pausedAtMs: NOW - 1, pauseReason: 'a look' } };
+    const canary = { 'Canary running': { canaryRuns: 2 }, 'Canary released': { canaryRuns: 2, releasedAtMs: NOW - 1 } };
+    const states = Object.entries({ ...flow, ...canary }).flatMap(([name, changes]) =>
+      (['Pending', 'Running'] as const).map((value) => {
+        const { context } = batchOf(value, value === 'Pending' ? 'PPPP' : 'CPPP');
+        const snapshot = batchMachine.resolveState({ value, context: { ...context, ...changes } });
+        return [`${name}, ${value}`, snapshot] as const;
+      }),
+    );
+    const rowsIn = (state: string): string => `
+      Open, ${state}            | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
+      Paused, ${state}          | RESUME  | ${state} | batch.resumed  | pausedAtMs cleared, pauseReason cleared
+      Canary running, ${state}  | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
+      Canary running, ${state}  | RELEASE | ${state} | batch.released | releasedAtMs set
+      Canary released, ${state} | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
+    `;
+    expectTable(
+      {
+        machine: batchMachine,
+        fact: (it: BatchFact) => it.type,
+        fields: ['pausedAtMs', 'pauseReason', 'releasedAtMs', 'next', 'cancelled'],
+        events: {
+          PAUSE: { type: 'PAUSE', reason: 'a look', now: NOW } as BatchEvent,
+          RESUME: { type: 'RESUME', now: NOW } as BatchEvent,
+          RELEASE: { type: 'RELEASE', now: NOW } as BatchEvent,
+        },
+        states: Object.fromEntries(states),
+      },
+      rowsIn('Pending') + rowsIn('Running'),
+    );
+  });
+
+  it('releases all runs when its canary runs are Completed, and none before', () => {
+    const table: [runs: string, released: number, hasFailed: boolean][] = [
+      ['PPPP', 2, false],
+      ['CRPP', 2, false],
+      ['DRPP', 2, false],
+      ['DQPP', 2, false],
+      ['DFPP', 2, true],
+      ['TRPP', 2, true],
+      ['DxPP', 2, true],
+      ['DDPP', 4, false],
+      ['DDFF', 4, false],
+    ];
+    for (const [runs, released, hasFailed] of table) {
+      const { context } = batchOf('Running', runs);
+      const c = { ...context, canaryRuns: 2 };
+      expect([releasedRuns(c), hasFailedCanary(c)], runs).to.deep.equal([released, hasFailed]);
+      expect(releasedRuns({ ...c, releasedAtMs: NOW }), runs).to.equal(4);
+    }
+  });
 
   it('takes no event once it has ended', () => {
     for (const [state, runs] of [

@@ -10,6 +10,10 @@ export function insist(condition: boolean, message: () => string): asserts condi
   if (!condition) throw new Violation(message());
 }
 
+interface PausableBatch {
+  value: string;
+  pausedAtMs: number;
+}
 const TERMINAL = ['Completed', 'Failed', 'Timeout', 'Cancelled'];
 
 export class Acknowledged {
@@ -20,6 +24,8 @@ export class Acknowledged {
   readonly cancelledBatches = new Set<Uuid>();
   /** Drained runners without a resume request, with the attempts they held when the drain was acknowledged. */
   readonly drained = new Map<string, Set<string>>();
+  /** Paused batches without a resume request. */
+  readonly pausedBatches = new Set<Uuid>();
   /** Runners that have signed off and not begun to register since. */
   readonly signedOff = new Set<string>();
   readonly #completedBy = new Map<Uuid, number>();
@@ -103,6 +109,11 @@ export class Acknowledged {
     for (const batchId of this.cancelledBatches) {
       const { value } = JSON.parse(this.#disk.get(keys.batch(batchId)) ?? '{}') as { value: string };
       insist(value === 'Cancelled', () => `batch ${batchId} was cancelled and is ${value}`);
+    }
+    for (const batchId of this.pausedBatches) {
+      const { value, pausedAtMs } = JSON.parse(this.#disk.get(keys.batch(batchId)) ?? '{}') as Partial<PausableBatch>;
+      const isOpen = value === 'Pending' || value === 'Running';
+      insist(!isOpen || pausedAtMs !== undefined, () => `the pause of batch ${batchId} is lost`);
     }
     for (const runnerId of this.signedOff) {
       const { value } = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as { value: string };

@@ -26,6 +26,9 @@ export class SimClient {
     else if (roll < 0.205) this.#cancelBatch();
     else if (roll < 0.24) this.#drain();
     else if (roll < 0.3) this.#resume();
+    else if (roll < 0.33) this.#pauseBatch();
+    else if (roll < 0.38) this.#resumeBatch();
+    else if (roll < 0.4) this.#releaseBatch();
     else if (roll < 0.6) this.#read();
   }
 
@@ -42,6 +45,44 @@ export class SimClient {
     });
   }
 
+  #policy(): StudyOptions['policy'] {
+    const { dice } = this.#stage;
+    return {
+      ...(dice.chance(0.5) ? { canary_runs: 1 + dice.int(3) } : {}),
+      ...(dice.chance(0.5) ? { max_failures: dice.pick([1, 2, '50%']) ?? 1 } : {}),
+      priority: dice.int(3) - 1,
+    };
+  }
+
+  #pauseBatch(): void {
+    const { dice, api, acknowledged, batchResumes } = this.#stage;
+    const batch = dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    const resumes = batchResumes.get(batch);
+    this.#stage.follow(`pauses ${batch}`, api.pauseBatch(batch, 'a look'), ['unavailable', 'illegal-transition'], {
+      // A resume sent after the pause may already have taken effect.
+      onAnswer: () => {
+        if (resumes === batchResumes.get(batch)) acknowledged.pausedBatches.add(batch);
+      },
+    });
+  }
+
+  #resumeBatch(): void {
+    const { dice, api, acknowledged, batchResumes } = this.#stage;
+    const batch = dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    batchResumes.set(batch, (batchResumes.get(batch) ?? 0) + 1);
+    acknowledged.pausedBatches.delete(batch);
+    this.#stage.follow(`resumes ${batch}`, api.resumeBatch(batch), ['unavailable', 'illegal-transition'], {});
+  }
+
+  #releaseBatch(): void {
+    const batch = this.#stage.dice.pick(this.#stage.batches);
+    if (batch === undefined) return;
+    const asked = this.#stage.api.releaseBatch(batch);
+    this.#stage.follow(`releases ${batch}`, asked, ['unavailable', 'illegal-transition'], {});
+  }
+
   #newStudy(): { key: string; options: StudyOptions } {
     const { dice } = this.#stage;
     const options: StudyOptions = {
@@ -55,6 +96,7 @@ export class SimClient {
       config: {
         monte_carlo: { sampling_method: dice.pick(['monte_carlo', 'latin_hypercube'] as const) ?? 'monte_carlo' },
       },
+      ...(dice.chance(0.4) ? { policy: this.#policy() } : {}),
     };
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);

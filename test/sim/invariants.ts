@@ -1,5 +1,5 @@
 /** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
-import { pendingRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
+import { pendingRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { allOf, idOf, type KeyKind } from '../../src/coordinator/storage/keys.ts';
 import {
@@ -121,6 +121,12 @@ function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Diske
   insist(sum === c.totalJobs, () => `batch ${c.batchId} has ${c.totalJobs} jobs and counts ${sum}`);
   const isOver = pendingRuns(c) + c.claimed + c.running === 0;
   insist(isOver === isTerminal(value), () => `batch ${c.batchId} is ${value} with ${sum} counted`);
+  if (!c.cancelRequested) {
+    const released = releasedRuns(c);
+    insist(c.next <= released, () => `batch ${c.batchId}: run ${c.next - 1} was assigned and ${released} are released`);
+    const failures = c.failed + c.timedOut - (c.terminated ?? 0);
+    insist(failures < (c.maxFailures ?? Infinity), () => `batch ${c.batchId} goes beyond its ${failures} failures`);
+  }
   const active = c.claimed + c.running;
   insist(c.maxParallelJobs === 0 || active <= c.maxParallelJobs, () => `batch ${c.batchId}: ${active} at once`);
 }

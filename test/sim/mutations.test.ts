@@ -1,5 +1,6 @@
 /** Injected bugs: the simulation must find each of them. */
 import { expect } from 'chai';
+import { batchMachine } from '../../machines/batch.ts';
 import { runnerMachine } from '../../machines/runner.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
@@ -108,6 +109,19 @@ const MUTATIONS: Mutation[] = [
           : value,
     },
     says: /the drain of runner .* is lost|gained/,
+  },
+  {
+    name: 'a pause is lost at a restart',
+    bug: {
+      read: (key, value) =>
+        key.startsWith('!batch!') ? altered(value, (it) => ({ ...it, pausedAtMs: undefined })) : value,
+    },
+    says: /the pause of batch .* is lost/,
+  },
+  {
+    name: 'the limit on failures is not acted on',
+    patch: () => replaced(batchMachine.implementations.guards, 'tooManyFailures', () => false),
+    says: /goes beyond its/,
   },
   {
     name: 'a requeue record is not written',

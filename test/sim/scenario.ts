@@ -55,6 +55,8 @@ export class Stage {
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
+  /** How often each batch was resumed, counted when asked. */
+  readonly batchResumes = new Map<string, number>();
   /** How often each runner sent a registration. */
   readonly registrations = new Map<string, number>();
   readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
@@ -208,6 +210,11 @@ export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter
 /** Ends the faulty runners; honest runners must be able to finish every study. */
 async function finish(stage: Stage): Promise<void> {
   await stage.calm();
+  stage.acknowledged.pausedBatches.clear();
+  for (const id of stage.unfinished()) {
+    await stage.api.resumeBatch(id);
+    await stage.api.releaseBatch(id);
+  }
   const honest = [0, 1].map((at) => new SimRunner(stage, `honest${at}`, true));
   for (let step = 0; stage.unfinished().length > 0; step += 1) {
     insist(step < STEPS_TO_FINISH, () => `${stage.unfinished().length} batches do not come to their end`);

@@ -15,6 +15,7 @@ export interface StudyOptions {
   cpu?: string;
   memory?: string;
   config?: Deep<BatchConfig>;
+  policy?: BatchSubmission['policy'];
 }
 
 /** A valid submission with two dispersions. */
@@ -49,6 +50,7 @@ export function study(options: StudyOptions = {}): BatchSubmission {
   if (options.maxRetries !== undefined) submission.config.compute.max_retries = options.maxRetries;
   if (options.runsOverride !== undefined) submission.runs_override = options.runsOverride;
   merge(submission.config, options.config ?? {});
+  if (options.policy !== undefined) submission.policy = options.policy;
   return submission;
 }
 

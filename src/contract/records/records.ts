@@ -31,6 +31,9 @@ const batchInput = {
   cpuMilli: amount('CPU of a run, in thousandths of a core.'),
   memoryBytes: amount('Memory of a run.'),
   samplingScheme: text('The sampling definition in force when it was submitted.'),
+  canaryRuns: Type.Optional(count('The first runs, which are released alone; absent: all runs are.')),
+  maxFailures: Type.Optional(count('The number of failed runs at which it is cancelled; absent: none.')),
+  priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
 };
 
 /** The telemetry of a batch's ended runs, as far as their runners reported it. */
@@ -68,6 +71,10 @@ export const BatchRecord = Type.Object({
   startedAtMs: Type.Optional(time('When its first run was claimed.')),
   endedAtMs: Type.Optional(time('When its last run ended.')),
   telemetry: Type.Optional(TelemetryTally),
+  terminated: Type.Optional(count('Failed runs that an early-termination condition ended; absent: none.')),
+  pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
+  pauseReason: Type.Optional(text('The reason given.')),
+  releasedAtMs: Type.Optional(time('When the runs after the canary runs were released by hand.')),
 });
 
 export const SubmissionRecord = Type.Object({

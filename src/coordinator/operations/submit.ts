@@ -55,21 +55,40 @@ function openBatch(core: Core, turn: Turn, submission: BatchSubmission): Submiss
 function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSubmission, seed: Seed): BatchInput {
   const { config, runs_override } = submission;
   const { compute, monte_carlo } = config;
+  const totalJobs = Math.min(monte_carlo.runs, runs_override ?? monte_carlo.runs);
   return {
     batchId,
     name: submission.name,
     configHash: configHash({ ...config, monte_carlo: { ...monte_carlo, seed } }),
     createdAtMs: now,
     simulationName: config.simulation.name,
-    totalJobs: Math.min(monte_carlo.runs, runs_override ?? monte_carlo.runs),
+    totalJobs,
     maxParallelJobs: compute.max_parallel_jobs,
     maxRetries: compute.max_retries ?? core.options.defaultMaxRetries,
     timeLimitMs: compute.job_timeout_seconds * 1000,
     cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
     samplingScheme: SAMPLING_SCHEME,
+    ...policyInput(submission, totalJobs),
   };
 }
+
+/** The members of the policy, with the limit on failures as a number of runs. */
+function policyInput(
+  { policy = {} }: BatchSubmission,
+  totalJobs: number,
+): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'priority'> {
+  const { canary_runs: canaryRuns, max_failures: limit, priority } = policy;
+  return {
+    ...(canaryRuns === undefined ? {} : { canaryRuns }),
+    ...(limit === undefined ? {} : { maxFailures: typeof limit === 'number' ? limit : shareOf(limit, totalJobs) }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+/** The number of runs that `"5%"` of them are, rounded up. */
+const shareOf = (percent: string, totalJobs: number): number =>
+  Math.max(1, Math.ceil((Number(percent.slice(0, -1)) * totalJobs) / 100));
 
 function quantity(parsed: number | string): number {
   if (typeof parsed === 'string') throw new SimbatchError('invalid-request', parsed);

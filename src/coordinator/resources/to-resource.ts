@@ -1,5 +1,6 @@
 /** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
-import { pendingRuns } from '../../../machines/batch.ts';
+import { hasFailedCanary, pendingRuns } from '../../../machines/batch.ts';
+import { isTerminal } from '../../../machines/kinds.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { Attempt as AttemptSchema, Job as JobSchema } from '../../contract/jobs.ts';
 import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../contract/records/members.ts';
@@ -64,7 +65,7 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
 }
 
 export function toBatch({ value, context: c }: BatchState): Batch {
-  return {
+  const batch: Batch = {
     id: c.batchId,
     name: c.name,
     status: value,
@@ -74,6 +75,10 @@ export function toBatch({ value, context: c }: BatchState): Batch {
     config_hash: c.configHash,
     created_at: timestamp(c.createdAtMs),
   };
+  if (c.pausedAtMs !== undefined) batch.paused = true;
+  if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
+  if (!isTerminal(value) && hasFailedCanary(c)) batch.canary_failed = true;
+  return batch;
 }
 
 export function jobsByStatus({ context: c }: BatchState): Record<JobStatus, number> {

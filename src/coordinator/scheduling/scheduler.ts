@@ -3,9 +3,10 @@
  * does not change the index, so a plan that is not applied has no effect.
  *
  * The rules: the batch with the fewest active jobs is served next, so no study starves; within a batch requeued runs come
- * first, on another runner than the last if one is free, then untouched runs in order.
+ * first, on another runner than the last if one is free, then untouched runs in order. A batch of higher priority is served
+ * before all others; a paused batch is not served.
  */
-import { activeRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
+import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { fits, minus, supports, type FreeCapacity } from '../../domain/scheduling.ts';
@@ -39,6 +40,9 @@ export interface SchedulerSources {
   /** Returns true when another runner than `notThis` could take a run of this batch now. */
   isOtherFree(batch: BatchContext, notThis: string): boolean;
 }
+
+/** More than the active runs of any batch, so that one step of priority outweighs them. */
+const PRIORITY_WEIGHT = 2 ** 31;
 
 /** The number of requeued runs that are examined to find one that last ran on another runner. */
 const REQUEUED_LOOKAHEAD = 32;
@@ -177,6 +181,8 @@ export class Scheduler {
     if (batch.context.cancelledAhead > 0) {
       while (this.#sources.isTouched(jobId(batch.context.batchId, runId))) runId += 1;
     }
+    // Runs that were cancelled one by one may be all that is left of the released ones.
+    if (runId >= releasedRuns(batch.context)) return undefined;
     batch.next = runId + 1;
     batch.untouched -= 1;
     return runId;
@@ -186,17 +192,18 @@ export class Scheduler {
   #reset(batch: OpenBatch): void {
     batch.plannedActive = activeRuns(batch.context);
     batch.next = batch.context.next;
-    batch.untouched = untouchedRuns(batch.context);
+    batch.untouched = Math.max(0, Math.min(untouchedRuns(batch.context), releasedRuns(batch.context) - batch.next));
     batch.assigned.clear();
     this.#rank(batch);
   }
 
   /** Ranks a batch while it has a run to assign and is below its cap. */
   #rank(batch: OpenBatch): void {
-    const { maxParallelJobs, cancelRequested, requeued, simulationName } = batch.context;
+    const { maxParallelJobs, cancelRequested, requeued, simulationName, pausedAtMs, priority = 0 } = batch.context;
     const pending = batch.untouched + requeued - batch.assigned.size;
     const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
-    if (pending > 0 && !isCapped && !cancelRequested) this.#ranking.put(batch, simulationName, batch.plannedActive);
+    const isServed = pending > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
+    if (isServed) this.#ranking.put(batch, simulationName, batch.plannedActive - priority * PRIORITY_WEIGHT);
     else this.#ranking.remove(batch);
   }
 }

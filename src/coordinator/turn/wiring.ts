@@ -71,6 +71,9 @@ export const WIRING: Wiring = {
     },
   ],
   'batch.ended': [],
+  'batch.paused': [],
+  'batch.resumed': [],
+  'batch.released': [],
   'batch.deleted': [],
 
   'runner.registered': [],

@@ -77,7 +77,14 @@ const RUNNERS = RUNNER_STATUSES.flatMap((value) => [
 const ABOUT = { jobId: 'j', batchId: 'b', runId: 0, runnerId: 'r', attempt: 1, now: NOW };
 const BATCHES = BATCH_STATUSES.flatMap((value) =>
   (
-    [{ next: 1 }, { completed: 1 }, { failed: 1 }, { cancelled: 1 }, { cancelled: 1, cancelRequested: true }] as const
+    [
+      { next: 1, canaryRuns: 1, maxFailures: 1 },
+      { next: 1, pausedAtMs: 1 },
+      { completed: 1 },
+      { failed: 1 },
+      { cancelled: 1 },
+      { cancelled: 1, cancelRequested: true },
+    ] as const
   ).map((rest) =>
     batchMachine.resolveState({
       value,
@@ -104,6 +111,9 @@ const BATCH_EVENTS: BatchEvent[] = [
     now: NOW,
   })),
   { type: 'CANCEL', reason: undefined, now: NOW },
+  { type: 'PAUSE', reason: 'a look', now: NOW },
+  { type: 'RESUME', now: NOW },
+  { type: 'RELEASE', now: NOW },
 ];
 
 const CASES: readonly {

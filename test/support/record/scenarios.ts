@@ -252,6 +252,8 @@ const jobsChanged = (...changes: JobChange[]) => ({
   now: changes.at(-1)?.now ?? T0,
 });
 
+const pause = (second: number): AnyEvent => ({ type: 'PAUSE', reason: 'a look', now: at(second) });
+
 const batch = (name: string, sentence: string, totalJobs: number, ...events: AnyEvent[]): ScenarioPlan => ({
   name: `batch-${name}`,
   about: sentence,
@@ -282,6 +284,31 @@ const BATCHES: readonly ScenarioPlan[] = [
     jobsChanged(claimed(0, 1), claimed(1, 1), started(0, 2), started(1, 2)),
     jobsChanged(ended(0, 3, 'Failed'), ended(1, 4, 'Timeout')),
   ),
+  batch(
+    'paused-and-resumed',
+    'Paused twice and resumed twice; the repeats change nothing.',
+    3,
+    jobsChanged(claimed(0, 1)),
+    pause(2),
+    pause(3),
+    { type: 'RESUME', now: at(4) },
+    { type: 'RESUME', now: at(5) },
+  ),
+  {
+    ...batch(
+      'canary-failed',
+      'A canary run fails: the others wait for a release, and the third failure cancels them.',
+      6,
+      jobsChanged(claimed(0, 1), claimed(1, 1), started(0, 2), started(1, 2)),
+      jobsChanged(ended(0, 3, 'Completed'), { ...ended(1, 4, 'Failed'), terminated: true } as JobChange),
+      { type: 'RELEASE', now: at(5) },
+      { type: 'RELEASE', now: at(6) },
+      jobsChanged(claimed(2, 7), claimed(3, 7), started(2, 8), started(3, 8)),
+      jobsChanged(ended(2, 9, 'Failed')),
+      jobsChanged(ended(3, 10, 'Timeout')),
+    ),
+    input: { ...batchInput, totalJobs: 6, canaryRuns: 2, maxFailures: 2, priority: 1 },
+  },
   batch('cancelled-pending', 'Cancelled before its first claim.', 3, cancel(1)),
   batch(
     'cancelled-running',

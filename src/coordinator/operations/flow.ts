@@ -1,0 +1,30 @@
+/** The flow of a study: pausing and resuming the assignment of its runs, and releasing the runs after its canary runs. */
+import type { BatchEvent } from '../../../machines/protocol.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import type { Batch, Uuid } from '../../contract/types.ts';
+import type { Core } from '../core.ts';
+import { toBatch } from '../resources/to-resource.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
+import { batchOrThrow } from './cancel.ts';
+
+export const pauseBatch = (core: Core, batchId: Uuid, reason: string | undefined): Promise<Batch> =>
+  send(core, 'pause-batch', batchId, (now) => ({ type: 'PAUSE', reason, now }));
+
+export const resumeBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
+  send(core, 'resume-batch', batchId, (now) => ({ type: 'RESUME', now }));
+
+export const releaseBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
+  send(core, 'release-batch', batchId, (now) => ({ type: 'RELEASE', now }));
+
+/** Sends the event. An open batch that does not take it is in the requested state already, and is returned unchanged. */
+function send(core: Core, operation: string, batchId: Uuid, eventAt: (now: number) => BatchEvent): Promise<Batch> {
+  return core.turns.run(operation, (turn) => {
+    const before = batchOrThrow(turn, batchId);
+    const event = eventAt(turn.now);
+    if (isTerminal(before.value)) {
+      const verb = event.type.toLowerCase();
+      throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${before.value}`);
+    }
+    return toBatch(turn.trySend('batch', batchId, event) ?? before);
+  });
+}
