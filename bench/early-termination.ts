@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
+import { AttemptActor } from '../src/runner/attempt/attempt-actor.ts';
+import { ProcessTable } from '../src/runner/attempt/proc-fs.ts';
+import { Waits } from '../src/runner/waits.ts';
 import { Attempt } from '../src/runner/attempt/run-attempt.ts';
 import { inheritedEnvironment } from '../src/runner/attempt/environment.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -42,6 +45,8 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
   const silent = (): void => {};
   const log = { debug: silent, info: silent, warn: silent, error: silent };
   const name = `${String(frequencyHz)}-${String(number)}`;
+  const actor = new AttemptActor({ job_id: name, attempt: 1 }, log);
+  actor.send({ type: 'ACKNOWLEDGED' });
   const attempt = new Attempt(
     {
       clock: systemClock,
@@ -49,6 +54,8 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
       python: undefined,
       env: inheritedEnvironment(process.env),
       environmentAllowed: ['*'],
+      waits: new Waits(systemClock),
+      processes: { table: new ProcessTable(), cgroups: undefined },
       workingDirectory: folder,
     },
     {
@@ -76,11 +83,13 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
         conditions: [{ variable: 'sent_at_ms', condition: '> 0', description: '' }],
       },
       environment: null,
+      limits: {},
       timeoutSecs: 60,
       engine: { name: '*', entrypoint: join(folder, 'simulation.mjs') },
       directory: join(folder, name),
       runConfigPath: join(folder, `${name}.json`),
     },
+    actor,
   );
   const end = await attempt.run();
   const deadAtMs = Number(process.hrtime.bigint()) / 1e6;

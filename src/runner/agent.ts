@@ -1,7 +1,6 @@
 /**
- * The runner's loop: registers, claims as many jobs as it has room for, sends heartbeats, and leaves in good order. What
- * becomes of a claimed job is in `holdings.ts`, how the coordinator is reached in `link.ts`, what survives this process in
- * `spool.ts`.
+ * The runner's loop: registers, claims as many jobs as it has free slots, sends heartbeats, and leaves in an orderly way.
+ * Claimed jobs are in `attempt-manager.ts`, the coordinator's side in `connection/`, durable state in `spool.ts`.
  */
 import { UnreachableError } from '../client/client.ts';
 import type { Client, ClaimResponse } from '../client/client.ts';
@@ -14,6 +13,8 @@ import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
+import type { ProcessTools } from './attempt/process-scope.ts';
+import type { Waits } from './waits.ts';
 import { keepProcessAlive, sleep } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 
@@ -28,37 +29,43 @@ export interface AgentOptions {
   python: Python | undefined;
   /** What simulations inherit; see `inheritedEnvironment`. */
   env: Readonly<Record<string, string>>;
+  waits: Waits;
+  processes: ProcessTools;
 }
 
 const CLAIM_WAIT_SECS = 25;
-/** A claim answered emptier and faster than this did not wait: the next one must not follow at once. */
+/** A claim answered without jobs and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
-/** How long a heartbeat may take at least. */
+/** The least time a heartbeat may take. */
 const SHORTEST_HEARTBEAT_MS = 2000;
-/** The last outcomes are delivered within the grace time, and have at least this long. */
+/** The last outcomes are delivered within the grace time, or within this time when less is left. */
 const SHORTEST_FLUSH_MS = 2000;
+/** How long ending the simulations may take after the grace time. */
+const ABANDON_MS = 20_000;
 
-/** Why a question for jobs is taken back. */
+/** Why a claim is cancelled. */
 class Unfit extends Error {}
 
 export class Agent {
   readonly #options: AgentOptions;
-  readonly #link: CoordinatorConnection;
-  readonly #holdings: AttemptManager;
+  readonly #connection: CoordinatorConnection;
+  readonly #attempts: AttemptManager;
   /** Aborted when no new work is wanted. */
   readonly #leaving = new AbortController();
-  /** Aborted when nothing is to be told to the coordinator any more. */
+  /** Aborted when no request to the coordinator follows. */
   readonly #over = new AbortController();
+  /** Aborted when no heartbeat follows; the one in flight is awaited. */
+  readonly #heartbeatsEnd = new AbortController();
   #wake: () => void = () => {};
-  /** Aborted when the machine turns out to be unfit while it asks for jobs. */
+  /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
   #intervalSecs: number;
 
   constructor(options: AgentOptions) {
-    const { config, client, clock, log, instance, spool, python, env } = options;
+    const { config, client, clock, log, instance, spool, python, env, waits, processes } = options;
     this.#options = options;
     this.#intervalSecs = config.heartbeatIntervalSecs;
-    this.#link = new CoordinatorConnection({
+    this.#connection = new CoordinatorConnection({
       client,
       clock,
       log,
@@ -78,18 +85,20 @@ export class Agent {
         heartbeat_interval_secs: config.heartbeatIntervalSecs,
       },
       replaces: spool.replaces,
-      held: () => this.#holdings.refs(),
+      held: () => this.#attempts.refs(),
       onLost: (lost) => {
-        for (const ref of lost) this.#holdings.drop(ref, 'the coordinator gave it away');
+        for (const ref of lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
       },
     });
-    this.#holdings = new AttemptManager({
+    this.#attempts = new AttemptManager({
       config,
       spool,
-      reporter: new ReportQueue(this.#link, log, { runnerId: config.id, instance }, this.#over.signal),
+      reporter: new ReportQueue(this.#connection, log, { runnerId: config.id, instance }, this.#over.signal),
       site: {
         clock,
         log,
+        waits,
+        processes,
         python: python?.executable,
         env,
         environmentAllowed: config.environmentAllowed,
@@ -106,7 +115,7 @@ export class Agent {
   }
 
   /**
-   * Works until `leave` is called and everything is in order.
+   * Runs until `leave` is called and everything is delivered, or kept for the next process.
    * @throws ApiError when the coordinator refuses the first registration for good (credential, configuration).
    */
   async run(): Promise<void> {
@@ -123,34 +132,40 @@ export class Agent {
   async #work(): Promise<void> {
     const { spool, log } = this.#options;
     // First: a process killed here must be dead before the coordinator gives its run to another runner.
-    const undelivered = await this.#holdings.recover();
+    const undelivered = await this.#attempts.recover();
     try {
-      const { heartbeat_interval_secs } = await this.#link.register(this.#leaving.signal);
+      const { heartbeat_interval_secs } = await this.#connection.register(this.#leaving.signal);
       this.#intervalSecs = heartbeat_interval_secs;
-      spool.registered();
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       log.info('stopped before it was registered');
       return;
     }
-    this.#holdings.resume(undelivered);
+    // Not essential: the former instances stay listed.
+    await spool.registered().catch((error: unknown) => {
+      log.warn(`the spool cannot be written: ${oneLine(error)}`);
+    });
+    this.#attempts.resume(undelivered);
     const heartbeats = this.#heartbeats();
-    await this.#claims();
-    await this.#finish();
-    this.#over.abort();
-    await heartbeats;
+    try {
+      await this.#claims();
+      await this.#finish(heartbeats);
+    } finally {
+      this.#over.abort();
+      await heartbeats;
+    }
   }
 
-  /** Takes no new jobs, lets the running ones finish within the grace time, hands the others back, signs off. */
+  /** Claims no more jobs, lets the running ones finish within the grace time, hands the others back, signs off. */
   leave(): void {
     this.#leaving.abort();
     this.#wake();
   }
 
-  /** Sends SIGKILL to every simulation before it returns. What is not reported is left to the next process under this id. */
+  /** Sends SIGKILL to every simulation before it returns. Unreported outcomes are left to the next process under this id. */
   killAll(): void {
     this.#leaving.abort();
-    this.#holdings.dropAll('stopped at once');
+    this.#attempts.dropAll('stopped at once');
     this.#over.abort();
     this.#wake();
   }
@@ -158,51 +173,55 @@ export class Agent {
   async #heartbeats(): Promise<void> {
     const { config, client, instance, clock } = this.#options;
     const over = this.#over.signal;
+    const end = AbortSignal.any([over, this.#heartbeatsEnd.signal]);
     for (;;) {
-      await sleep(clock, this.#intervalSecs * 1000, over);
-      if (over.aborted) return;
-      // One that hangs must not keep the next from being sent in time.
+      await sleep(clock, this.#intervalSecs * 1000, end);
+      if (end.aborted) return;
+      // A heartbeat without an answer must not delay the next one.
       const hanging = new AbortController();
-      const callOff = clock.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
+      const cancel = clock.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
         hanging.abort(new UnreachableError(client.endpoint, 'no answer to a heartbeat within its interval'));
       });
       try {
-        const request = { instance, holding: this.#holdings.refs() };
+        const request = { instance, holding: this.#attempts.refs() };
         const signal = AbortSignal.any([over, hanging.signal]);
         const answer = await client.heartbeat(config.id, request, { signal });
-        this.#link.wentWell();
-        for (const notice of answer.cancel) this.#holdings.drop(notice, `cancelled: ${notice.reason}`);
-        for (const ref of answer.lost) this.#holdings.drop(ref, 'the coordinator gave it away');
+        this.#connection.wentWell();
+        for (const notice of answer.cancel) this.#attempts.drop(notice, `cancelled: ${notice.reason}`);
+        for (const ref of answer.lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
       } catch (error) {
         if (over.aborted) return;
+        if (end.aborted) return;
         if (isForgotten(error)) this.#registerAgain();
-        else this.#link.wentWrong(error);
+        else this.#connection.wentWrong(error);
       } finally {
-        callOff();
+        cancel();
       }
     }
   }
 
-  /** In the background: the heartbeats must not stand still for it. */
+  /** In the background: heartbeats continue meanwhile. */
   #registerAgain(): void {
-    this.#link.register(this.#over.signal).catch((error: unknown) => {
-      if (!(error instanceof Stopped)) this.#options.log.error(oneLine(error));
-    });
+    this.#connection
+      .register(AbortSignal.any([this.#over.signal, this.#heartbeatsEnd.signal]))
+      .catch((error: unknown) => {
+        if (!(error instanceof Stopped)) this.#options.log.error(oneLine(error));
+      });
   }
 
-  /** Returns when no more work is wanted. */
+  /** Returns when no more jobs are to be claimed. */
   async #claims(): Promise<void> {
     const { clock, log } = this.#options;
     const leaving = this.#leaving.signal;
     let hasty = 0;
     while (!leaving.aborted) {
-      const unfitMs = this.#holdings.unfitUntilMs - clock.monotonicMs();
+      const unfitMs = this.#attempts.unfitUntilMs - clock.monotonicMs();
       if (unfitMs > 0) await sleep(clock, unfitMs, leaving);
-      else if (this.#holdings.free <= 0) await this.#change();
+      else if (this.#attempts.free <= 0) await this.#change();
       else {
         const sinceMs = clock.monotonicMs();
         try {
-          const taken = this.#take(await this.#link.ask(() => this.#claim(), leaving));
+          const taken = this.#take(await this.#connection.ask(() => this.#claim(), leaving));
           hasty = taken === 0 && clock.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
         } catch (error) {
           if (error instanceof Stopped) return;
@@ -217,52 +236,72 @@ export class Agent {
 
   #claim(): Promise<ClaimResponse> {
     const { config, client, instance, clock } = this.#options;
-    // While the coordinator could not be reached, this may have come to light.
-    if (this.#holdings.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
+    // The machine may have failed while the coordinator could not be reached.
+    if (this.#attempts.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
     this.#asking = new AbortController();
-    // Claimed jobs we do not name are handed out again: so a reply that was lost strands nothing.
-    const holding = this.#holdings.refs();
-    // All places, not only those that are free: more become free while the question waits, and the coordinator, which
-    // counts what is claimed and running, never gives more than there is room for.
-    const request = { instance, max_jobs: config.maxConcurrentJobs, wait_seconds: CLAIM_WAIT_SECS, holding };
+    // Claimed jobs that are not named here are handed out again: a lost reply strands none.
+    const holding = this.#attempts.refs();
+    // All slots, not only the free ones: more become free while the claim waits, and the coordinator, which counts claimed
+    // and running jobs, never gives more than there are slots. It does not count lost ones.
+    const { slots, free } = this.#attempts;
+    const request = {
+      instance,
+      max_jobs: slots.lost > 0 ? Math.max(1, free) : config.maxConcurrentJobs,
+      wait_seconds: CLAIM_WAIT_SECS,
+      holding,
+    };
     return client.claim(config.id, request, { signal: AbortSignal.any([this.#leaving.signal, this.#asking.signal]) });
   }
 
   #take(answer: ClaimResponse): number {
-    return answer.assignments.filter((it) => this.#holdings.take(it, answer.batches[it.job.batch_id]?.config)).length;
+    return answer.assignments.filter((it) => this.#attempts.take(it, answer.batches[it.job.batch_id]?.config)).length;
   }
 
-  /** The grace time, the handing back, the sign-off. */
-  async #finish(): Promise<void> {
+  /** Waits for the grace time, hands back what is left, ends the heartbeats and signs off. */
+  async #finish(heartbeats: Promise<void>): Promise<void> {
     const { config, client, instance, clock, log, spool } = this.#options;
     if (this.#over.signal.aborted) return;
-    const { running } = this.#holdings;
-    log.info(`leaving: ${String(running)} runs under way, ${String(config.graceSecs)} s of grace`);
+    const { running } = this.#attempts;
+    log.info(`leaving: ${String(running)} runs in progress, ${String(config.graceSecs)} s of grace`);
     const graceEndMs = clock.monotonicMs() + config.graceSecs * 1000;
-    await this.#until(() => this.#holdings.running === 0, config.graceSecs * 1000);
-    this.#holdings.dropAll('handed back, the grace time is over');
-    // Killing takes as long as it takes; delivering does not.
-    await this.#until(() => this.#holdings.running === 0, Infinity);
+    await this.#until(() => this.#attempts.running === 0, config.graceSecs * 1000);
+    this.#attempts.dropAll('handed back, the grace time is over');
+    await this.#until(() => this.#attempts.running === 0, ABANDON_MS);
     const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
-    await this.#until(() => this.#holdings.size === 0, flushMs);
+    await this.#until(() => this.#attempts.size === 0, flushMs);
     if (this.#over.signal.aborted) return;
-    const left = await spool.leftovers();
+    if (this.#attempts.running > 0) {
+      log.error(
+        `${String(this.#attempts.running)} runs could not be ended; not signing off, their lease protects them`,
+      );
+      return;
+    }
+    const left = await spool.leftovers().catch((error: unknown) => {
+      log.error(`the spool cannot be read, so outcomes may be undelivered; not signing off: ${oneLine(error)}`);
+      return undefined;
+    });
+    if (left === undefined) return;
     if (left.length > 0) {
       log.warn(
         `${String(left.length)} outcomes could not be delivered; they are kept for the next start under this id`,
       );
       return;
     }
+    // A heartbeat or a registration that arrives after the sign-off would bring this runner back.
+    this.#heartbeatsEnd.abort();
+    await heartbeats;
+    await this.#connection.registrationEnded();
+    if (this.#over.signal.aborted) return;
     try {
       await client.signOff(config.id, { instance });
-      spool.signedOff();
       log.info('signed off');
+      await spool.signedOff();
     } catch (error) {
-      log.warn(`could not sign off: ${oneLine(error)}`);
+      log.warn(`the sign-off is incomplete: ${oneLine(error)}`);
     }
   }
 
-  /** Resolves when the condition holds, after `ms`, or when all is over. */
+  /** Resolves when the condition holds, after `ms`, or when the runner is stopped at once. */
   async #until(holds: () => boolean, ms: number): Promise<void> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + ms;

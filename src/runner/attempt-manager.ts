@@ -1,28 +1,28 @@
 /**
- * The attempts the coordinator believes to be this runner's, each from its claim to the acknowledgement of its outcome:
+ * The attempts that the coordinator has assigned to this runner, each from its claim to the acknowledgement of its outcome:
  * reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is decided in
- * `agent.ts`.
+ * `agent.ts`; the states are in `machines/attempt.ts`.
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
+import { sleep } from '../base/clock.ts';
 import type { RunnerConfig } from './config/config.ts';
-import { Attempt } from './attempt/run-attempt.ts';
-import type { AttemptEnd, ExecutionSite } from './attempt/run-attempt.ts';
-import { killOrphans } from './attempt/process-group.ts';
-import { Stopped } from './connection/coordinator-connection.ts';
+import { AttemptActor } from './attempt/attempt-actor.ts';
 import { executionPlan } from './attempt/execution-plan.ts';
-import { processStart } from './attempt/proc-fs.ts';
+import type { AttemptEnd } from './attempt/outcome.ts';
+import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './attempt/process-scope.ts';
+import { Attempt } from './attempt/run-attempt.ts';
+import type { ExecutionSite } from './attempt/execution-site.ts';
+import { Stopped } from './connection/coordinator-connection.ts';
 import type { ReportQueue, Verdict } from './connection/report-queue.ts';
+import { Slots } from './slots.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
 import { recoverTelemetry } from './telemetry/recover.ts';
 
-interface ActiveAttempt extends AttemptRef {
-  /** While its processes may live. */
+interface ActiveAttempt {
+  actor: AttemptActor;
+  /** While it is executed. */
   execution?: Attempt;
-  /** Why nobody wants it any more, if so. */
-  dropped?: string;
-  /** All that is left to do is to deliver its outcome. */
-  isOver?: true;
 }
 
 export interface AttemptManagerOptions {
@@ -30,27 +30,29 @@ export interface AttemptManagerOptions {
   spool: Spool;
   reporter: ReportQueue;
   site: ExecutionSite;
-  /** Aborted when no new simulation is to be started. */
+  /** Aborted when no new simulation may start. */
   leaving: AbortSignal;
-  /** Called whenever an attempt is no longer held or its simulation has ended. */
+  /** Called whenever an attempt is no longer held, its simulation has ended, or a slot is lost or back. */
   onChange: () => void;
-  /** Called when this machine turns out not to be fit for jobs, before anybody else is told of it. */
+  /** Called when this machine proves unfit for jobs, before any failure is reported. */
   onUnfit: () => void;
 }
 
 const LONGEST_UNFIT_MS = 60_000;
+const LEFTOVERS_LOOK_MS = 20;
+const RECOVER_TELEMETRY_MS = 60_000;
 
 export class AttemptManager {
   /** Until when (monotonic) this machine is not fit for new jobs. */
   unfitUntilMs = 0;
+  readonly slots: Slots;
   #failuresInARow = 0;
-  #occupied = 0;
-  readonly #waitingForASlot: (() => void)[] = [];
   readonly #options: AttemptManagerOptions;
   readonly #held = new Map<string, ActiveAttempt>();
 
   constructor(options: AttemptManagerOptions) {
     this.#options = options;
+    this.slots = new Slots(options.config.maxConcurrentJobs, options.site.log, options.onChange);
   }
 
   /** Everything not yet acknowledged. */
@@ -58,36 +60,43 @@ export class AttemptManager {
     return this.#held.size;
   }
 
-  /** How many more jobs this machine could execute now. Those whose outcome is on its way to the coordinator take no room. */
+  /** How many more jobs this machine could execute now. An attempt that only waits for its acknowledgement takes no slot. */
   get free(): number {
-    const under = [...this.#held.values()].filter((held) => held.isOver !== true).length;
-    return this.#options.config.maxConcurrentJobs - under;
+    const taken = [...this.#held.values()].filter(({ actor }) => actor.state !== 'Reporting').length;
+    return this.#options.config.maxConcurrentJobs - this.slots.lost - taken;
   }
 
   get running(): number {
-    return [...this.#held.values()].filter((held) => held.execution !== undefined).length;
+    return [...this.#held.values()].filter(({ actor }) => actor.isExecuting).length;
   }
 
   refs(): AttemptRef[] {
-    return [...this.#held.values()].map(({ job_id, attempt }) => ({ job_id, attempt }));
+    return [...this.#held.values()].map(({ actor }) => actor.ref);
   }
 
-  /** Kills what a former process left running. Its undelivered outcomes are held from now on; `resume` delivers them. */
+  /** Ends what a former process left running. Holds its undelivered outcomes from now on; `resume` delivers them. */
   async recover(): Promise<{ record: SpooledAttempt; outcome: Outcome }[]> {
     const { spool, site } = this.#options;
     const undelivered: { record: SpooledAttempt; outcome: Outcome }[] = [];
+    await this.#removeCgroups();
     for (const record of await spool.leftovers()) {
       const { job_id, attempt, outcome } = record;
-      const orphans = await killOrphans(site.clock, site.log, record);
-      if (orphans > 0) {
-        site.log.warn(`killed ${String(orphans)} processes left by a former runner process`, { job_id, attempt });
+      const { killed, survivors } = await killOrphans(site.clock, site.processes.table, record);
+      if (killed > 0) {
+        site.log.warn(`killed ${String(killed)} processes left by a former runner process`, { job_id, attempt });
+      }
+      if (survivors.length > 0) {
+        const which = survivors.map(describeProcess).join(', ');
+        site.log.error(`processes of a former runner process survive SIGKILL: ${which}`, { job_id, attempt });
       }
       if (outcome === undefined) {
         await this.#closeTelemetry(record);
-        await spool.settled(record);
+        await this.#forget(record);
       } else {
         undelivered.push({ record, outcome });
-        this.#held.set(keyOf(record), { job_id, attempt, isOver: true });
+        const actor = new AttemptActor(record, site.log);
+        actor.send({ type: 'RECOVERED' });
+        this.#held.set(keyOf(record), { actor });
       }
     }
     if (undelivered.length > 0) {
@@ -96,13 +105,27 @@ export class AttemptManager {
     return undelivered;
   }
 
-  /** Of an attempt that is lost the telemetry is still worth reading. */
+  /** Waits until the processes in the cgroups of a former process are dead. */
+  async #removeCgroups(): Promise<void> {
+    const { clock, log, processes } = this.#options.site;
+    const endMs = clock.monotonicMs() + KILL_DEADLINE_MS;
+    while (processes.cgroups?.removeLeftovers() === false) {
+      if (clock.monotonicMs() > endMs) {
+        log.error('processes in the cgroup of a former runner process survive SIGKILL');
+        return;
+      }
+      await sleep(clock, LEFTOVERS_LOOK_MS);
+    }
+  }
+
+  /** The telemetry of a lost attempt is still worth reading. */
   async #closeTelemetry({ directory, job_id, attempt }: SpooledAttempt): Promise<void> {
     if (directory === '') return;
+    const { log, waits } = this.#options.site;
     try {
-      await recoverTelemetry(directory);
+      await waits.within(RECOVER_TELEMETRY_MS, 'recovering telemetry', recoverTelemetry(directory));
     } catch (error) {
-      this.#options.site.log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
+      log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
     }
   }
 
@@ -113,61 +136,53 @@ export class AttemptManager {
     }
   }
 
-  /** Sees the assignment through, in the background. False when it is held already. */
+  /** Processes the assignment in the background, to its end. Returns false when it is held already. */
   take(assignment: Assignment, batch: BatchConfig | undefined): boolean {
-    const held: ActiveAttempt = { job_id: assignment.job.id, attempt: assignment.attempt };
-    if (this.#held.has(keyOf(held))) return false;
-    this.#held.set(keyOf(held), held);
-    this.#serve(held, assignment, batch)
+    const ref = { job_id: assignment.job.id, attempt: assignment.attempt };
+    if (this.#held.has(keyOf(ref))) return false;
+    const held: ActiveAttempt = { actor: new AttemptActor(ref, this.#options.site.log) };
+    this.#held.set(keyOf(ref), held);
+    this.#process(held, assignment, batch)
       .catch((error: unknown) => {
         if (error instanceof Stopped) return;
         this.#options.site.log.error(`a run was given up: ${oneLine(error)}`, about(held));
       })
       .finally(() => {
-        this.#held.delete(keyOf(held));
+        this.#held.delete(keyOf(ref));
         this.#options.onChange();
       });
     return true;
   }
 
-  /** Nobody wants it any more: it is killed. An outcome already reached is reported all the same, and judged there. */
+  /** Ends the attempt without an outcome. An outcome that exists is reported all the same, and judged by the coordinator. */
   drop(ref: AttemptRef, why: string): void {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;
-    held.dropped ??= why;
-    held.execution?.abandon();
+    if (held.execution !== undefined) held.execution.abandon(why);
+    else if (held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) {
+      // It may wait for a slot for long, and is not this runner's any more.
+      this.#held.delete(keyOf(ref));
+      this.#options.onChange();
+    }
   }
 
   dropAll(why: string): void {
     for (const ref of this.refs()) this.drop(ref, why);
   }
 
-  async #serve(held: ActiveAttempt, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
-    const release = await this.#slot();
+  async #process(held: ActiveAttempt, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
+    const release = await this.slots.take();
     let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
     try {
       ended = await this.#execute(held, assignment, batch);
     } finally {
-      release();
+      // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
+      release(held.execution?.leftBehind(), about(held));
+      delete held.execution;
     }
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
     await this.#conclude(held, ended.record, ended.end);
-  }
-
-  /**
-   * Resolves when a simulation may begin here; what it resolves to is called when it is dead. The coordinator gives a
-   * job's place away when it knows its outcome, which may be before its processes are dead: a job that was taken from us.
-   */
-  async #slot(): Promise<() => void> {
-    const waiting = this.#waitingForASlot;
-    if (this.#occupied < this.#options.config.maxConcurrentJobs) this.#occupied += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    return () => {
-      const next = waiting.shift();
-      if (next === undefined) this.#occupied -= 1;
-      else next();
-    };
   }
 
   /** Undefined when it is not to be executed. */
@@ -177,29 +192,33 @@ export class AttemptManager {
     batch: BatchConfig | undefined,
   ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
     const { spool, reporter, site, leaving, config } = this.#options;
+    const { actor } = held;
     const ref = about(held);
-    if (leaving.aborted || held.dropped !== undefined) return undefined;
-    // The coordinator's word comes before the process: an attempt that was given away meanwhile is never executed, and
-    // one that is executed is known to be, so it is not given to another.
+    if (leaving.aborted || actor.state !== 'Claimed') return undefined;
+    // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
+    // one that is executed is known to be, so it is not given to another runner.
     const verdict = await reporter.report({ type: 'start', ...ref });
-    if (this.#isRefused(held, verdict, 'start') || leaving.aborted || held.dropped !== undefined) return undefined;
-    const order = executionPlan(config, assignment, batch);
-    const record: SpooledAttempt = { ...ref, directory: order.type === 'order' ? order.order.directory : '' };
-    let end: AttemptEnd;
-    const unrecorded = order.type === 'order' ? await this.#record(record) : undefined;
-    if (order.type === 'invalid') end = { type: 'fail', reason: 'invalid', error_message: order.message };
-    else if (unrecorded !== undefined) end = { type: 'fail', reason: 'infrastructure', error_message: unrecorded };
-    else {
-      const execution = new Attempt(site, order.order);
-      held.execution = execution;
-      site.log.debug(`run ${String(assignment.job.run_config.run_id)} started`, ref);
-      end = await execution.run(async (pid) => {
-        const pidStart = processStart(pid);
-        await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
-      });
-      delete held.execution;
-      this.#options.onChange();
+    if (this.#isRefused(held, verdict, 'start') || leaving.aborted) return undefined;
+    if (!actor.send({ type: 'ACKNOWLEDGED' })) return undefined;
+    const planned = executionPlan(config, assignment, batch);
+    const record: SpooledAttempt = { ...ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
+    const ended = (end: AttemptEnd): { record: SpooledAttempt; end: AttemptEnd } => {
+      actor.send({ type: 'ENDED', survivors: 0 });
+      return { record, end };
+    };
+    if (planned.type === 'invalid') return ended({ type: 'fail', reason: 'invalid', error_message: planned.message });
+    const unrecorded = await this.#record(record);
+    if (unrecorded !== undefined) {
+      return ended({ type: 'fail', reason: 'infrastructure', error_message: unrecorded });
     }
+    const execution = new Attempt(site, planned.plan, actor);
+    held.execution = execution;
+    site.log.debug(`run ${String(assignment.job.run_config.run_id)} starts`, ref);
+    const end = await execution.run(async (pid) => {
+      const pidStart = site.processes.table.processStart(pid);
+      await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
+    });
+    this.#options.onChange();
     return { record, end };
   }
 
@@ -207,7 +226,8 @@ export class AttemptManager {
     const { spool, site } = this.#options;
     const ref = about(held);
     if (end.type === 'abandoned') {
-      site.log.info(`run killed: ${held.dropped ?? 'not wanted any more'}`, ref);
+      const { killedFor } = held.actor;
+      site.log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, ref);
       await this.#forget(record);
       return;
     }
@@ -226,25 +246,26 @@ export class AttemptManager {
     const { reporter, site, onChange } = this.#options;
     try {
       const reported = reporter.report(outcome);
-      // The next job is asked for at the same time, and given as soon as the coordinator has this one's outcome.
-      held.isOver = true;
+      // The next claim is sent at the same time, and answered as soon as the coordinator has this outcome.
       onChange();
       const verdict = await reported;
       if (!this.#isRefused(held, verdict, 'outcome')) {
         if (outcome.type === 'complete') site.log.info('run completed', about(held));
         else site.log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about(held));
       }
+      held.actor.send({ type: 'DELIVERED' });
       await this.#forget(record);
     } catch (error) {
       // It stays in the spool for the next process under this id.
+      held.actor.send({ type: 'KEPT' });
       if (!(error instanceof Stopped)) site.log.error(`an outcome was not reported: ${oneLine(error)}`, about(held));
     } finally {
-      this.#held.delete(keyOf(held));
+      this.#held.delete(keyOf(held.actor.ref));
       onChange();
     }
   }
 
-  /** Before there is a process, so that none is ever unknown to a successor. Resolves to why it failed, if so. */
+  /** Before the process exists, so that a successor knows of every process. Resolves to why it failed, if so. */
   async #record(record: SpooledAttempt): Promise<string | undefined> {
     const { spool } = this.#options;
     try {
@@ -256,24 +277,28 @@ export class AttemptManager {
     }
   }
 
-  /** Harmless when it fails: a successor reports once more, and is answered as before or refused. */
+  /** Harmless when it fails: a successor reports once more and is answered as before, or refused. */
   async #forget(record: SpooledAttempt): Promise<void> {
     try {
       await this.#options.spool.settled(record);
     } catch (error) {
-      this.#options.site.log.warn(`the spool cannot be written: ${oneLine(error)}`, about(record));
+      this.#options.site.log.warn(`the spool cannot be written: ${oneLine(error)}`, {
+        job_id: record.job_id,
+        attempt: record.attempt,
+      });
     }
   }
 
-  /** A refusal means that the attempt is not ours (any more): there is nothing to be done but to say so. */
+  /** A refusal means that the attempt is no longer this runner's: it is logged and dropped. */
   #isRefused(held: ActiveAttempt, verdict: Verdict, what: string): boolean {
     if (!('problem' in verdict)) return false;
     const { code, detail } = verdict.problem;
+    held.actor.send({ type: 'REFUSED', code });
     this.#options.site.log.warn(`dropped: the coordinator refuses its ${what}: ${detail}`, { ...about(held), code });
     return true;
   }
 
-  /** A machine that fails runs by itself would fail a whole study in no time: it pauses, longer each time. */
+  /** A machine that fails every run would fail a whole study within seconds: it pauses, longer each time. */
   #judgeFitness(end: AttemptEnd): void {
     if (end.type === 'abandoned') return;
     if (end.type === 'complete' || end.reason !== 'infrastructure') {
@@ -289,8 +314,8 @@ export class AttemptManager {
   }
 }
 
-function about(held: AttemptRef): { job_id: string; attempt: number } {
-  return { job_id: held.job_id, attempt: held.attempt };
+function about({ actor }: ActiveAttempt): { job_id: string; attempt: number } {
+  return { ...actor.ref };
 }
 
 function keyOf(ref: AttemptRef): string {

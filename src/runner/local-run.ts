@@ -1,6 +1,6 @@
 /**
- * One run, executed here for a person who wants to look at it: the same contract as under a runner, nothing reported. What
- * is read from files and what is printed is decided in `cli/`.
+ * One run, executed on this machine for a person: the same contract as under a runner, nothing reported. Files and
+ * printing are in `cli/`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,10 @@ import { keepProcessAlive } from '../base/clock.ts';
 import { parseExact } from '../base/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
-import type { AttemptEnd, ExecutionSite, ExecutionPlan } from './attempt/run-attempt.ts';
+import type { ExecutionSite, ExecutionPlan } from './attempt/execution-site.ts';
+import { AttemptActor } from './attempt/attempt-actor.ts';
+import { limitsOf } from './attempt/execution-plan.ts';
+import type { AttemptEnd } from './attempt/outcome.ts';
 import type { Sample } from './telemetry/sample.ts';
 
 /** The parts of a study that matter to one run. */
@@ -43,6 +46,7 @@ export function localPlan({ runConfig, engine, study, directory }: LocalRun): Ex
     telemetry: study?.telemetry ?? KEEP_ALL,
     earlyTermination: study?.early_termination ?? { enabled: false, check_frequency_hz: 0, conditions: [] },
     environment: study?.compute.container.environment ?? null,
+    limits: study === undefined ? {} : limitsOf(study),
     timeoutSecs: study?.compute.job_timeout_seconds ?? 0,
   };
 }
@@ -50,9 +54,11 @@ export function localPlan({ runConfig, engine, study, directory }: LocalRun): Ex
 /** Executes; when `stop` is aborted, everything is killed and the end is `abandoned`. */
 export async function runLocally(site: ExecutionSite, run: LocalRun, stop: AbortSignal): Promise<AttemptEnd> {
   const endKeepAlive = keepProcessAlive();
-  const attempt = new Attempt(site, localPlan(run));
+  const actor = new AttemptActor({ job_id: 'local', attempt: 1 }, site.log);
+  actor.send({ type: 'ACKNOWLEDGED' });
+  const attempt = new Attempt(site, localPlan(run), actor);
   const abandon = (): void => {
-    attempt.abandon();
+    attempt.abandon('interrupted');
   };
   stop.addEventListener('abort', abandon);
   try {

@@ -4,11 +4,13 @@
  * and holding it proves that any former process is dead.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { Coalescer } from '../base/coalescer.ts';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
+import type { Waits } from './waits.ts';
 import type { AttemptRef, Report } from '../contract/types.ts';
 
 /** An outcome as it is reported. */
@@ -39,6 +41,9 @@ interface PendingWrite {
 /** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
 const MOST_INSTANCES = 5;
 
+/** Every operation ends by then, whatever the disk does. */
+const DEADLINE_MS = 15_000;
+
 const FORMAT = 'simbatch-runner-1';
 
 export class Spool {
@@ -47,6 +52,7 @@ export class Spool {
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
   readonly #own: { pid: number; instance: string };
+  readonly #waits: Waits;
   readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
   /** Records to delete from the disk. */
   readonly #settled = new Set<string>();
@@ -56,11 +62,18 @@ export class Spool {
     level: Level<string, SpooledAttempt>,
     own: { pid: number; instance: string },
     replaces: readonly string[],
+    waits: Waits,
   ) {
+    this.#waits = waits;
     this.directory = directory;
     this.replaces = replaces;
     this.#level = level;
     this.#own = own;
+  }
+
+  /** Where the state of a runner is kept. */
+  static directoryOf(outputRoot: string, runnerId: string): string {
+    return join(outputRoot, '.simbatch-runner', runnerId);
   }
 
   /**
@@ -68,8 +81,13 @@ export class Spool {
    * @throws SimbatchError `store-locked` when a process with this id lives on this machine, `store-unusable` when the
    * directory cannot be written.
    */
-  static async open(outputRoot: string, runnerId: string, own: { pid: number; instance: string }): Promise<Spool> {
-    const directory = join(outputRoot, '.simbatch-runner', runnerId);
+  static async open(
+    outputRoot: string,
+    runnerId: string,
+    own: { pid: number; instance: string },
+    waits: Waits,
+  ): Promise<Spool> {
+    const directory = Spool.directoryOf(outputRoot, runnerId);
     const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), { valueEncoding: 'json' });
     try {
       makeDirectory(directory);
@@ -77,17 +95,22 @@ export class Spool {
     } catch (error) {
       throw unusable(error, directory, runnerId);
     }
-    const spool = new Spool(directory, level, own, readInstances(directory));
+    const spool = new Spool(directory, level, own, readInstances(directory), waits);
     // Until the coordinator has answered, it may know this process or the one before.
-    spool.#writeInstances([own.instance, ...spool.replaces]);
+    writeFileSync(spool.#instancesFile, spool.#instancesText([own.instance, ...spool.replaces]));
     return spool;
   }
 
   /** Every attempt left here by a former process, in no particular order. */
   async leftovers(): Promise<SpooledAttempt[]> {
-    const all: SpooledAttempt[] = [];
-    for await (const record of this.#level.values()) if (!this.#settled.has(key(record))) all.push(record);
-    return all;
+    const read = async (): Promise<SpooledAttempt[]> => {
+      // A write that failed may have left it closed.
+      if (this.#level.status !== 'open') await this.#reopen();
+      const all: SpooledAttempt[] = [];
+      for await (const record of this.#level.values()) if (!this.#settled.has(key(record))) all.push(record);
+      return all;
+    };
+    return await this.#waits.within(DEADLINE_MS, `reading ${this.directory}`, read());
   }
 
   /**
@@ -103,33 +126,34 @@ export class Spool {
     await this.#write({ type: 'put', key: key(attempt), value: { ...attempt, outcome } }, true);
   }
 
-  /** The coordinator has it, or does not want it. Forgetting this by a crash costs one report that is refused or repeated. */
+  /** The coordinator has the outcome or refuses it. A crash that loses this costs one report that is refused or repeated. */
   async settled(attempt: AttemptRef): Promise<void> {
     const settled = key(attempt);
-    // Where the disk does not take it now, it goes with what is written next.
+    // When the disk does not take it now, the next write includes it.
     this.#settled.add(settled);
     await this.#write({ type: 'del', key: settled });
   }
 
   /** The coordinator knows this process: the former ones are forgotten. */
-  registered(): void {
-    this.#writeInstances([this.#own.instance]);
+  async registered(): Promise<void> {
+    await this.#writeInstances([this.#own.instance]);
   }
 
-  /** The coordinator knows that this process is gone: the next one has nobody to replace. */
-  signedOff(): void {
-    this.#writeInstances([]);
+  /** The coordinator knows that this process is gone: the next one replaces none. */
+  async signedOff(): Promise<void> {
+    await this.#writeInstances([]);
   }
 
   async close(): Promise<void> {
-    await this.#level.close();
+    await this.#waits.within(DEADLINE_MS, `closing ${this.directory}`, this.#level.close());
   }
 
   /** Writes that arrive while one group is being written share the next and its one sync. */
   #write(operation: Operation, sync = false): Promise<void> {
-    return new Promise((resolve, reject) => {
+    const written = new Promise<void>((resolve, reject) => {
       this.#writes.add({ operation, sync, resolve, reject });
     });
+    return this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
   }
 
   async #writeTogether(group: readonly PendingWrite[]): Promise<void> {
@@ -162,9 +186,18 @@ export class Spool {
     await this.#level.open();
   }
 
-  #writeInstances(instances: readonly string[]): void {
+  async #writeInstances(instances: readonly string[]): Promise<void> {
+    const written = writeFile(this.#instancesFile, this.#instancesText(instances));
+    await this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
+  }
+
+  get #instancesFile(): string {
+    return join(this.directory, 'process.json');
+  }
+
+  #instancesText(instances: readonly string[]): string {
     const content = { format: FORMAT, pid: this.#own.pid, instances: instances.slice(0, MOST_INSTANCES) };
-    writeFileSync(join(this.directory, 'process.json'), `${JSON.stringify(content)}\n`);
+    return `${JSON.stringify(content)}\n`;
   }
 }
 

@@ -1,10 +1,14 @@
-/** Puts a runner together from its configuration: opens the spool, connects. */
+/** Assembles a runner from its configuration: opens the spool, prepares the machine, connects. */
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './attempt/environment.ts';
 import { peersCanBeChecked } from './attempt/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
+import { openProcessTools } from './attempt/process-tools.ts';
+import type { ProcessTools } from './attempt/process-scope.ts';
+import type { RunnerConfig } from './config/config.ts';
+import { Waits } from './waits.ts';
 import type { Resolved } from './preflight.ts';
 import { Spool } from './spool.ts';
 import { randomUuid } from '../base/clock.ts';
@@ -15,7 +19,19 @@ const EXCHANGE_MS = 15_000;
 
 export interface StartedRunner {
   agent: Agent;
-  spool: Spool;
+  /** Operations that have not returned; while there are any, the process cannot end by itself. */
+  waits: Waits;
+  close: () => Promise<void>;
+}
+
+/** The lock of the spool proves that a former process is dead; only then may its cgroups be ended. */
+async function toolsOrClose(spool: Spool, config: RunnerConfig, log: Log): Promise<ProcessTools> {
+  try {
+    return openProcessTools(config.cgroup, spool.directory, log);
+  } catch (error) {
+    await spool.close();
+    throw error;
+  }
 }
 
 /** @throws SimbatchError when another process has this runner id. */
@@ -31,10 +47,12 @@ export async function startRunner(
     fetch: httpFetch(),
     ...(token === undefined ? {} : { token }),
   });
+  const waits = new Waits(clock);
   const instance = randomUuid(clock);
-  const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance });
+  const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance }, waits);
+  const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);
-  const agent = new Agent({ config, client, spool, clock, log, instance, python, env });
+  const agent = new Agent({ config, client, spool, clock, log, instance, python, env, waits, processes });
   if (!peersCanBeChecked()) {
     log.warn(
       'telemetry without SVC_TELEMETRY_TOKEN is taken from any process of this machine: its sender cannot be checked without /proc',
@@ -44,5 +62,9 @@ export async function startRunner(
   log.info(
     `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${engines}; output in ${config.outputRoot}`,
   );
-  return { agent, spool };
+  const close = async (): Promise<void> => {
+    processes.cgroups?.close();
+    await spool.close();
+  };
+  return { agent, waits, close };
 }

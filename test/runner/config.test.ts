@@ -34,6 +34,7 @@ environment_inherited: [AWS_*]
 environment_allowed: ['*', FUEL]
 token_file: /run/token
 token_fd: 4
+cgroup: required
 `;
 
 describe('runner: configuration', () => {
@@ -68,6 +69,7 @@ describe('runner: configuration', () => {
       tokenFd: undefined,
       environmentInherited: [],
       environmentAllowed: [],
+      cgroup: 'auto',
       maxConcurrentJobs: 8,
       heartbeatIntervalSecs: 5,
       graceSecs: 30,
@@ -98,6 +100,7 @@ describe('runner: configuration', () => {
       tokenFd: 4,
       environmentInherited: ['AWS_*'],
       environmentAllowed: ['*', 'FUEL'],
+      cgroup: 'required',
       maxConcurrentJobs: 3,
       heartbeatIntervalSecs: 7,
       graceSecs: 0,
@@ -137,6 +140,7 @@ describe('runner: configuration', () => {
     tags: ['f', 'e', 'x', 'tags'],
     environment_inherited: ['F_*', 'E', 'X', 'environmentInherited'],
     environment_allowed: ['F', 'E_*', 'X', 'environmentAllowed'],
+    cgroup: ['auto', 'off', 'required', 'cgroup'],
     token_file: ['/f', '/e', '/x', 'tokenFile'],
     token_fd: ['3', '4', '5', 'tokenFd'],
     cpu_cores: ['1', '2', '3', 'cpuCores'],
@@ -220,6 +224,7 @@ describe('runner: configuration', () => {
     ['entrypoint: x\ngpu_available: maybe', /gpu_available is "maybe" and must be true or false/],
     ['entrypoint: x\nrunner_id: a b', /runner_id is "a b" and must be 1 to 128/],
     ['entrypoint: x\nrunner_id: ../../etc', /runner_id is .* and must be/],
+    ['entrypoint: x\ncgroup: maybe', /cgroup is "maybe" and must be one of auto, off, required/],
     ['entrypoint: x\nenvironment_allowed: [A-B]', /must be a list of names of variables.*"A-B" is not one/],
     ['entrypoint: x\ntags:\n  - {a: 1}', /tags is .* and must be a list of texts/],
     ['entrypoint: x\ntags: {a: 1}', /:2:1: tags must be a single value or a list/],

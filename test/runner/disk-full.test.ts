@@ -75,4 +75,26 @@ describe('runner: the disk is full', () => {
     expect(await runner.end('SIGTERM')).to.equal(0);
     expect(fake.signedOff).to.equal(1);
   }).timeout(180_000);
+
+  it('SIGTERM ends the runner while the disk is full, and its successor finds its state', async () => {
+    const runner = site.start(fake.url, ['--output-root', root, '--max-concurrent-jobs', '2']);
+    const during = one('fillDisk');
+    await fake.until('the disk is full', () => isOver(during));
+    // To the last byte, so that the spool cannot be opened anew either.
+    spawnSync('sh', ['-c', 'cat /dev/zero > "$1/rest" 2> /dev/null; true', 'sh', root]);
+    const tried = [one('succeed'), one('succeed')];
+    await fake.until('they were tried', () => tried.every(isOver));
+    const sinceMs = Date.now();
+    expect(await runner.end('SIGTERM')).to.be.oneOf([0, 1]);
+    expect(Date.now() - sinceMs).to.be.lessThan(40_000);
+    const seen = fake.heartbeats;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(fake.heartbeats).to.equal(seen);
+    rmSync(join(root, 'rest'));
+    rmSync(join(root, during.job.batch_id), { recursive: true });
+    site.start(fake.url, ['--output-root', root]);
+    const after = one('succeed');
+    await fake.until('one run is over', () => isOver(after));
+    expect(after.job.status).to.equal('Completed');
+  }).timeout(180_000);
 });

@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Level } from 'level';
-import { systemClock } from '../../src/base/clock.ts';
+import { sleep, systemClock } from '../../src/base/clock.ts';
 import { AttemptManager, type AttemptManagerOptions } from '../../src/runner/attempt-manager.ts';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
-import { killGroup, killRemainders } from '../../src/runner/attempt/process-group.ts';
+import { ProcessTable } from '../../src/runner/attempt/proc-fs.ts';
+import { ProcessScope } from '../../src/runner/attempt/process-scope.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
+import { Waits } from '../../src/runner/waits.ts';
 import { lives } from '../support/runner-process.ts';
 
 describe('runner: durability', () => {
@@ -30,7 +32,7 @@ describe('runner: durability', () => {
       return original.apply(this, args);
     };
     try {
-      const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'i' });
+      const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'i' }, new Waits(systemClock));
       const attempt = { job_id: 'j', attempt: 1, directory: '' };
       await spool.running(attempt);
       await spool.ended(attempt, { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'no' });
@@ -76,24 +78,27 @@ describe('runner: durability', () => {
     expect(calls).to.deep.equal(['start', 'spooled', 'fail']);
   });
 
-  for (const [name, kill] of [
-    ['killGroup', killGroup],
-    ['killRemainders', killRemainders],
-  ] as const) {
-    it(`${name} kills members of the group that have dropped its environment`, async function () {
+  const means: [name: string, end: (scope: ProcessScope) => unknown][] = [
+    ['kill', (scope) => scope.kill()],
+    ['clear', (scope) => scope.clear(systemClock, false)],
+  ];
+  for (const [name, end] of means) {
+    it(`${name} ends members of the group that have dropped its environment`, async function () {
       if (process.platform !== 'linux') this.skip();
-      const leader = spawn('sh', ['-c', 'env -i sleep 600 & echo $!; wait'], {
-        detached: true,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        env: { PATH: process.env.PATH, SVC_OUTPUT_DIR: folder },
-      });
+      const scope = new ProcessScope({ table: new ProcessTable(), cgroups: undefined }, silentLog, folder, {});
+      const leader = scope.launch(() =>
+        spawn('sh', ['-c', 'env -i sleep 600 & echo $!; wait'], {
+          detached: true,
+          stdio: ['ignore', 'pipe', 'ignore'],
+          env: { PATH: process.env.PATH, SVC_OUTPUT_DIR: folder },
+        }),
+      );
       const [text] = (await once(leader.stdout, 'data')) as [Buffer];
       const member = Number(text.toString());
       expect(lives(member)).to.equal(true);
       try {
-        const killed = kill(systemClock, silentLog, leader.pid as number, folder);
-        const limit = new Promise((resolve) => setTimeout(resolve, 3_000));
-        await Promise.race([killed, limit]);
+        await end(scope);
+        for (let look = 0; lives(member) && look < 300; look += 1) await sleep(systemClock, 10);
         expect(lives(member)).to.equal(false);
       } finally {
         if (lives(member)) process.kill(member, 'SIGKILL');
@@ -116,7 +121,7 @@ describe('runner: durability', () => {
         return ARTIFACT_LIMITS.metadataBytes;
       },
     };
-    const { metadata, notes } = await collectArtifacts(directory, limits);
+    const { metadata, notes } = await collectArtifacts(directory, undefined, limits);
     expect(metadata).to.deep.equal({});
     expect(notes.join()).to.match(/metadata.json is not used: ELOOP/);
   });

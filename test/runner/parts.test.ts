@@ -2,21 +2,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
-import { OutputCapture } from '../../src/runner/attempt/output-capture.ts';
-import { killOrphans } from '../../src/runner/attempt/process-group.ts';
+import { LogFile, OutputCapture } from '../../src/runner/attempt/output-capture.ts';
+import { killOrphans } from '../../src/runner/attempt/process-scope.ts';
 import { CoordinatorConnection, type ConnectionOptions } from '../../src/runner/connection/coordinator-connection.ts';
 import { silentLog } from '../../src/runner/log.ts';
-import { processStart } from '../../src/runner/attempt/proc-fs.ts';
+import { ProcessTable } from '../../src/runner/attempt/proc-fs.ts';
+import { Waits } from '../../src/runner/waits.ts';
 import { readRunConfig } from '../../src/runner/local-run.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { systemClock, sleep } from '../../src/base/clock.ts';
 import { lives } from '../support/runner-process.ts';
 
+const table = new ProcessTable();
+const waits = new Waits(systemClock);
+const open = (root: string, own: { pid: number; instance: string }) => Spool.open(root, 'r', own, waits);
 const codeOf = (opening: Promise<unknown>) => opening.then(String, (error: { code: string }) => error.code);
 
 describe('runner: parts', () => {
@@ -31,7 +36,7 @@ describe('runner: parts', () => {
   async function captured(chunks: string[], headBytes: number, tailBytes: number) {
     const stream = new PassThrough();
     const path = join(folder, 'stdout.log');
-    const capture = new OutputCapture(stream, path, { headBytes, tailBytes });
+    const capture = new OutputCapture(stream, await LogFile.create(path), { headBytes, tailBytes });
     for (const chunk of chunks) stream.write(chunk);
     stream.end();
     await capture.ended;
@@ -74,9 +79,27 @@ describe('runner: parts', () => {
     });
   }
 
-  it('reads on when the log cannot be written', async () => {
+  it('creates a log only where there is nothing, and follows no link', async () => {
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'untouched');
+    symlinkSync(victim, join(folder, 'link'));
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+    for (const name of ['victim', 'link', 'dangling']) {
+      const created = LogFile.create(join(folder, name)).then(
+        () => 'created',
+        (error: NodeJS.ErrnoException) => error.code,
+      );
+      expect(await created, name).to.equal('EEXIST');
+    }
+    expect(readFileSync(victim, 'utf8')).to.equal('untouched');
+    expect(existsSync(join(folder, 'nowhere'))).to.equal(false);
+  });
+
+  it('continues to read when the log cannot be written', async function () {
+    if (!existsSync('/dev/full')) return this.skip();
+    const file = new LogFile('/dev/full', await openFile('/dev/full', 'w'));
     const stream = new PassThrough();
-    const capture = new OutputCapture(stream, join(folder, 'missing', 'stdout.log'), {
+    const capture = new OutputCapture(stream, file, {
       headBytes: 1 << 20,
       tailBytes: 10,
     });
@@ -84,15 +107,15 @@ describe('runner: parts', () => {
     stream.end('the end');
     await capture.ended;
     await capture.finish();
-    expect(capture.fault?.code).to.equal('ENOENT');
+    expect(capture.fault).to.have.property('code', 'ENOSPC');
     expect(capture.lastLines(7)).to.equal('the end');
   });
 
   it('bounds the list of artifacts and says how many it leaves out', async () => {
     for (let file = 0; file < 20; file++) writeFileSync(join(folder, `${String(file)}.dat`), '');
-    const { files, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, files: 7 });
+    const { files, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, files: 7 });
     expect(files).to.have.length(7);
-    expect(notes).to.deep.equal([`13 more files lie in ${folder}; the list is limited`]);
+    expect(notes).to.deep.equal([`13 more files are in ${folder}; the list is limited`]);
   });
 
   it('goes no deeper than its limit, nor through a link', async () => {
@@ -100,70 +123,70 @@ describe('runner: parts', () => {
     writeFileSync(join(folder, 'a/b/c/deep'), '');
     writeFileSync(join(folder, 'a/b/near'), '');
     symlinkSync('.', join(folder, 'loop'));
-    const { files, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, depth: 2 });
+    const { files, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, depth: 2 });
     expect(files).to.deep.equal([join(folder, 'a/b/near')]);
     expect(notes).to.have.length(1);
   });
 
   it('metadata.json larger than the limit is not read', async () => {
     writeFileSync(join(folder, 'metadata.json'), JSON.stringify({ a: 'x'.repeat(100) }));
-    const { metadata, notes } = await collectArtifacts(folder, { ...ARTIFACT_LIMITS, metadataBytes: 99 });
+    const { metadata, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, metadataBytes: 99 });
     expect(metadata).to.deep.equal({});
     expect(notes[0]).to.include('larger than 99 bytes');
   });
 
   it('kills an orphan, and never the process that has got its pid since', async function () {
-    if (processStart(process.pid) === undefined) return this.skip();
+    if (table.processStart(process.pid) === undefined) return this.skip();
     const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
     await once(child, 'spawn');
     const pid = Number(child.pid);
-    const start = processStart(pid);
+    const start = table.processStart(pid);
     const record = { job_id: 'j', attempt: 1, directory: join(folder, 'no-such'), pid };
-    expect(await killOrphans(systemClock, silentLog, { ...record, pidStart: `${String(start)}0` })).to.equal(0);
-    expect(await killOrphans(systemClock, silentLog, record)).to.equal(0);
+    expect((await killOrphans(systemClock, table, { ...record, pidStart: `${String(start)}0` })).killed).to.equal(0);
+    expect((await killOrphans(systemClock, table, record)).killed).to.equal(0);
     expect(lives(pid)).to.equal(true);
-    expect(await killOrphans(systemClock, silentLog, { ...record, pidStart: String(start) })).to.equal(1);
+    expect((await killOrphans(systemClock, table, { ...record, pidStart: String(start) })).killed).to.equal(1);
     expect(lives(pid)).to.equal(false);
   });
 
   it('kills an orphan that left its group, by its output directory', async function () {
-    if (processStart(process.pid) === undefined) return this.skip();
+    if (table.processStart(process.pid) === undefined) return this.skip();
     const env = { ...process.env, SVC_OUTPUT_DIR: folder };
     const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore', env });
     await once(child, 'spawn');
     const record = { job_id: 'j', attempt: 1, directory: folder };
-    expect(await killOrphans(systemClock, silentLog, record)).to.equal(1);
+    expect((await killOrphans(systemClock, table, record)).killed).to.equal(1);
     expect(lives(Number(child.pid))).to.equal(false);
   });
 
   it('the spool keeps what is not settled, and who was there before', async () => {
     const attempt = { job_id: 'j', attempt: 1, directory: '/d', pid: 1, pidStart: 's' };
     const outcome = { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'x' } as const;
-    const first = await Spool.open(folder, 'r', { pid: 1, instance: 'one' });
+    const first = await open(folder, { pid: 1, instance: 'one' });
     await first.running(attempt);
     await first.ended(attempt, outcome);
     await first.running({ ...attempt, attempt: 2 });
     await first.settled({ job_id: 'j', attempt: 2 });
-    first.registered();
+    await first.registered();
     await first.close();
-    const second = await Spool.open(folder, 'r', { pid: 2, instance: 'two' });
+    const second = await open(folder, { pid: 2, instance: 'two' });
     expect(await second.leftovers()).to.deep.equal([{ ...attempt, outcome }]);
     expect(second.replaces).to.deep.equal(['one']);
     await second.close();
-    const third = await Spool.open(folder, 'r', { pid: 3, instance: 'three' });
+    const third = await open(folder, { pid: 3, instance: 'three' });
     expect(third.replaces).to.deep.equal(['two', 'one']);
-    third.signedOff();
+    await third.signedOff();
     await third.close();
-    const fourth = await Spool.open(folder, 'r', { pid: 4, instance: 'four' });
+    const fourth = await open(folder, { pid: 4, instance: 'four' });
     expect(fourth.replaces).to.deep.equal([]);
     await fourth.close();
   });
 
   it('refuses a spool that is open, and one that cannot be made', async () => {
-    const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'one' });
-    expect(await codeOf(Spool.open(folder, 'r', { pid: 2, instance: 'two' }))).to.equal('store-locked');
+    const spool = await open(folder, { pid: 1, instance: 'one' });
+    expect(await codeOf(open(folder, { pid: 2, instance: 'two' }))).to.equal('store-locked');
     writeFileSync(join(folder, 'file'), '');
-    expect(await codeOf(Spool.open(join(folder, 'file'), 'r', { pid: 2, instance: 'two' }))).to.equal('store-unusable');
+    expect(await codeOf(open(join(folder, 'file'), { pid: 2, instance: 'two' }))).to.equal('store-unusable');
     await spool.close();
   });
 

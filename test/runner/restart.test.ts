@@ -126,7 +126,7 @@ describe('runner: restarts and faults', () => {
     const job = addOne('family');
     const pids = await pidsOf(job);
     fake.reassign(job);
-    await runner.says('run killed: the coordinator gave it away');
+    await runner.says('run killed: the coordinator has given it to another runner');
     expect(pids.map(lives)).to.deep.equal([false, false, false]);
     expect(job.accepted.map((it) => it.type)).to.deep.equal(['start']);
   });
@@ -167,6 +167,16 @@ describe('runner: restarts and faults', () => {
     expect(await runner.end('SIGTERM')).to.equal(0);
     expect([job.job.status, later.job.status]).to.deep.equal(['Completed', 'Pending']);
     expect(fake.signedOff).to.equal(1);
+  });
+
+  it('SIGTERM: no heartbeat and no registration is in flight when it signs off, and none follows', async () => {
+    const runner = site.start(fake.url, ['--heartbeat-interval-secs', '1']);
+    await fake.until('it is registered', () => fake.registrations.length === 1);
+    fake.delayMs = (path) => (path.endsWith('/heartbeat') ? 1500 : 0);
+    await fake.until('a heartbeat is in flight', () => fake.heartbeatsInFlight === 1);
+    expect(await runner.end('SIGTERM')).to.equal(0);
+    expect(fake.inFlightAtSignOff).to.deep.equal([0]);
+    expect(fake.requests.at(-1)).to.match(/sign-off$/);
   });
 
   it('SIGTERM: what is not done within the grace time is killed and handed back', async () => {

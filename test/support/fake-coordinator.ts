@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { stringifyExact } from '../../src/base/json-writing.ts';
 import type {
@@ -57,6 +58,12 @@ export class FakeCoordinator {
   signedOff = 0;
   /** Asked for each request. */
   fault: (path: string) => Fault = () => undefined;
+  /** How long the answer of a request is delayed, in milliseconds. */
+  delayMs: (path: string) => number = () => 0;
+  /** Heartbeats that are being answered. */
+  heartbeatsInFlight = 0;
+  /** `heartbeatsInFlight` at each sign-off. */
+  readonly inFlightAtSignOff: number[] = [];
   readonly #server: Server;
   #instance: string | undefined;
   #id = '';
@@ -182,12 +189,16 @@ export class FakeCoordinator {
       request.socket.destroy();
       return;
     }
+    const isHeartbeat = path.endsWith('/heartbeat');
+    if (isHeartbeat) this.heartbeatsInFlight += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const answer =
       typeof fault === 'number'
         ? problem(fault, 'unavailable')
         : await this.#answer(path, Buffer.concat(chunks).toString(), response);
+    if (this.delayMs(path) > 0) await pause(this.delayMs(path));
+    if (isHeartbeat) this.heartbeatsInFlight -= 1;
     this.#changed();
     if (fault === 'drop-reply') request.socket.destroy();
     else {
@@ -207,6 +218,7 @@ export class FakeCoordinator {
     if (parts[2] === 'claims') return await this.#claim(body, response);
     if (parts[2] === 'reports') return ok({ outcomes: (body as ReportsRequest).reports.map((it) => this.#judge(it)) });
     this.signedOff += 1;
+    this.inFlightAtSignOff.push(this.heartbeatsInFlight);
     for (const job of this.jobs.filter((it) => this.#isHeld(it))) job.job.status = 'Pending';
     this.#instance = undefined;
     return ok({});

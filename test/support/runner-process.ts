@@ -6,13 +6,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openProcessTools } from '../../src/runner/attempt/process-tools.ts';
+import { silentLog } from '../../src/runner/log.ts';
+import { Spool } from '../../src/runner/spool.ts';
 import { packageRoot } from '../../src/base/package.ts';
 
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
 /** Variables for the simulations of the tests, which a runner does not pass by default. */
-const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES';
+const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES,VICTIM,KEEP_ENV,HUNG';
 export const VARIABLES_ALLOWED = {
   SVC_RUNNER_ENVIRONMENT_ALLOWED: VARIABLES,
   SVC_RUNNER_ENVIRONMENT_INHERITED: VARIABLES,
@@ -53,11 +56,14 @@ export class RunnerProcess {
 export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-runner-'));
   readonly #processes: RunnerProcess[] = [];
+  readonly #roots = new Set<string>();
 
   start(endpoint: string, args: readonly string[] = [], env: Record<string, string> = {}): RunnerProcess {
     const options = ['--endpoint', endpoint, '--runner-id', 'r1', '--output-root', join(this.folder, 'out')];
     const entrypoint = args.includes('--entrypoint') ? [] : ['--entrypoint', SIMULATION];
     const all = [MAIN, 'runner', ...options, ...entrypoint, '--max-concurrent-jobs', '4', ...args];
+    const root = args.indexOf('--output-root');
+    this.#roots.add(root < 0 ? join(this.folder, 'out') : (args[root + 1] ?? ''));
     const child = spawn(process.execPath, all, {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: this.folder,
@@ -70,8 +76,20 @@ export class Site {
 
   async clean(): Promise<void> {
     for (const runner of this.#processes) await runner.end('SIGKILL');
+    for (const root of this.#roots) removeCgroups(Spool.directoryOf(root, 'r1'));
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Ends and removes the cgroups of a runner that was killed. */
+function removeCgroups(owner: string): void {
+  const { cgroups } = openProcessTools('auto', owner, silentLog);
+  for (let tries = 0; cgroups?.removeLeftovers() === false && tries < 1000; tries++) sleepSync(1);
+  cgroups?.close();
+}
+
+function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Returns whether the process exists (a zombie does not count). */

@@ -1,4 +1,4 @@
-/** Reads what a simulation left in its output directory: the list of its files, and `metadata.json`. Trusts none of it. */
+/** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
 import { constants } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,25 +32,39 @@ export interface Artifacts {
   notes: string[];
 }
 
-/** Never throws for what the simulation left there; a directory that cannot be read becomes a note. */
-export async function collectArtifacts(directory: string, limits = ARTIFACT_LIMITS): Promise<Artifacts> {
+/**
+ * Never throws for the content; a directory that cannot be read becomes a note.
+ * @param stop ends the listing early, with a note.
+ */
+export async function collectArtifacts(
+  directory: string,
+  stop?: AbortSignal,
+  limits = ARTIFACT_LIMITS,
+): Promise<Artifacts> {
   const notes: string[] = [];
-  const files = await listFiles(directory, limits, notes);
+  const files = await listFiles(directory, limits, notes, stop);
   const metadata = files.includes(join(directory, 'metadata.json')) ? await readMetadata(directory, limits, notes) : {};
   return { files, metadata, notes };
 }
 
-async function listFiles(root: string, limits: ArtifactLimits, notes: string[]): Promise<string[]> {
+async function listFiles(
+  root: string,
+  limits: ArtifactLimits,
+  notes: string[],
+  stop: AbortSignal | undefined,
+): Promise<string[]> {
   const files: string[] = [];
   const pending = [{ directory: root, depth: 0 }];
   let length = 0;
+  const isStopped = (): boolean => stop?.aborted === true;
   let odd = 0;
   let tooMany = 0;
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+  for (let next = pending.pop(); next !== undefined && !isStopped(); next = pending.pop()) {
     const { directory, depth } = next;
     try {
       // Entry by entry: a directory may hold more names than memory.
       for await (const entry of await opendir(directory, { bufferSize: 256 })) {
+        if (isStopped()) break;
         const path = join(directory, entry.name);
         if (entry.isDirectory() && depth < limits.depth) pending.push({ directory: path, depth: depth + 1 });
         else if (!entry.isFile()) odd += 1;
@@ -64,9 +78,10 @@ async function listFiles(root: string, limits: ArtifactLimits, notes: string[]):
       notes.push(`${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+  if (isStopped()) notes.push(`the list of files is incomplete: listing ${root} took too long`);
   if (odd > 0)
     notes.push(`${String(odd)} entries are not listed: symbolic links, special files or too deep directories`);
-  if (tooMany > 0) notes.push(`${String(tooMany)} more files lie in ${root}; the list is limited`);
+  if (tooMany > 0) notes.push(`${String(tooMany)} more files are in ${root}; the list is limited`);
   return files.sort();
 }
 
@@ -96,11 +111,13 @@ async function readMetadata(root: string, limits: ArtifactLimits, notes: string[
   }
 }
 
-/** The file's text, or undefined when it is larger. Opened without following a link that has just been put in its place. */
+/** The file's text, or undefined when it is larger. A link or a pipe put in its place is neither followed nor waited for. */
 async function readBounded(path: string, maxBytes: number): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    if ((await file.stat()).size > maxBytes) return undefined;
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error('it is not a regular file');
+    if (found.size > maxBytes) return undefined;
     return await file.readFile('utf8');
   } finally {
     await file.close();

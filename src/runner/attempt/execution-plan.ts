@@ -1,9 +1,11 @@
-/** From an assignment to an order for execution: which engine, which directory. Refuses what would lead outside the output root. */
+/** From an assignment to a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
 import { join } from 'node:path';
 import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import type { CgroupLimits } from './cgroups.ts';
 import { chooseEngine } from './engine.ts';
-import type { ExecutionPlan } from './run-attempt.ts';
+import type { ExecutionPlan } from './execution-site.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -15,7 +17,7 @@ export function executionPlan(
   config: Pick<RunnerConfig, 'engines' | 'outputRoot'>,
   assignment: Assignment,
   batch: BatchConfig | undefined,
-): { type: 'order'; order: ExecutionPlan } | { type: 'invalid'; message: string } {
+): { type: 'plan'; plan: ExecutionPlan } | { type: 'invalid'; message: string } {
   const { job, attempt } = assignment;
   const { run_id: runId, metadata } = job.run_config;
   // These become parts of a path.
@@ -23,23 +25,35 @@ export function executionPlan(
   if (!Number.isSafeInteger(runId) || runId < 0)
     return invalid(`run_id ${String(runId)} is not an integer of at least 0`);
   if (!Number.isSafeInteger(attempt)) return invalid(`attempt ${String(attempt)} is not an integer`);
-  if (batch === undefined) return invalid(`the configuration of batch ${job.batch_id} came not with the job`);
+  if (batch === undefined) return invalid(`the configuration of batch ${job.batch_id} did not come with the job`);
   const engine = chooseEngine(config.engines, metadata.simulation_name);
   if (engine === undefined) return invalid('this runner has no engine');
   const run = join(config.outputRoot, job.batch_id, String(runId).padStart(8, '0'));
   const name = `attempt-${String(attempt)}`;
   return {
-    type: 'order',
-    order: {
+    type: 'plan',
+    plan: {
       runConfig: job.run_config,
       telemetry: batch.telemetry,
       earlyTermination: batch.early_termination,
       environment: batch.compute.container.environment ?? null,
+      limits: limitsOf(batch),
       timeoutSecs: job.timeout_secs,
       engine,
       directory: join(run, name),
       runConfigPath: join(run, `${name}.run_config.json`),
     },
+  };
+}
+
+/** The container's limits that are set. The coordinator has checked the quantities; one that it could not have accepted is none. */
+export function limitsOf({ compute }: Pick<BatchConfig, 'compute'>): CgroupLimits {
+  const { memory_limit, cpu_limit } = compute.container;
+  const memoryBytes = memory_limit == null ? undefined : parseMemory(memory_limit);
+  const cpuMilli = cpu_limit == null ? undefined : parseCpu(cpu_limit);
+  return {
+    ...(typeof memoryBytes === 'number' ? { memoryBytes } : {}),
+    ...(typeof cpuMilli === 'number' ? { cpuMilli } : {}),
   };
 }
 

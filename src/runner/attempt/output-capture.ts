@@ -1,6 +1,7 @@
-/** Keeps what a simulation prints: the beginning and the end in a file of bounded size, the very last lines for the report. */
-import { createWriteStream } from 'node:fs';
-import type { WriteStream } from 'node:fs';
+/** Keeps the output of a simulation: beginning and end in a file of bounded size, the last lines for the report. */
+import { constants } from 'node:fs';
+import { lstat, open, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
 export interface CaptureLimits {
@@ -50,20 +51,72 @@ class Ring {
   }
 }
 
-/** Reads `stream` to its end, whatever becomes of the file: a full disk must not stop the simulation's pipe. */
-export class OutputCapture {
+/**
+ * A log in the output directory, opened before the simulation starts: nothing that the simulation puts in its place (a
+ * pipe, a link, a device) is ever opened or followed.
+ */
+export class LogFile {
   /** Why the file could not be written, if so. */
-  fault: NodeJS.ErrnoException | undefined;
+  fault: Error | undefined;
   readonly #path: string;
+  readonly #handle: FileHandle;
+  #written = 0;
+  #queue: Promise<void> = Promise.resolve();
+
+  /** @param handle open for writing at `path`; see `create`. */
+  constructor(path: string, handle: FileHandle) {
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  /** @throws the system's error when there is anything at `path`, or the file cannot be created. */
+  static async create(path: string): Promise<LogFile> {
+    const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+    return new LogFile(path, await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644));
+  }
+
+  /** Appends; resolves when it is written or has failed. Writes nothing more after a failure. */
+  write(bytes: Buffer): Promise<void> {
+    this.#queue = this.#queue.then(async () => {
+      if (this.fault !== undefined) return;
+      try {
+        for (let done = 0; done < bytes.length;) {
+          const { bytesWritten } = await this.#handle.write(bytes, done);
+          done += bytesWritten;
+          this.#written += bytesWritten;
+        }
+      } catch (error) {
+        this.fault = error instanceof Error ? error : new Error(String(error));
+      }
+    });
+    return this.#queue;
+  }
+
+  /** Completes the file; removes it when it is empty. */
+  async close(): Promise<void> {
+    await this.#queue;
+    await this.#handle.close();
+    if (this.#written > 0) return;
+    try {
+      const found = await lstat(this.#path);
+      if (found.isFile() && found.size === 0) await unlink(this.#path);
+    } catch {
+      // The simulation has removed it.
+    }
+  }
+}
+
+/** Reads `stream` to its end even when the file fails: a full disk must not block the simulation's pipe. */
+export class OutputCapture {
+  readonly #file: LogFile;
   readonly #limits: CaptureLimits;
   readonly #ring: Ring;
-  #file: WriteStream | undefined;
   #total = 0;
   readonly #stream: Readable;
   readonly #ended: Promise<void>;
 
-  constructor(stream: Readable, path: string, limits: CaptureLimits = CAPTURE_LIMITS) {
-    this.#path = path;
+  constructor(stream: Readable, file: LogFile, limits: CaptureLimits = CAPTURE_LIMITS) {
+    this.#file = file;
     this.#limits = limits;
     this.#ring = new Ring(limits.tailBytes);
     this.#stream = stream;
@@ -76,28 +129,27 @@ export class OutputCapture {
     });
   }
 
-  /** Resolves when the writing side is closed by everybody who had it. */
+  /** Resolves when every process that had the writing side has closed it. */
   get ended(): Promise<void> {
     return this.#ended;
+  }
+
+  /** Why the file could not be written, if so. */
+  get fault(): Error | undefined {
+    return this.#file.fault;
   }
 
   /** Stops reading and completes the file. There is no file when nothing was printed. */
   async finish(): Promise<void> {
     this.#stream.destroy();
     const beyond = this.#total - this.#limits.headBytes;
-    const file = this.#file;
-    if (file === undefined) return;
-    if (beyond > 0 && this.fault === undefined) {
+    if (beyond > 0) {
       const tail = this.#ring.last(Math.min(beyond, this.#limits.tailBytes));
       const left = beyond - tail.length;
-      if (left > 0) file.write(`\n[simbatch: ${String(left)} bytes left out here]\n`);
-      file.write(tail);
+      if (left > 0) void this.#file.write(Buffer.from(`\n[simbatch: ${String(left)} bytes left out here]\n`));
+      void this.#file.write(tail);
     }
-    await new Promise<void>((resolve) => {
-      file.once('close', resolve);
-      if (file.destroyed) resolve();
-      else file.end();
-    });
+    await this.#file.close();
   }
 
   /** The last lines, at most `maxBytes`, without control characters. */
@@ -113,20 +165,9 @@ export class OutputCapture {
     const before = this.#total;
     this.#total += chunk.length;
     this.#ring.push(chunk);
-    if (before >= this.#limits.headBytes || this.fault !== undefined) return;
-    this.#file ??= this.#open();
-    const flowing = this.#file.write(chunk.subarray(0, this.#limits.headBytes - before));
-    if (flowing) return;
+    if (before >= this.#limits.headBytes || this.#file.fault !== undefined) return;
+    // One chunk at a time: the pipe is the buffer.
     this.#stream.pause();
-    this.#file.once('drain', () => this.#stream.resume());
-  }
-
-  #open(): WriteStream {
-    const file = createWriteStream(this.#path, { flags: 'w' });
-    file.once('error', (error) => {
-      this.fault = error;
-      this.#stream.resume();
-    });
-    return file;
+    void this.#file.write(chunk.subarray(0, this.#limits.headBytes - before)).then(() => this.#stream.resume());
   }
 }

@@ -1,65 +1,150 @@
 /**
- * Looks at the machine's processes (Linux `/proc`): who a pid is, who is left of a process group, who still works in a
- * directory. Elsewhere it knows nothing, and says so by answering undefined.
+ * Reads the machine's processes from Linux's `/proc`: start times, process groups, environments. Source: proc(5). Elsewhere,
+ * or where `/proc` is not mounted, nothing is known and the answers say so.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { stopwatch } from '../../base/clock.ts';
 
-/** The boot's id; it cannot change while this process lives. */
-let boot: string | undefined;
+/** A living process, for people. */
+export interface ProcessInfo {
+  pid: number;
+  /** The program's name as the kernel has it, at most 15 characters; empty when unknown. */
+  command: string;
+  /** One letter of proc(5), e.g. `D`: waits in the kernel and takes no signal; empty when unknown. */
+  state: string;
+}
 
-/** When the process started, in clock ticks since boot, with the boot's id: never the same for two processes. */
-export function processStart(pid: number): string | undefined {
-  const stat = readStat(pid);
-  if (stat === undefined) return undefined;
-  try {
-    boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot}:${stat.start}`;
-  } catch {
-    return undefined;
+interface Stat {
+  command: string;
+  state: string;
+  parent: number;
+  group: number;
+  threads: number;
+  start: string;
+}
+
+/** How long a process counts as foreign without another look: a pid is not used again within this time. */
+const FOREIGN_MS = 1000;
+
+export class ProcessTable {
+  readonly #root: string;
+  /** The boot's id; it cannot change while this process runs. */
+  #boot: string | undefined;
+  /** Processes whose environment was read and does not name an output directory. */
+  readonly #foreign = new Set<number>();
+  #foreignSinceMs = 0;
+
+  constructor(root = '/proc') {
+    this.#root = root;
   }
-}
 
-/** The living (not merely unreaped) processes of a group; undefined where this cannot be told. */
-export function livingMembers(group: number): number[] | undefined {
-  return everyPid()?.filter((pid) => {
-    const stat = readStat(pid);
-    return stat?.group === group && stat.state !== 'Z' && stat.state !== 'X';
-  });
-}
+  /** True where processes can be listed and their environments read. */
+  get isAvailable(): boolean {
+    return existsSync(`${this.#root}/self/environ`);
+  }
 
-/** Living processes, other than this one, with `variable=value` in the environment they were started with. */
-export function processesWith(variable: string, value: string): number[] {
-  const wanted = `${variable}=${value}`;
-  return (everyPid() ?? []).filter((pid) => {
-    if (pid === process.pid) return false;
+  /** Ticks since boot with the boot's id: different for every process. Undefined when the process or `/proc` is missing. */
+  processStart(pid: number): string | undefined {
+    const stat = this.#stat(pid);
+    if (stat === undefined) return undefined;
     try {
-      return readFileSync(`/proc/${String(pid)}/environ`, 'utf8')
-        .split('\0')
-        .includes(wanted);
+      this.#boot ??= readFileSync(`${this.#root}/sys/kernel/random/boot_id`, 'utf8').trim();
+      return `${this.#boot}:${stat.start}`;
     } catch {
-      // Gone meanwhile, or another user's: not ours either way.
-      return false;
+      return undefined;
     }
-  });
-}
+  }
 
-function everyPid(): number[] | undefined {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return undefined;
+  /** The process, or undefined when it is dead; unreaped processes are dead. Without `/proc` only its pid is known. */
+  living(pid: number): ProcessInfo | undefined {
+    const stat = this.#stat(pid);
+    if (stat !== undefined) return isDead(stat) ? undefined : { pid, command: stat.command, state: stat.state };
+    return !this.isAvailable && canSignal(pid) ? { pid, command: '', state: '' } : undefined;
+  }
+
+  /** The living processes of a group. Without `/proc`, its leader stands for the group. */
+  livingMembers(group: number): ProcessInfo[] {
+    // Cheaper than a look at every process, and in most cases the answer.
+    if (!canSignal(-group)) return [];
+    const pids = this.#pids();
+    if (pids === undefined) return [{ pid: group, command: '', state: '' }];
+    return pids.flatMap((pid) => {
+      const stat = this.#stat(pid);
+      return stat?.group === group && !isDead(stat) ? [{ pid, command: stat.command, state: stat.state }] : [];
+    });
+  }
+
+  /**
+   * Living processes, other than this one, that were started with `SVC_OUTPUT_DIR=<directory>`. Only processes that were
+   * not seen before are read: the environment of a process comes from its parent, so one that has none never gets it.
+   */
+  async carriersOf(directory: string): Promise<ProcessInfo[]> {
+    const wanted = `SVC_OUTPUT_DIR=${directory}`;
+    const found: ProcessInfo[] = [];
+    const names = await readdir(this.#root).catch((): string[] => []);
+    const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+    const present = new Set(pids);
+    if (stopwatch() - this.#foreignSinceMs > FOREIGN_MS) {
+      this.#foreign.clear();
+      this.#foreignSinceMs = stopwatch();
+    }
+    for (const pid of this.#foreign) if (!present.has(pid)) this.#foreign.delete(pid);
+    for (const pid of pids) {
+      if (pid === process.pid || this.#foreign.has(pid)) continue;
+      const environ = await readFile(`${this.#root}/${String(pid)}/environ`, 'utf8').catch(() => undefined);
+      const stat = this.#stat(pid);
+      if (stat === undefined || isDead(stat)) continue;
+      const variables = environ?.split('\0') ?? [];
+      if (variables.includes(wanted)) found.push({ pid, command: stat.command, state: stat.state });
+      // A child of this process may not have its own environment yet.
+      else if (stat.parent !== process.pid && !variables.some((it) => it.startsWith('SVC_OUTPUT_DIR=')))
+        this.#foreign.add(pid);
+    }
+    return found;
+  }
+
+  #pids(): number[] | undefined {
+    try {
+      return readdirSync(this.#root)
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #stat(pid: number): Stat | undefined {
+    try {
+      const stat = readFileSync(`${this.#root}/${String(pid)}/stat`, 'utf8');
+      // The command's name is in parentheses and may hold anything, parentheses and blanks included.
+      const end = stat.lastIndexOf(')');
+      const fields = stat.slice(end + 2).split(' ');
+      return {
+        command: stat.slice(stat.indexOf('(') + 1, end),
+        state: fields[0] ?? '',
+        parent: Number(fields[1]),
+        group: Number(fields[2]),
+        threads: Number(fields[17]),
+        start: fields[19] ?? '',
+      };
+    } catch {
+      return undefined;
+    }
   }
 }
 
-function readStat(pid: number): { state: string; group: number; start: string } | undefined {
+/** A process whose first thread has ended is a zombie by name, and runs on while it has other threads. */
+function isDead({ state, threads }: Stat): boolean {
+  return state === 'X' || (state === 'Z' && threads <= 1);
+}
+
+/** Whether there is such a process, or process group when negative; an unreaped one counts. */
+function canSignal(pid: number): boolean {
   try {
-    const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-    // The command's name stands in parentheses and may hold anything, parentheses and blanks included. See proc(5).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', group: Number(fields[2]), start: fields[19] ?? '' };
-  } catch {
-    return undefined;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

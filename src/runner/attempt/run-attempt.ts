@@ -1,108 +1,55 @@
 /**
- * One attempt, from an empty directory to what is reported of it: the run contract of the specification. Knows nothing of
- * the coordinator; the runner and `simbatch run-one` execute by the same code.
+ * One attempt, from an empty directory to its outcome: the run contract of the specification. Knows nothing of the
+ * coordinator; the runner and `simbatch run-one` execute by the same code. Every wait has a deadline.
  */
-import { mkdir, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { SimbatchError } from '../../domain/errors.ts';
 import { stringifyExact } from '../../base/json-writing.ts';
-import type {
-  EarlyTerminationConfig,
-  FailReason,
-  JobRunConfig,
-  ReportedResult,
-  TelemetryConfig,
-} from '../../contract/types.ts';
-import { collectArtifacts } from './artifacts.ts';
-import type { Engine } from '../config/config.ts';
-import { environmentFault } from './environment.ts';
-import { commandOf, entrypointFault, launchFault } from './engine.ts';
-import { measuredMembers, telemetryNotes } from './measured.ts';
-import { isPeerOfRun } from './peer-process.ts';
-import type { Log } from '../log.ts';
-import { SimulationProcess } from './simulation-process.ts';
-import type { Ending } from './simulation-process.ts';
+import type { FailReason } from '../../contract/types.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
 import { newTelemetryToken } from '../telemetry/access.ts';
-import type { Sample } from '../telemetry/sample.ts';
 import { startTelemetry } from '../telemetry/server.ts';
-import type { Telemetry, TelemetrySummary } from '../telemetry/server.ts';
+import type { Telemetry } from '../telemetry/server.ts';
 import { describeHit } from '../telemetry/early-termination.ts';
-import type { Clock } from '../../base/clock.ts';
+import { DeadlineError } from '../waits.ts';
+import type { Waits } from '../waits.ts';
+import type { AttemptActor } from './attempt-actor.ts';
+import { commandOf, entrypointFault } from './engine.ts';
+import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
+import { environmentFault } from './environment.ts';
+import { concludeAttempt, infrastructure } from './outcome.ts';
+import type { AttemptEnd } from './outcome.ts';
+import { isPeerOfRun } from './peer-process.ts';
+import { describeProcess, ProcessScope } from './process-scope.ts';
+import { createLogs, SimulationProcess } from './simulation-process.ts';
+import type { Logs, Remains } from './simulation-process.ts';
 
-/** What is to be executed. */
-export interface ExecutionPlan {
-  runConfig: JobRunConfig;
-  telemetry: TelemetryConfig;
-  earlyTermination: EarlyTerminationConfig;
-  /** `compute.container.environment`. */
-  environment: Readonly<Record<string, string>> | null;
-  /** 0: no limit. */
-  timeoutSecs: number;
-  engine: Engine;
-  /** The output directory; must not exist yet. Absolute. */
-  directory: string;
-  /** Where the run configuration file is written. Absolute, outside the output directory. */
-  runConfigPath: string;
-}
-
-/** What this machine contributes. */
-export interface ExecutionSite {
-  clock: Clock;
-  log: Log;
-  /** The interpreter of .py entrypoints, when there is one. */
-  python: string | undefined;
-  /** The environment simulations inherit; see `inheritedEnvironment`. */
-  env: Readonly<Record<string, string>>;
-  /** Patterns of variables that studies may set besides the default ones. */
-  environmentAllowed: readonly string[];
-  workingDirectory: string;
-  /** Told of each telemetry sample as it comes; for a person who watches. */
-  onSample?: (sample: Sample) => void;
-}
-
-export type AttemptEnd =
-  | { type: 'complete'; result: ReportedResult }
-  | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
-  /** Killed because nobody wants it any more; nothing is to be reported. */
-  | { type: 'abandoned' };
-
-/** Below this the disk counts as full when a simulation fails. */
-const FULL_BYTES = 1 << 20;
-const MESSAGE_BYTES = 4096;
-
-const SIGNAL_WORDS: Partial<Record<NodeJS.Signals, string>> = {
-  SIGABRT: 'it aborted itself, e.g. by a failed assertion',
-  SIGBUS: 'bad memory access',
-  SIGFPE: 'arithmetic error',
-  SIGILL: 'illegal instruction',
-  SIGKILL: 'not by the runner: perhaps the machine ran out of memory',
-  SIGSEGV: 'segmentation fault',
-  SIGXCPU: 'CPU time limit',
-  SIGXFSZ: 'file size limit',
-};
-
-type Kill = { type: 'abandoned' } | { type: 'timeout' } | { type: 'early_termination'; message: string };
+/** Deadlines of the steps around a run, in milliseconds. The run itself is limited by its time limit alone. */
+const DEADLINES_MS = { prepare: 30_000, launched: 30_000, telemetry: 60_000, logs: 10_000 };
+/** How often processes that survived are looked at again. */
+const SURVIVORS_LOOK_MS = 1000;
 
 /** One use: `run` once; `abandon` at any time. */
 export class Attempt {
   readonly #site: ExecutionSite;
-  readonly #order: ExecutionPlan;
+  readonly #plan: ExecutionPlan;
+  readonly #actor: AttemptActor;
+  readonly #waits: Waits;
+  readonly #scope: ProcessScope;
   #simulation: SimulationProcess | undefined;
-  #killedFor: Kill | undefined;
+  #remains: Remains = { survivors: [], isOutputHeld: false };
 
-  constructor(site: ExecutionSite, order: ExecutionPlan) {
+  constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor) {
     this.#site = site;
-    this.#order = order;
-  }
-
-  /** The leader of the simulation's process group, while there is one. */
-  get pid(): number | undefined {
-    return this.#simulation?.pid;
+    this.#plan = plan;
+    this.#actor = actor;
+    this.#waits = site.waits.child();
+    this.#scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
   }
 
   /** Ends it without an outcome: `run` resolves with `abandoned` once everything is dead. */
-  abandon(): void {
-    this.#kill({ type: 'abandoned' });
+  abandon(detail: string): void {
+    if (this.#actor.send({ type: 'KILL', cause: { type: 'abandoned', detail } })) this.#simulation?.kill();
   }
 
   /**
@@ -110,64 +57,171 @@ export class Attempt {
    * @param launched called once the process exists, before it is waited for.
    */
   async run(launched: (pid: number) => Promise<void> = async () => {}): Promise<AttemptEnd> {
-    const invalid = planFault(this.#order, this.#site.environmentAllowed);
-    if (invalid !== undefined) return { type: 'fail', reason: 'invalid', error_message: invalid };
+    const invalid = planFault(this.#plan, this.#site.environmentAllowed);
+    let end: AttemptEnd;
     try {
-      const absent = await entrypointFault(this.#order.engine.entrypoint, this.#site.python);
-      if (absent !== undefined) return infrastructure(absent);
-      await prepare(this.#order);
-      return await this.#execute(launched);
+      end =
+        invalid === undefined
+          ? await this.#execute(launched)
+          : { type: 'fail', reason: 'invalid', error_message: invalid };
     } catch (error) {
-      await this.#simulation?.kill();
-      if (isDiskFull(error)) return infrastructure(`the disk of ${this.#order.directory} is full`);
-      return infrastructure(`the runner could not execute the run: ${oneLine(error)}`);
+      await this.#killAll();
+      if (isDiskFull(error)) end = infrastructure(`the disk of ${this.#plan.directory} is full`);
+      else if (error instanceof DeadlineError) end = infrastructure(`the machine does not answer: ${error.message}`);
+      else end = infrastructure(`the runner could not execute the run: ${oneLine(error)}`);
     }
+    this.#actor.send({ type: 'ENDED', survivors: this.#remains.survivors.length });
+    if (this.#remains.survivors.length === 0) this.#scope.release();
+    return this.#actor.killedFor?.type === 'abandoned' ? { type: 'abandoned' } : end;
+  }
+
+  /**
+   * What the attempt left on the machine, and keeps a slot for: processes that survive SIGKILL, operations of a file system
+   * that does not answer. Undefined when there is nothing; `gone` resolves when it is over.
+   */
+  leftBehind(): { what: string; gone: Promise<void> } | undefined {
+    const { survivors } = this.#remains;
+    const what = [
+      ...survivors.map((it) => `process ${describeProcess(it)} survives SIGKILL`),
+      ...this.#waits.overdue.map((it) => `${it} does not return`),
+    ];
+    return what.length === 0 ? undefined : { what: what.join(', '), gone: this.#gone(survivors.length > 0) };
+  }
+
+  async #gone(hasSurvivors: boolean): Promise<void> {
+    const { clock } = this.#site;
+    await this.#waits.idle();
+    if (!hasSurvivors) return;
+    while ((await this.#scope.clear(clock, true, SURVIVORS_LOOK_MS)).length > 0);
+    this.#scope.release();
   }
 
   async #execute(launched: (pid: number) => Promise<void>): Promise<AttemptEnd> {
-    const { clock, log, env, workingDirectory } = this.#site;
-    const { engine, directory, runConfigPath, environment, timeoutSecs } = this.#order;
-    if (this.#killedFor !== undefined) return { type: 'abandoned' };
-    const launch = commandOf(engine.entrypoint, this.#site.python);
+    const { clock, env, workingDirectory, python } = this.#site;
+    const { engine, directory, runConfigPath, environment } = this.#plan;
+    const ready = await this.#waits.within(DEADLINES_MS.prepare, `preparing ${directory}`, this.#prepare());
+    if ('type' in ready) return ready;
+    const launch = commandOf(engine.entrypoint, python);
     if (launch === undefined) return infrastructure('no Python was found');
     const token = newTelemetryToken(clock);
     const telemetry = await this.#startTelemetry(token);
-    if ('fault' in telemetry) return { type: 'fail', reason: telemetry.reason, error_message: telemetry.fault };
+    if ('fault' in telemetry) {
+      await this.#closeLogs(ready);
+      return { type: 'fail', reason: telemetry.reason, error_message: telemetry.fault };
+    }
     const contract = {
       SVC_RUN_CONFIG: runConfigPath,
       SVC_TELEMETRY_URL: telemetry.url,
       SVC_TELEMETRY_TOKEN: token,
       SVC_OUTPUT_DIR: directory,
     };
-    const since = clock.monotonicMs();
-    const simulation = new SimulationProcess(clock, log, {
-      ...launch,
-      env: { ...env, ...environment, ...contract },
-      cwd: workingDirectory,
-      directory,
-    });
-    this.#simulation = simulation;
-    const callOff =
-      timeoutSecs > 0 ? clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
+    const closeTelemetry = once(() => this.#closeTelemetry(telemetry));
     try {
-      if (simulation.pid !== undefined) await launched(simulation.pid);
-      const ending = await simulation.ended;
-      const elapsedMs = clock.monotonicMs() - since;
-      callOff?.();
-      // Judges the conditions a last time: a run that met one and ended by itself before the check has failed all the same.
-      const summary = await telemetry.close();
-      return await this.#conclude(simulation, ending, launch.command, elapsedMs, summary);
+      if (this.#actor.killedFor !== undefined) {
+        await this.#closeLogs(ready);
+        return { type: 'abandoned' };
+      }
+      const sinceMs = clock.monotonicMs();
+      const simulation = new SimulationProcess(clock, this.#scope, ready, {
+        ...launch,
+        env: { ...env, ...environment, ...contract },
+        cwd: workingDirectory,
+      });
+      this.#simulation = simulation;
+      return await this.#watch(simulation, closeTelemetry, launch.command, sinceMs, launched);
     } finally {
-      callOff?.();
-      await telemetry.close();
+      await closeTelemetry().catch(() => {});
     }
   }
 
+  async #watch(
+    simulation: SimulationProcess,
+    closeTelemetry: () => ReturnType<Telemetry['close']>,
+    command: string,
+    sinceMs: number,
+    launched: (pid: number) => Promise<void>,
+  ): Promise<AttemptEnd> {
+    const { clock } = this.#site;
+    const { timeoutSecs } = this.#plan;
+    const endTimeLimit =
+      timeoutSecs > 0 ? clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
+    try {
+      if (simulation.pid !== undefined) {
+        this.#actor.send({ type: 'LAUNCHED', pid: simulation.pid });
+        await this.#waits.within(DEADLINES_MS.launched, 'recording its process', launched(simulation.pid));
+      }
+      const ending = await simulation.ended;
+      // An attempt that has ended by itself in time keeps its own outcome.
+      endTimeLimit?.();
+      const elapsedMs = clock.monotonicMs() - sinceMs;
+      const notes = await this.#clear(simulation);
+      // Checks the conditions a last time: a run that met one and ended before the check has failed all the same.
+      const summary = await closeTelemetry().catch((error: unknown) => {
+        notes.push(`telemetry was not stored completely: ${oneLine(error)}`);
+        return undefined;
+      });
+      return await concludeAttempt(clock, this.#waits, {
+        plan: this.#plan,
+        workingDirectory: this.#site.workingDirectory,
+        simulation,
+        ending,
+        command,
+        elapsedMs,
+        telemetry: summary,
+        killedFor: this.#actor.killedFor,
+        exceededMemory: this.#scope.exceededMemory,
+        notes,
+      });
+    } finally {
+      endTimeLimit?.();
+    }
+  }
+
+  /** Ends what is left of the processes and completes the logs; returns what a reader of the result must know of it. */
+  async #clear(simulation: SimulationProcess): Promise<string[]> {
+    this.#remains = await simulation.clear();
+    const notes: string[] = [];
+    const { survivors, isOutputHeld } = this.#remains;
+    if (survivors.length > 0) {
+      notes.push(
+        `${String(survivors.length)} of its processes could not be ended: ${survivors.map(describeProcess).join(', ')}`,
+      );
+    }
+    if (isOutputHeld) notes.push('a process that the runner could not find still has its output open');
+    if (this.#scope.limitFault !== undefined) {
+      notes.push(`container.memory_limit and cpu_limit did not take effect: ${this.#scope.limitFault}`);
+    }
+    try {
+      await this.#waits.within(DEADLINES_MS.logs, 'completing its logs', simulation.finishLogs());
+    } catch (error) {
+      notes.push(`its output could not be logged: ${oneLine(error)}`);
+    }
+    if (simulation.logFault !== undefined) notes.push(`its output could not be logged: ${simulation.logFault.message}`);
+    return notes;
+  }
+
+  /** Whether it can be executed, the directory, the run configuration, the logs. */
+  async #prepare(): Promise<Logs | AttemptEnd> {
+    const { engine, directory, runConfigPath, runConfig } = this.#plan;
+    const absent = await entrypointFault(engine.entrypoint, this.#site.python);
+    if (absent !== undefined) return infrastructure(absent);
+    // Starting a process in a directory that does not answer would stop the whole runner.
+    await stat(this.#site.workingDirectory).catch(() => {});
+    const made = await mkdir(directory, { recursive: true });
+    // A directory that exists belongs to another attempt.
+    if (made === undefined) throw new Error(`${directory} exists already`);
+    const [logs] = await Promise.all([
+      createLogs(directory),
+      writeFile(runConfigPath, `${stringifyExact(runConfig)}\n`),
+    ]);
+    return logs;
+  }
+
   async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
-    const { telemetry, earlyTermination, directory } = this.#order;
+    const { telemetry, earlyTermination, directory } = this.#plan;
     const { clock, onSample } = this.#site;
     try {
-      return await startTelemetry({
+      const started = startTelemetry({
         telemetry,
         earlyTermination,
         directory,
@@ -178,10 +232,11 @@ export class Attempt {
           return pid !== undefined && isPeerOfRun(pid, directory, peerPort, ownPort);
         },
         onConditionMet: (hit) => {
-          this.#kill({ type: 'early_termination', message: describeHit(hit) });
+          this.#kill({ type: 'early_termination', detail: describeHit(hit) });
         },
         ...(onSample === undefined ? {} : { onSample }),
       });
+      return await this.#waits.within(DEADLINES_MS.prepare, 'starting telemetry', started);
     } catch (error) {
       const reason =
         error instanceof SimbatchError && error.code === 'invalid-configuration' ? 'invalid' : 'infrastructure';
@@ -189,60 +244,32 @@ export class Attempt {
     }
   }
 
-  #kill(why: Kill): void {
-    // What has ended by itself in time has its own outcome.
-    if (why.type === 'timeout' && this.#simulation?.exited === true) return;
-    this.#killedFor ??= why;
-    void this.#simulation?.kill();
+  #closeTelemetry(telemetry: Telemetry): ReturnType<Telemetry['close']> {
+    return this.#waits.within(DEADLINES_MS.telemetry, 'completing its telemetry', telemetry.close());
   }
 
-  async #conclude(
-    simulation: SimulationProcess,
-    ending: Ending,
-    command: string,
-    elapsedMs: number,
-    telemetry: TelemetrySummary,
-  ): Promise<AttemptEnd> {
-    const killedFor = this.#killedFor;
-    if (killedFor?.type === 'abandoned') return killedFor;
-    if (ending.type === 'failed-to-start') {
-      const why = await launchFault(ending.code, command, this.#site.workingDirectory);
-      return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
-    }
-    const { directory, timeoutSecs } = this.#order;
-    const { files, metadata, notes } = await collectArtifacts(directory);
-    if (simulation.logFault !== undefined) notes.push(`its output could not be logged: ${simulation.logFault.message}`);
-    notes.push(...telemetryNotes(telemetry));
-    const result: ReportedResult = {
-      execution_time_secs: Math.round(elapsedMs / 1000),
-      output_files: files,
-      metadata: notes.length === 0 ? metadata : { ...metadata, simbatch_notes: notes },
-      ...(telemetry.location === null ? {} : { telemetry_data: telemetry.location }),
-      ...measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination'),
-    };
-    const failed = (reason: FailReason, message: string): AttemptEnd => {
-      const lines = simulation.lastLines(MESSAGE_BYTES);
-      return { type: 'fail', reason, error_message: lines === '' ? message : `${message}\n${lines}`, result };
-    };
-    if (killedFor?.type === 'timeout')
-      return failed('timeout', `killed after its time limit of ${String(timeoutSecs)} s`);
-    if (killedFor?.type === 'early_termination') return failed('early_termination', killedFor.message);
-    if (ending.type === 'exit' && ending.code === 0) return { type: 'complete', result };
-    if (isDiskFull(simulation.logFault) || (await isFull(directory))) {
-      return failed('infrastructure', `the disk of ${directory} is full; the simulation ${inWords(ending)}`);
-    }
-    return failed(ending.type, `the simulation ${inWords(ending)}`);
+  async #closeLogs({ stdout, stderr }: Logs): Promise<void> {
+    const closed = Promise.all([stdout.close(), stderr.close()]);
+    await this.#waits.within(DEADLINES_MS.logs, 'closing its logs', closed).catch(() => {});
+  }
+
+  async #killAll(): Promise<void> {
+    const simulation = this.#simulation;
+    if (simulation === undefined) return;
+    simulation.kill();
+    await simulation.ended;
+    await this.#clear(simulation);
+  }
+
+  #kill(cause: { type: 'timeout' } | { type: 'early_termination'; detail: string }): void {
+    if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
 }
 
-function infrastructure(message: string): AttemptEnd {
-  return { type: 'fail', reason: 'infrastructure', error_message: message };
-}
-
-function inWords(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {
-  if (ending.type === 'exit') return `exited with code ${String(ending.code)}`;
-  const words = SIGNAL_WORDS[ending.signal];
-  return `was killed by signal ${ending.signal}${words === undefined ? '' : ` (${words})`}`;
+/** Calls `operation` once, and returns its promise to every caller. */
+function once<T>(operation: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined;
+  return () => (started ??= operation());
 }
 
 /** Why no runner, or none with this configuration, can execute the plan. */
@@ -250,20 +277,4 @@ function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): 
   const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
   if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
   return environmentFault(plan.environment, environmentAllowed);
-}
-
-async function prepare(order: ExecutionPlan): Promise<void> {
-  const made = await mkdir(order.directory, { recursive: true });
-  // A directory that is already there belongs to somebody else.
-  if (made === undefined) throw new Error(`${order.directory} exists already`);
-  await writeFile(order.runConfigPath, `${stringifyExact(order.runConfig)}\n`);
-}
-
-async function isFull(directory: string): Promise<boolean> {
-  try {
-    const { bavail, bsize } = await statfs(directory);
-    return bavail * bsize < FULL_BYTES;
-  } catch {
-    return false;
-  }
 }

@@ -1,83 +1,126 @@
-/** One simulation process: started as the leader of its own group, watched, killed with its group, and over only when all are dead. */
+/** One simulation process: started as the leader of its group, watched, and ended together with all of its descendants. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { join } from 'node:path';
-import { OutputCapture } from './output-capture.ts';
-import { killGroup, killRemainders } from './process-group.ts';
-import type { Log } from '../log.ts';
-import { systemCode } from '../system-error.ts';
+import type { Readable } from 'node:stream';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { systemCode } from '../system-error.ts';
+import { LogFile, OutputCapture } from './output-capture.ts';
+import type { ProcessInfo } from './proc-fs.ts';
+import { KILL_DEADLINE_MS } from './process-scope.ts';
+import type { ProcessScope } from './process-scope.ts';
 
 export interface Launch {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
-  /** The output directory; what is printed goes to `stdout.log` and `stderr.log` in it. */
-  directory: string;
 }
 
-/** How it ended. `failed-to-start` has spawn's error code. */
+/** How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time. */
 export type Ending =
   | { type: 'exit'; code: number }
   | { type: 'signal'; signal: NodeJS.Signals }
-  | { type: 'failed-to-start'; code: string | undefined };
+  | { type: 'failed-to-start'; code: string | undefined }
+  | { type: 'survived' };
+
+/** What is left of the processes when the run is over. */
+export interface Remains {
+  /** Processes that SIGKILL did not end in time. */
+  survivors: readonly ProcessInfo[];
+  /** A process that could not be found still holds the run's output open. */
+  isOutputHeld: boolean;
+}
+
+export interface Logs {
+  stdout: LogFile;
+  stderr: LogFile;
+}
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** How long a process that left the group may keep the pipes open after the end before it is looked for. */
+/** How long the pipes may stay open after the last known process has ended. */
 const PIPES_MS = 250;
+
+/** Creates `stdout.log` and `stderr.log` in the output directory. */
+export async function createLogs(directory: string): Promise<Logs> {
+  const [stdout, stderr] = await Promise.all([
+    LogFile.create(join(directory, 'stdout.log')),
+    LogFile.create(join(directory, 'stderr.log')),
+  ]);
+  return { stdout, stderr };
+}
 
 export class SimulationProcess {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
-  /** Resolves when the process and its whole group are dead and the logs are complete. */
+  /** Resolves when the process has ended, or has survived SIGKILL for `KILL_DEADLINE_MS`. */
   readonly ended: Promise<Ending>;
   readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #directory: string;
+  readonly #scope: ProcessScope;
   readonly #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
-  #killed: Promise<void> | undefined;
-  #exited = false;
+  readonly #logs: Logs;
+  #survived: (() => void) | undefined;
+  #hasEnded = false;
+  #isKilled = false;
 
-  constructor(clock: Clock, log: Log, launch: Launch) {
+  constructor(clock: Clock, scope: ProcessScope, logs: Logs, launch: Launch) {
     this.#clock = clock;
-    this.#log = log;
-    this.#directory = launch.directory;
+    this.#scope = scope;
+    this.#logs = logs;
     let child: Child;
     try {
-      child = spawn(launch.command, launch.args, {
-        cwd: launch.cwd,
-        env: launch.env,
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+      child = scope.launch(() =>
+        spawn(launch.command, launch.args, {
+          cwd: launch.cwd,
+          env: launch.env,
+          detached: true,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      );
     } catch (error) {
-      // Some refusals of the system are thrown (E2BIG), others come as an event.
+      // Some refusals of the system are thrown (E2BIG), others are emitted.
       this.ended = Promise.resolve({ type: 'failed-to-start', code: systemCode(error) });
       return;
     }
     this.pid = child.pid;
     this.#captures = {
-      stdout: new OutputCapture(child.stdout, join(launch.directory, 'stdout.log')),
-      stderr: new OutputCapture(child.stderr, join(launch.directory, 'stderr.log')),
+      stdout: new OutputCapture(child.stdout, logs.stdout),
+      stderr: new OutputCapture(child.stderr, logs.stderr),
     };
-    this.ended = this.#watch(child);
+    this.ended = this.#end(child);
   }
 
-  /** SIGKILL to the whole group, at once. Resolves when all are dead; `ended` resolves soon after. */
-  kill(): Promise<void> {
+  /** SIGKILL to the group and the cgroup, at once. */
+  kill(): void {
     // After its end the pid may be another's.
-    if (this.pid === undefined || (this.#exited && this.#killed === undefined)) return Promise.resolve();
-    this.#killed ??= killGroup(this.#clock, this.#log, this.pid, this.#directory);
-    return this.#killed;
+    if (this.pid === undefined || this.#hasEnded) return;
+    this.#scope.kill();
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    this.#clock.after(KILL_DEADLINE_MS, () => this.#survived?.());
   }
 
-  /** The process has ended; its group may be being cleared away. */
-  get exited(): boolean {
-    return this.#exited;
+  /** Ends every descendant that is left. Call when the process has ended. */
+  async clear(): Promise<Remains> {
+    if (this.#captures === undefined) return { survivors: [], isOutputHeld: false };
+    const { stdout, stderr } = this.#captures;
+    // A process that was killed may have had descendants outside its group.
+    let survivors = await this.#scope.clear(this.#clock, this.#isKilled);
+    const closed = Promise.all([stdout.ended, stderr.ended]);
+    let isOutputHeld = !(await this.#within(PIPES_MS, closed));
+    if (isOutputHeld && survivors.length === 0) {
+      survivors = await this.#scope.clear(this.#clock, true);
+      isOutputHeld = !(await this.#within(PIPES_MS, closed));
+    }
+    return { survivors, isOutputHeld };
+  }
+
+  /** Completes the log files. */
+  async finishLogs(): Promise<void> {
+    const { stdout, stderr } = this.#captures ?? {};
+    await Promise.all([stdout?.finish() ?? this.#logs.stdout.close(), stderr?.finish() ?? this.#logs.stderr.close()]);
   }
 
   /** The last lines of stderr, or of stdout when stderr is empty. */
@@ -88,34 +131,23 @@ export class SimulationProcess {
   }
 
   /** Why the logs could not be written, if so. */
-  get logFault(): NodeJS.ErrnoException | undefined {
-    return this.#captures?.stderr.fault ?? this.#captures?.stdout.fault;
+  get logFault(): Error | undefined {
+    return this.#logs.stderr.fault ?? this.#logs.stdout.fault;
   }
 
-  async #watch(child: Child): Promise<Ending> {
-    const ending = await new Promise<Ending>((resolve) => {
+  #end(child: Child): Promise<Ending> {
+    return new Promise<Ending>((resolve) => {
+      this.#survived = () => {
+        resolve({ type: 'survived' });
+      };
       child.once('error', (error: NodeJS.ErrnoException) => {
         if (child.pid === undefined) resolve({ type: 'failed-to-start', code: error.code });
       });
       child.once('exit', (code, signal) => {
+        this.#hasEnded = true;
         resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
       });
     });
-    this.#exited = true;
-    if (this.pid !== undefined) {
-      if (this.#killed === undefined) await killRemainders(this.#clock, this.#log, this.pid, this.#directory);
-      await this.#killed;
-      await this.#pipesClosed(this.pid);
-    }
-    await Promise.all([this.#captures?.stdout.finish(), this.#captures?.stderr.finish()]);
-    return ending;
-  }
-
-  async #pipesClosed(leader: number): Promise<void> {
-    const closed = Promise.all([this.#captures?.stdout.ended, this.#captures?.stderr.ended]);
-    if (await this.#within(PIPES_MS, closed)) return;
-    await killGroup(this.#clock, this.#log, leader, this.#directory);
-    await this.#within(PIPES_MS, closed);
   }
 
   async #within(ms: number, event: Promise<unknown>): Promise<boolean> {

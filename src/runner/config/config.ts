@@ -8,6 +8,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import {
   address,
   boolean,
+  cgroupMode,
   ENGINE_NAME,
   FIELDS,
   id,
@@ -20,7 +21,7 @@ import {
   Unfit,
   variables,
 } from './fields.ts';
-import type { FieldName, Given } from './fields.ts';
+import type { CgroupMode, FieldName, Given } from './fields.ts';
 import { readConfigFile } from './file.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 
@@ -50,6 +51,7 @@ export interface RunnerConfig {
   /** Patterns of variables, besides the default ones: those that simulations inherit, and those that studies may set. */
   environmentInherited: readonly string[];
   environmentAllowed: readonly string[];
+  cgroup: CgroupMode;
   /** Absolute paths. */
   outputRoot: string;
   workingDirectory: string;
@@ -108,6 +110,8 @@ class Settings {
   }
 }
 
+export type { CgroupMode } from './fields.ts';
+
 /** The coordinator takes no longer interval. */
 const LONGEST_INTERVAL_SECS = 3600;
 
@@ -158,6 +162,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     pythonExecutable: settings.read<string | undefined>('python_executable', program, undefined),
     environmentInherited: settings.read('environment_inherited', variables, []),
     environmentAllowed: settings.read('environment_allowed', variables, []),
+    cgroup: settings.read('cgroup', cgroupMode, 'auto'),
     outputRoot,
     workingDirectory: settings.read('working_directory', path, sources.cwd),
     cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),

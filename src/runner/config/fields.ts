@@ -7,7 +7,7 @@ import { VARIABLE_PATTERN } from '../attempt/environment.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
 
-export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean';
+export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean' | 'cgroup mode';
 
 export interface Field {
   /** The name in the configuration file. */
@@ -101,6 +101,13 @@ export const FIELDS = [
     text: 'further variables that a study may set; a name, PREFIX_* or *',
   },
   {
+    name: 'cgroup',
+    env: 'SVC_RUNNER_CGROUP',
+    flag: 'cgroup',
+    kind: 'cgroup mode',
+    text: 'a cgroup for each run: auto (where possible), off or required',
+  },
+  {
     name: 'token_file',
     env: 'SVC_TOKEN_FILE',
     flag: 'token-file',
@@ -156,6 +163,10 @@ export class Unfit extends Error {
     this.isSecret = isSecret;
   }
 }
+
+/** `auto`: a cgroup for each run where the machine allows it. `required`: the runner does not start without. */
+export const CGROUP_MODES = ['auto', 'off', 'required'] as const;
+export type CgroupMode = (typeof CGROUP_MODES)[number];
 
 const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
 
@@ -236,6 +247,12 @@ export function size(given: Given): number {
   const value = numeric(given.value, /^\d{1,10}(\.\d{1,10})?$/);
   if (!Number.isFinite(value) || value < 0) throw new Unfit('must be a number of at least 0');
   return value;
+}
+
+export function cgroupMode(given: Given): CgroupMode {
+  const mode = CGROUP_MODES.find((it) => it === given.value);
+  if (mode === undefined) throw new Unfit(`must be one of ${CGROUP_MODES.join(', ')}`);
+  return mode;
 }
 
 export function boolean(given: Given): boolean {

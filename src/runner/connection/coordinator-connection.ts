@@ -43,6 +43,11 @@ export class CoordinatorConnection {
     this.#options = options;
   }
 
+  /** Resolves when no registration is in flight. */
+  async registrationEnded(): Promise<void> {
+    await this.#registering?.catch(() => {});
+  }
+
   /** Registers, however long it takes. @throws ApiError when the coordinator refuses for good; Stopped. */
   register(stop: AbortSignal): Promise<RegisterResponse> {
     this.#registering ??= this.#register(stop).finally(() => {

@@ -1,6 +1,6 @@
 // A simulation for tests of the runner: BEHAVE (a member of container.environment) says what it does.
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const out = process.env.SVC_OUTPUT_DIR;
@@ -92,6 +92,35 @@ const behaviours = {
       step += 1;
       call.write({ timestamp_ns: String(step * 10_000_000), values: { altitude: 100 - step, speed: step } });
     }, 10);
+  },
+  // Puts pipes, which block a reader or a writer without the other side, where the runner writes and reads.
+  pipes() {
+    for (const name of ['stdout.log', 'stderr.log', 'metadata.json', 'telemetry.parquet']) {
+      rmSync(join(out, name), { force: true });
+      execFileSync('mkfifo', [join(out, name)]);
+    }
+    process.stdout.write('printed\n');
+    process.stderr.write('printed\n');
+  },
+  // Puts a link to a file of somebody else where the runner writes.
+  linkedLog() {
+    rmSync(join(out, 'stdout.log'), { force: true });
+    symlinkSync(process.env.VICTIM, join(out, 'stdout.log'));
+    process.stdout.write('overwritten\n');
+  },
+  // Leaves a process in a session of its own, without a parent, an environment or an open file of the run.
+  daemon() {
+    const env = process.env.KEEP_ENV === undefined ? {} : process.env;
+    const script = `sleep 300 & echo "[$!]" > ${join(out, 'pids.json')}`;
+    spawn('/bin/sh', ['-c', script], { detached: true, stdio: 'ignore', env });
+  },
+  // Starts processes in sessions of their own as fast as it can, for ever.
+  forks() {
+    setInterval(() => spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }), 2);
+  },
+  // Waits in the kernel, and takes no signal.
+  stuck() {
+    readdirSync(process.env.HUNG);
   },
   oddMetadata() {
     writeFileSync(join(out, 'metadata.json'), process.env.METADATA);

@@ -4,8 +4,15 @@ import { Command, Option } from 'commander';
 import type { ConfigSources } from '../../../runner/config/config.ts';
 import { FIELDS } from '../../../runner/config/fields.ts';
 import type { FieldName, Kind } from '../../../runner/config/fields.ts';
-import type { LogFormat, LogLevel } from '../../../runner/log.ts';
-import { systemClock } from '../../../base/clock.ts';
+import type { Log, LogFormat, LogLevel } from '../../../runner/log.ts';
+import type { StartedRunner } from '../../../runner/start.ts';
+import type { Waits } from '../../../runner/waits.ts';
+import { sleep, systemClock } from '../../../base/clock.ts';
+
+/** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
+const LEAVE_MARGIN_MS = 60_000;
+/** How long an immediate end waits for operations in progress. */
+const SETTLE_MS = 500;
 
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
@@ -18,6 +25,7 @@ const PLACEHOLDERS: Record<Kind, string> = {
   count: ' <n>',
   size: ' <number>',
   boolean: '',
+  'cgroup mode': ' <mode>',
 };
 
 const DEFAULTS: Partial<Record<FieldName, string>> = {
@@ -29,6 +37,7 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   grace_secs: '30',
   python_executable: 'python3, then python',
   output_root: './simbatch-output',
+  cgroup: 'auto',
   working_directory: 'where the runner is started',
   cpu_cores: "the machine's",
   memory_gb: "the machine's",
@@ -98,32 +107,61 @@ export function runnerCommand(): Command {
           `${TOKEN_VARIABLE} stays readable for other processes of this user: ${exposed}; use --token-file instead`,
         );
       }
-      const { agent, spool } = await startRunner(resolved, {
+      const started = await startRunner(resolved, {
         clock: systemClock,
         log,
         env: sources.env,
         pid: process.pid,
       });
-
-      let signals = 0;
-      const onSignal = (signal: NodeJS.Signals): void => {
-        signals += 1;
-        log.info(signals === 1 ? `${signal}: leaving; once more to leave at once` : `${signal}: leaving at once`);
-        if (signals === 1) agent.leave();
-        else {
-          agent.killAll();
-          process.exit(1);
-        }
-      };
-      const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-      for (const name of names) process.on(name, onSignal);
-      try {
-        await agent.run();
-      } finally {
-        for (const name of names) process.off(name, onSignal);
-        await spool.close();
-      }
+      await runUntilStopped(started, log, resolved.config.graceSecs);
     });
+}
+
+/**
+ * Runs until it ends by itself or by signals: the first asks it to leave, with a deadline; the second ends it at once; a
+ * third does so without waiting for anything.
+ */
+async function runUntilStopped({ agent, waits, close }: StartedRunner, log: Log, graceSecs: number): Promise<void> {
+  const endNow = (): void => {
+    agent.killAll();
+    void exit(waits, 1);
+  };
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    signals += 1;
+    if (signals > 2) process.kill(process.pid, 'SIGKILL');
+    log.info(signals === 1 ? `${signal}: leaving; once more to leave at once` : `${signal}: leaving at once`);
+    if (signals > 1) endNow();
+    else {
+      agent.leave();
+      systemClock.after(graceSecs * 1000 + LEAVE_MARGIN_MS, () => {
+        log.error(`still not done ${String(LEAVE_MARGIN_MS / 1000)} s after the grace time; leaving at once`);
+        endNow();
+      });
+    }
+  };
+  const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, onSignal);
+  try {
+    await agent.run();
+  } finally {
+    await close().catch((error: unknown) => {
+      log.warn(`the spool could not be closed: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    for (const name of names) process.off(name, onSignal);
+    if (waits.pending > 0) {
+      log.error(`ending although the system does not answer: ${waits.overdue.join(', ')}`);
+      await exit(waits, 1);
+    }
+  }
+}
+
+/** Ends this process, whatever the machine does. */
+async function exit(waits: Waits, code: number): Promise<never> {
+  await Promise.race([waits.idle(), sleep(systemClock, SETTLE_MS)]);
+  // Node waits for its threads before it ends, and one that is stuck in the kernel never returns.
+  if (waits.pending > 0) process.kill(process.pid, 'SIGKILL');
+  process.exit(code);
 }
 
 function camelCase(flag: string): string {

@@ -43,6 +43,8 @@ export async function executeLocally(
   const { resolveConfig } = await import('../../../runner/config/config.ts');
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
   const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');
+  const { openProcessTools } = await import('../../../runner/attempt/process-tools.ts');
+  const { Waits } = await import('../../../runner/waits.ts');
   const { createLog } = await import('../../../runner/log.ts');
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
   const config = resolveConfig(configSources(options));
@@ -52,6 +54,7 @@ export async function executeLocally(
     throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
   const directory =
     options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
+  const log = createLog(process.stderr, { format: 'text', level: 'warn' });
   const python = await findPython(config.pythonExecutable, process.env['PATH'] ?? '');
   const live = new LiveTelemetry(
     () => systemClock.monotonicMs(),
@@ -63,10 +66,14 @@ export async function executeLocally(
   };
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
   process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
+  const processes = openProcessTools(config.cgroup, `${directory} ${String(process.pid)}`, log);
+  const waits = new Waits(systemClock);
   const end = await runLocally(
     {
+      waits,
+      processes,
       clock: systemClock,
-      log: createLog(process.stderr, { format: 'text', level: 'warn' }),
+      log,
       python: python?.executable,
       env: inheritedEnvironment(process.env, config.environmentInherited),
       environmentAllowed: config.environmentAllowed,
@@ -76,6 +83,7 @@ export async function executeLocally(
     { runConfig, engine, study, directory },
     stop.signal,
   );
+  processes.cgroups?.close();
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   process.stdout.write(`${stringifyExact(end)}\n`);
   if (end.type === 'fail') process.stderr.write(`failed (${end.reason}): ${end.error_message}\n`);

@@ -1,0 +1,114 @@
+/**
+ * One attempt on its runner's side, from the claim to the acknowledged outcome. The coordinator's side of it is in `job.ts`.
+ * Pure: processes, files and requests are in `src/runner/`, which sends the events.
+ */
+import { assign, setup, type SnapshotFrom } from 'xstate';
+
+/** Why the runner ends the simulation. An abandoned attempt has no outcome. */
+export type KillCause =
+  { type: 'abandoned'; detail: string } | { type: 'timeout' } | { type: 'early_termination'; detail: string };
+
+export type AttemptEvent =
+  /** The coordinator has acknowledged the start. */
+  | { type: 'ACKNOWLEDGED' }
+  /** The simulation's process exists. */
+  | { type: 'LAUNCHED'; pid: number }
+  /** The simulation must end. The first cause counts. */
+  | { type: 'KILL'; cause: KillCause }
+  /** There is an outcome: the simulation and all its processes have ended, or it could not be started. */
+  | { type: 'ENDED'; survivors: number }
+  /** An undelivered outcome of a former runner process was found. */
+  | { type: 'RECOVERED' }
+  /** The coordinator has acknowledged the outcome. */
+  | { type: 'DELIVERED' }
+  /** The coordinator refuses the start or the outcome: the attempt is not this runner's any more. */
+  | { type: 'REFUSED'; code: string }
+  /** The runner ends before the outcome is acknowledged; the next process under its id delivers it. */
+  | { type: 'KEPT' };
+
+export interface AttemptContext {
+  jobId: string;
+  attempt: number;
+  /** The leader of the simulation's process group, once there is one. */
+  pid: number | undefined;
+  killedFor: KillCause | undefined;
+  /** Processes that SIGKILL did not end. */
+  survivors: number;
+  /** How the attempt left this runner. */
+  result: 'abandoned' | 'delivered' | 'refused' | 'kept' | undefined;
+}
+
+export const attemptMachine = setup({
+  types: {
+    context: {} as AttemptContext,
+    events: {} as AttemptEvent,
+    input: {} as { jobId: string; attempt: number },
+  },
+  guards: {
+    isAbandoned: ({ context }) => context.killedFor?.type === 'abandoned',
+    abandons: ({ event }) => event.type === 'KILL' && event.cause.type === 'abandoned',
+    isFirst: ({ context }) => context.killedFor === undefined,
+  },
+  actions: {
+    noteProcess: assign(({ event }) => (event.type === 'LAUNCHED' ? { pid: event.pid } : {})),
+    noteCause: assign(({ event }) => (event.type === 'KILL' ? { killedFor: event.cause } : {})),
+    noteSurvivors: assign(({ event }) => (event.type === 'ENDED' ? { survivors: event.survivors } : {})),
+    abandon: assign({ result: 'abandoned' }),
+    deliver: assign({ result: 'delivered' }),
+    refuse: assign({ result: 'refused' }),
+    keep: assign({ result: 'kept' }),
+  },
+}).createMachine({
+  id: 'attempt',
+  initial: 'Claimed',
+  context: ({ input }) => ({
+    ...input,
+    pid: undefined,
+    killedFor: undefined,
+    survivors: 0,
+    result: undefined,
+  }),
+  states: {
+    /** Assigned to this runner; waits for a slot and for the coordinator's acknowledgement of the start. */
+    Claimed: {
+      on: {
+        ACKNOWLEDGED: { target: 'Starting' },
+        REFUSED: { target: 'Done', actions: 'refuse' },
+        KILL: { guard: 'abandons', target: 'Done', actions: ['noteCause', 'abandon'] },
+        RECOVERED: { target: 'Reporting' },
+      },
+    },
+    /** Its directory, logs and telemetry are prepared. A kill takes effect before the process is created, or with it. */
+    Starting: {
+      on: {
+        LAUNCHED: { target: 'Running', actions: 'noteProcess' },
+        KILL: { guard: 'isFirst', actions: 'noteCause' },
+        ENDED: [
+          { guard: 'isAbandoned', target: 'Done', actions: ['noteSurvivors', 'abandon'] },
+          { target: 'Reporting', actions: 'noteSurvivors' },
+        ],
+      },
+    },
+    Running: {
+      on: {
+        KILL: { guard: 'isFirst', actions: 'noteCause' },
+        ENDED: [
+          { guard: 'isAbandoned', target: 'Done', actions: ['noteSurvivors', 'abandon'] },
+          { target: 'Reporting', actions: 'noteSurvivors' },
+        ],
+      },
+    },
+    /** The outcome is kept on disk until the coordinator has acknowledged it; the slot is free for the next attempt. */
+    Reporting: {
+      on: {
+        DELIVERED: { target: 'Done', actions: 'deliver' },
+        REFUSED: { target: 'Done', actions: 'refuse' },
+        KEPT: { target: 'Done', actions: 'keep' },
+      },
+    },
+    Done: { type: 'final' },
+  },
+});
+
+export type AttemptSnapshot = SnapshotFrom<typeof attemptMachine>;
+export type AttemptState = AttemptSnapshot['value'];

@@ -1,0 +1,44 @@
+/** The input of an attempt: the plan, and what the machine contributes. */
+import type { Clock } from '../../base/clock.ts';
+import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig } from '../../contract/types.ts';
+import type { Engine } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import type { Sample } from '../telemetry/sample.ts';
+import type { Waits } from '../waits.ts';
+import type { CgroupLimits } from './cgroups.ts';
+import type { ProcessTools } from './process-scope.ts';
+
+/** What is to be executed. */
+export interface ExecutionPlan {
+  runConfig: JobRunConfig;
+  telemetry: TelemetryConfig;
+  earlyTermination: EarlyTerminationConfig;
+  /** `compute.container.environment`. */
+  environment: Readonly<Record<string, string>> | null;
+  /** `compute.container.memory_limit` and `cpu_limit`; they take effect where there are cgroups. */
+  limits: CgroupLimits;
+  /** 0: no limit. */
+  timeoutSecs: number;
+  engine: Engine;
+  /** The output directory; must not exist yet. Absolute. */
+  directory: string;
+  /** Where the run configuration file is written. Absolute, outside the output directory. */
+  runConfigPath: string;
+}
+
+/** What this machine contributes. */
+export interface ExecutionSite {
+  clock: Clock;
+  log: Log;
+  waits: Waits;
+  processes: ProcessTools;
+  /** The interpreter of .py entrypoints, when there is one. */
+  python: string | undefined;
+  /** The environment simulations inherit; see `inheritedEnvironment`. */
+  env: Readonly<Record<string, string>>;
+  /** Patterns of variables that studies may set besides the default ones. */
+  environmentAllowed: readonly string[];
+  workingDirectory: string;
+  /** Called with each telemetry sample as it arrives; for a person who watches. */
+  onSample?: (sample: Sample) => void;
+}

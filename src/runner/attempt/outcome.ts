@@ -1,0 +1,128 @@
+/** From an ended simulation to the outcome that is reported: success, or a failure with its reason. */
+import { statfs } from 'node:fs/promises';
+import type { KillCause } from '../../../machines/attempt.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { FailReason, ReportedResult } from '../../contract/types.ts';
+import { isDiskFull } from '../system-error.ts';
+import type { TelemetrySummary } from '../telemetry/server.ts';
+import type { Waits } from '../waits.ts';
+import { collectArtifacts } from './artifacts.ts';
+import type { Artifacts } from './artifacts.ts';
+import { launchFault } from './engine.ts';
+import { measuredMembers, telemetryNotes } from './measured.ts';
+import type { ExecutionPlan } from './execution-site.ts';
+import type { Ending, SimulationProcess } from './simulation-process.ts';
+
+export type AttemptEnd =
+  | { type: 'complete'; result: ReportedResult }
+  | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
+  /** Ended because the coordinator or the operator no longer wants it; nothing is reported. */
+  | { type: 'abandoned' };
+
+export interface EndedRun {
+  plan: ExecutionPlan;
+  workingDirectory: string;
+  simulation: SimulationProcess;
+  ending: Ending;
+  command: string;
+  elapsedMs: number;
+  /** Undefined: it could not be completed, and a note says so. */
+  telemetry: TelemetrySummary | undefined;
+  killedFor: KillCause | undefined;
+  exceededMemory: boolean;
+  /** What a reader of the result must know. */
+  notes: string[];
+}
+
+/** Below this the disk counts as full when a simulation fails. */
+const FULL_BYTES = 1 << 20;
+const MESSAGE_BYTES = 4096;
+/** Listing the artifacts ends by itself after this long, with a note. */
+const LISTING_MS = 60_000;
+const ARTIFACTS_DEADLINE_MS = 75_000;
+const DISK_DEADLINE_MS = 10_000;
+
+const SIGNAL_WORDS: Partial<Record<NodeJS.Signals, string>> = {
+  SIGABRT: 'it aborted itself, e.g. by a failed assertion',
+  SIGBUS: 'bad memory access',
+  SIGFPE: 'arithmetic error',
+  SIGILL: 'illegal instruction',
+  SIGKILL: 'not by the runner: perhaps the machine ran out of memory',
+  SIGSEGV: 'segmentation fault',
+  SIGXCPU: 'CPU time limit',
+  SIGXFSZ: 'file size limit',
+};
+
+/** @throws DeadlineError when the output directory does not answer. */
+export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun): Promise<AttemptEnd> {
+  const { plan, simulation, ending, killedFor, elapsedMs, telemetry, notes } = run;
+  if (killedFor?.type === 'abandoned') return { type: 'abandoned' };
+  const { directory, timeoutSecs } = plan;
+  if (ending.type === 'failed-to-start') {
+    const why = await launchFault(ending.code, run.command, run.workingDirectory);
+    return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
+  }
+  const found = await artifactsOf(clock, waits, directory);
+  const { files, metadata } = found;
+  const allNotes = [...found.notes, ...notes, ...(telemetry === undefined ? [] : telemetryNotes(telemetry))];
+  const result: ReportedResult = {
+    execution_time_secs: Math.round(elapsedMs / 1000),
+    output_files: files,
+    metadata: allNotes.length === 0 ? metadata : { ...metadata, simbatch_notes: allNotes },
+    ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
+    ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),
+  };
+  const failed = (reason: FailReason, message: string): AttemptEnd => {
+    const lines = simulation.lastLines(MESSAGE_BYTES);
+    return { type: 'fail', reason, error_message: lines === '' ? message : `${message}\n${lines}`, result };
+  };
+  if (killedFor?.type === 'timeout')
+    return failed('timeout', `killed after its time limit of ${String(timeoutSecs)} s`);
+  if (killedFor?.type === 'early_termination') return failed('early_termination', killedFor.detail);
+  if (ending.type === 'survived') return failed('infrastructure', 'the simulation could not be ended');
+  if (ending.type === 'exit' && ending.code === 0) return { type: 'complete', result };
+  if (run.exceededMemory) {
+    return failed('signal', `the simulation ${describeEnding(ending)}: it exceeded container.memory_limit`);
+  }
+  const full = isDiskFull(simulation.logFault) || (await isFull(waits, directory));
+  if (full)
+    return failed('infrastructure', `the disk of ${directory} is full; the simulation ${describeEnding(ending)}`);
+  return failed(ending.type, `the simulation ${describeEnding(ending)}${signalWords(ending)}`);
+}
+
+async function artifactsOf(clock: Clock, waits: Waits, directory: string): Promise<Artifacts> {
+  const stop = new AbortController();
+  const cancel = clock.after(LISTING_MS, () => {
+    stop.abort();
+  });
+  try {
+    const listing = collectArtifacts(directory, stop.signal);
+    return await waits.within(ARTIFACTS_DEADLINE_MS, `listing ${directory}`, listing);
+  } finally {
+    cancel();
+  }
+}
+
+export function infrastructure(message: string): AttemptEnd {
+  return { type: 'fail', reason: 'infrastructure', error_message: message };
+}
+
+type Ended = Extract<Ending, { type: 'exit' | 'signal' }>;
+
+function describeEnding(ending: Ended): string {
+  return ending.type === 'exit' ? `exited with code ${String(ending.code)}` : `was killed by signal ${ending.signal}`;
+}
+
+function signalWords(ending: Ended): string {
+  const words = ending.type === 'signal' ? SIGNAL_WORDS[ending.signal] : undefined;
+  return words === undefined ? '' : ` (${words})`;
+}
+
+async function isFull(waits: Waits, directory: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await waits.within(DISK_DEADLINE_MS, `looking at ${directory}`, statfs(directory));
+    return bavail * bsize < FULL_BYTES;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The processes of one run: how they are found and how they are ended. Three means, from the strongest to the weakest: the
+ * run's cgroup, its process group, and the marker `SVC_OUTPUT_DIR=<directory>` in the environment of its processes.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
+import type { Log } from '../log.ts';
+import type { SpooledAttempt } from '../spool.ts';
+import { oneLine } from '../system-error.ts';
+import type { CgroupLimits, Cgroups, RunCgroup } from './cgroups.ts';
+import type { ProcessInfo, ProcessTable } from './proc-fs.ts';
+
+const FIRST_LOOK_MS = 2;
+const LONGEST_LOOK_MS = 250;
+/** How long processes may take to die of SIGKILL before the slot is given up. */
+export const KILL_DEADLINE_MS = 10_000;
+
+/** How this machine finds and ends processes. */
+export interface ProcessTools {
+  table: ProcessTable;
+  /** Undefined: this machine or this user has none. */
+  cgroups: Cgroups | undefined;
+}
+
+export class ProcessScope {
+  readonly #tools: ProcessTools;
+  readonly #log: Log;
+  readonly #directory: string;
+  readonly #limits: CgroupLimits;
+  #cgroup: RunCgroup | undefined;
+  #leader: number | undefined;
+  /** Why the limits of the container do not take effect, if so. */
+  limitFault: string | undefined;
+
+  /** @param directory the run's output directory, the value of its marker. */
+  constructor(tools: ProcessTools, log: Log, directory: string, limits: CgroupLimits) {
+    this.#tools = tools;
+    this.#log = log;
+    this.#directory = directory;
+    this.#limits = limits;
+  }
+
+  /**
+   * Calls `start`, which creates the run's first process, so that it is born in the run's cgroup. Nothing else runs in this
+   * process meanwhile.
+   */
+  launch<T extends { pid?: number | undefined }>(start: () => T): T {
+    const { cgroups } = this.#tools;
+    const cgroup = cgroups === undefined ? undefined : this.#enter(cgroups);
+    let child: T;
+    try {
+      child = start();
+    } finally {
+      if (cgroup !== undefined) this.#leave(cgroup);
+    }
+    this.#leader = child.pid;
+    this.#limit();
+    return child;
+  }
+
+  /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
+  kill(): void {
+    if (this.#leader !== undefined) sendKill(-this.#leader);
+    try {
+      this.#cgroup?.kill();
+    } catch (error) {
+      this.#log.error(`a cgroup could not be ended: ${oneLine(error)}`);
+    }
+  }
+
+  /**
+   * Ends every process of the run that can be found.
+   * @param thorough looks for the marker even with a cgroup, and before anything is known to be left.
+   * @returns the processes that are not dead after `deadlineMs`.
+   */
+  async clear(clock: Clock, thorough: boolean, deadlineMs = KILL_DEADLINE_MS): Promise<readonly ProcessInfo[]> {
+    const endMs = clock.monotonicMs() + deadlineMs;
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
+      const left = await this.#living(thorough);
+      if (left.length === 0 || clock.monotonicMs() >= endMs) return left;
+      // Again at each look: processes that were being created meanwhile are found by the next one.
+      this.kill();
+      for (const { pid } of left) sendKill(pid);
+      await sleep(clock, lookMs);
+    }
+  }
+
+  /** True when the kernel ended a process of the run for exceeding `container.memory_limit`. */
+  get exceededMemory(): boolean {
+    return this.#cgroup?.exceededMemory ?? false;
+  }
+
+  /** Gives the cgroup back. Call when no process is left. */
+  release(): void {
+    const cgroup = this.#cgroup;
+    this.#cgroup = undefined;
+    if (cgroup === undefined) return;
+    try {
+      this.#tools.cgroups?.release(cgroup);
+    } catch (error) {
+      this.#log.warn(`a cgroup could not be used again: ${oneLine(error)}`);
+    }
+  }
+
+  async #living(thorough: boolean): Promise<ProcessInfo[]> {
+    const { table } = this.#tools;
+    const found = new Map<number, ProcessInfo>();
+    const add = (it: ProcessInfo | undefined): void => {
+      if (it !== undefined) found.set(it.pid, it);
+    };
+    if (this.#leader !== undefined) for (const it of table.livingMembers(this.#leader)) add(it);
+    if (this.#cgroup !== undefined && !this.#cgroup.isEmpty) {
+      for (const pid of this.#cgroup.members()) add(table.living(pid));
+    }
+    if (thorough || this.#cgroup === undefined) for (const it of await table.carriersOf(this.#directory)) add(it);
+    return [...found.values()];
+  }
+
+  #limit(): void {
+    try {
+      this.#cgroup?.limit(this.#limits);
+    } catch (error) {
+      this.limitFault = oneLine(error);
+    }
+  }
+
+  #enter(cgroups: Cgroups): RunCgroup | undefined {
+    try {
+      const cgroup = cgroups.acquire();
+      cgroup.enter();
+      this.#cgroup = cgroup;
+      return cgroup;
+    } catch (error) {
+      this.#log.warn(`a run has no cgroup: ${oneLine(error)}`);
+      return undefined;
+    }
+  }
+
+  #leave(cgroup: RunCgroup): void {
+    try {
+      this.#tools.cgroups?.leave();
+    } catch (error) {
+      // With this process inside, the cgroup must neither be limited nor ended.
+      this.#cgroup = undefined;
+      this.#log.error(`the runner could not leave ${cgroup.directory}: ${oneLine(error)}`);
+    }
+  }
+}
+
+/**
+ * Ends what a former runner process left of an attempt, and returns how many processes that were. A recycled pid is
+ * recognised by its start time and left alone.
+ */
+export async function killOrphans(
+  clock: Clock,
+  table: ProcessTable,
+  attempt: SpooledAttempt,
+): Promise<{ killed: number; survivors: readonly ProcessInfo[] }> {
+  const { pid, pidStart, directory } = attempt;
+  const isOurs = pid !== undefined && pidStart !== undefined && table.processStart(pid) === pidStart;
+  const living = async (): Promise<Map<number, ProcessInfo>> => {
+    const all = [...(await table.carriersOf(directory)), ...(isOurs ? table.livingMembers(pid) : [])];
+    return new Map(all.map((it) => [it.pid, it]));
+  };
+  const seen = new Set<number>();
+  const endMs = clock.monotonicMs() + KILL_DEADLINE_MS;
+  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
+    const left = await living();
+    if (left.size === 0 || clock.monotonicMs() >= endMs) {
+      return { killed: seen.size - left.size, survivors: [...left.values()] };
+    }
+    if (isOurs) sendKill(-pid);
+    for (const one of left.keys()) {
+      seen.add(one);
+      sendKill(one);
+    }
+    await sleep(clock, lookMs);
+  }
+}
+
+/** `4711 (python3, waits in the kernel)`. */
+export function describeProcess({ pid, command, state }: ProcessInfo): string {
+  const details = [command, ...(state === 'D' ? ['waits in the kernel'] : [])].filter((it) => it !== '');
+  return details.length === 0 ? String(pid) : `${String(pid)} (${details.join(', ')})`;
+}
+
+function sendKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is dead, or another user's.
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Deadlines for operations that cannot be cancelled. A file system that does not answer keeps an operation, and one of the
+ * few threads of the process, for as long as it likes; the runner stops waiting, and remembers that it is still pending.
+ */
+import type { Clock } from '../base/clock.ts';
+
+/** An operation did not settle within its deadline; it may still take effect later. */
+export class DeadlineError extends Error {}
+
+export class Waits {
+  readonly #clock: Clock;
+  readonly #parent: Waits | undefined;
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #overdue = new Map<Promise<unknown>, string>();
+
+  constructor(clock: Clock, parent?: Waits) {
+    this.#clock = clock;
+    this.#parent = parent;
+  }
+
+  /** Counts its operations by itself, and in this object as well. */
+  child(): Waits {
+    return new Waits(this.#clock, this);
+  }
+
+  /** How many operations have not settled. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** What the operations are that are past their deadline and have not settled. */
+  get overdue(): readonly string[] {
+    return [...new Set(this.#overdue.values())];
+  }
+
+  /** Resolves once no operation is pending. */
+  async idle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+
+  /**
+   * Settles as `operation` does, at the latest after `ms`.
+   * @param what the operation, for people: the subject of `... did not finish within 30 s`.
+   * @throws DeadlineError
+   */
+  async within<T>(ms: number, what: string, operation: Promise<T>): Promise<T> {
+    this.#add(operation);
+    let cancel = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#clock.after(ms, () => {
+        this.#markOverdue(operation, what);
+        reject(new DeadlineError(`${what} did not finish within ${String(ms / 1000)} s`));
+      });
+    });
+    try {
+      return await Promise.race([operation, late]);
+    } finally {
+      cancel();
+    }
+  }
+
+  #add(operation: Promise<unknown>): void {
+    if (this.#parent !== undefined) this.#parent.#add(operation);
+    this.#pending.add(operation);
+    const settled = (): void => {
+      this.#pending.delete(operation);
+      this.#overdue.delete(operation);
+    };
+    operation.then(settled, settled);
+  }
+
+  #markOverdue(operation: Promise<unknown>, what: string): void {
+    if (this.#parent !== undefined) this.#parent.#markOverdue(operation, what);
+    this.#overdue.set(operation, what);
+  }
+}
