@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
 import { AttemptActor } from '../src/runner/attempt/attempt-actor.ts';
-import { ProcessTable } from '../src/runner/attempt/proc-fs.ts';
+import { ProcessTable } from '../src/runner/processes/proc-fs.ts';
 import { Waits } from '../src/runner/waits.ts';
 import { Attempt } from '../src/runner/attempt/run-attempt.ts';
 import { inheritedEnvironment } from '../src/runner/attempt/environment.ts';

@@ -2,18 +2,18 @@
  * The runner's loop: registers, claims as many jobs as it has free slots, sends heartbeats, and leaves in an orderly way.
  * Claimed jobs are in `attempt-manager.ts`, the coordinator's side in `connection/`, durable state in `spool.ts`.
  */
-import { UnreachableError } from '../client/client.ts';
 import type { Client, ClaimResponse } from '../client/client.ts';
 import { supportedSimulationTypes } from './config/config.ts';
 import type { RunnerConfig } from './config/config.ts';
 import type { Python } from './attempt/engine.ts';
 import { AttemptManager } from './attempt-manager.ts';
-import { isForgotten, CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
+import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
+import { Heartbeats } from './connection/heartbeats.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { oneLine } from './system-error.ts';
-import type { ProcessTools } from './attempt/process-scope.ts';
+import type { ProcessTools } from './processes/process-scope.ts';
 import type { Waits } from './waits.ts';
 import { keepProcessAlive, sleep } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -36,8 +36,6 @@ export interface AgentOptions {
 const CLAIM_WAIT_SECS = 25;
 /** A claim answered without jobs and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
-/** The least time a heartbeat may take. */
-const SHORTEST_HEARTBEAT_MS = 2000;
 /** The last outcomes are delivered within the grace time, or within this time when less is left. */
 const SHORTEST_FLUSH_MS = 2000;
 /** How long ending the simulations may take after the grace time. */
@@ -54,17 +52,14 @@ export class Agent {
   readonly #leaving = new AbortController();
   /** Aborted when no request to the coordinator follows. */
   readonly #over = new AbortController();
-  /** Aborted when no heartbeat follows; the one in flight is awaited. */
-  readonly #heartbeatsEnd = new AbortController();
+  readonly #heartbeats: Heartbeats;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
-  #intervalSecs: number;
 
   constructor(options: AgentOptions) {
     const { config, client, clock, log, instance, spool, python, env, waits, processes } = options;
     this.#options = options;
-    this.#intervalSecs = config.heartbeatIntervalSecs;
     this.#connection = new CoordinatorConnection({
       client,
       clock,
@@ -89,6 +84,18 @@ export class Agent {
       onLost: (lost) => {
         for (const ref of lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
       },
+    });
+    this.#heartbeats = new Heartbeats({
+      clock,
+      log,
+      connection: this.#connection,
+      runnerId: config.id,
+      instance,
+      held: () => this.#attempts.refs(),
+      onDrop: (ref, why) => {
+        this.#attempts.drop(ref, why);
+      },
+      stop: this.#over.signal,
     });
     this.#attempts = new AttemptManager({
       config,
@@ -125,6 +132,7 @@ export class Agent {
     } finally {
       // Whatever failed: without this the heartbeats would keep a runner online that does nothing else any more.
       this.#over.abort();
+      await this.#heartbeats.end();
       endKeepAlive();
     }
   }
@@ -133,9 +141,9 @@ export class Agent {
     const { spool, log } = this.#options;
     // First: a process killed here must be dead before the coordinator gives its run to another runner.
     const undelivered = await this.#attempts.recover();
+    let heartbeatSecs: number;
     try {
-      const { heartbeat_interval_secs } = await this.#connection.register(this.#leaving.signal);
-      this.#intervalSecs = heartbeat_interval_secs;
+      heartbeatSecs = (await this.#connection.register(this.#leaving.signal)).heartbeat_interval_secs;
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       log.info('stopped before it was registered');
@@ -146,14 +154,9 @@ export class Agent {
       log.warn(`the spool cannot be written: ${oneLine(error)}`);
     });
     this.#attempts.resume(undelivered);
-    const heartbeats = this.#heartbeats();
-    try {
-      await this.#claims();
-      await this.#finish(heartbeats);
-    } finally {
-      this.#over.abort();
-      await heartbeats;
-    }
+    this.#heartbeats.start(heartbeatSecs);
+    await this.#claims();
+    await this.#finish();
   }
 
   /** Claims no more jobs, lets the running ones finish within the grace time, hands the others back, signs off. */
@@ -168,45 +171,6 @@ export class Agent {
     this.#attempts.dropAll('stopped at once');
     this.#over.abort();
     this.#wake();
-  }
-
-  async #heartbeats(): Promise<void> {
-    const { config, client, instance, clock } = this.#options;
-    const over = this.#over.signal;
-    const end = AbortSignal.any([over, this.#heartbeatsEnd.signal]);
-    for (;;) {
-      await sleep(clock, this.#intervalSecs * 1000, end);
-      if (end.aborted) return;
-      // A heartbeat without an answer must not delay the next one.
-      const hanging = new AbortController();
-      const cancel = clock.after(Math.max(SHORTEST_HEARTBEAT_MS, this.#intervalSecs * 1000), () => {
-        hanging.abort(new UnreachableError(client.endpoint, 'no answer to a heartbeat within its interval'));
-      });
-      try {
-        const request = { instance, holding: this.#attempts.refs() };
-        const signal = AbortSignal.any([over, hanging.signal]);
-        const answer = await client.heartbeat(config.id, request, { signal });
-        this.#connection.wentWell();
-        for (const notice of answer.cancel) this.#attempts.drop(notice, `cancelled: ${notice.reason}`);
-        for (const ref of answer.lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
-      } catch (error) {
-        if (over.aborted) return;
-        if (end.aborted) return;
-        if (isForgotten(error)) this.#registerAgain();
-        else this.#connection.wentWrong(error);
-      } finally {
-        cancel();
-      }
-    }
-  }
-
-  /** In the background: heartbeats continue meanwhile. */
-  #registerAgain(): void {
-    this.#connection
-      .register(AbortSignal.any([this.#over.signal, this.#heartbeatsEnd.signal]))
-      .catch((error: unknown) => {
-        if (!(error instanceof Stopped)) this.#options.log.error(oneLine(error));
-      });
   }
 
   /** Returns when no more jobs are to be claimed. */
@@ -258,7 +222,7 @@ export class Agent {
   }
 
   /** Waits for the grace time, hands back what is left, ends the heartbeats and signs off. */
-  async #finish(heartbeats: Promise<void>): Promise<void> {
+  async #finish(): Promise<void> {
     const { config, client, instance, clock, log, spool } = this.#options;
     if (this.#over.signal.aborted) return;
     const { running } = this.#attempts;
@@ -288,9 +252,7 @@ export class Agent {
       return;
     }
     // A heartbeat or a registration that arrives after the sign-off would bring this runner back.
-    this.#heartbeatsEnd.abort();
-    await heartbeats;
-    await this.#connection.registrationEnded();
+    await this.#heartbeats.end();
     if (this.#over.signal.aborted) return;
     try {
       await client.signOff(config.id, { instance });

@@ -4,20 +4,19 @@
  * `agent.ts`; the states are in `machines/attempt.ts`.
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
-import { sleep } from '../base/clock.ts';
 import type { RunnerConfig } from './config/config.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
 import { executionPlan } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
-import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './attempt/process-scope.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import type { ReportQueue, Verdict } from './connection/report-queue.ts';
+import { recover } from './recovery.ts';
+import type { Undelivered } from './recovery.ts';
 import { Slots } from './slots.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
-import { recoverTelemetry } from './telemetry/recover.ts';
 
 interface ActiveAttempt {
   actor: AttemptActor;
@@ -39,8 +38,6 @@ export interface AttemptManagerOptions {
 }
 
 const LONGEST_UNFIT_MS = 60_000;
-const LEFTOVERS_LOOK_MS = 20;
-const RECOVER_TELEMETRY_MS = 60_000;
 
 export class AttemptManager {
   /** Until when (monotonic) this machine is not fit for new jobs. */
@@ -75,61 +72,18 @@ export class AttemptManager {
   }
 
   /** Ends what a former process left running. Holds its undelivered outcomes from now on; `resume` delivers them. */
-  async recover(): Promise<{ record: SpooledAttempt; outcome: Outcome }[]> {
+  async recover(): Promise<Undelivered[]> {
     const { spool, site } = this.#options;
-    const undelivered: { record: SpooledAttempt; outcome: Outcome }[] = [];
-    await this.#removeCgroups();
-    for (const record of await spool.leftovers()) {
-      const { job_id, attempt, outcome } = record;
-      const { killed, survivors } = await killOrphans(site.clock, site.processes.table, record);
-      if (killed > 0) {
-        site.log.warn(`killed ${String(killed)} processes left by a former runner process`, { job_id, attempt });
-      }
-      if (survivors.length > 0) {
-        const which = survivors.map(describeProcess).join(', ');
-        site.log.error(`processes of a former runner process survive SIGKILL: ${which}`, { job_id, attempt });
-      }
-      if (outcome === undefined) {
-        await this.#closeTelemetry(record);
-        await this.#forget(record);
-      } else {
-        undelivered.push({ record, outcome });
-        const actor = new AttemptActor(record, site.log);
-        actor.send({ type: 'RECOVERED' });
-        this.#held.set(keyOf(record), { actor });
-      }
-    }
-    if (undelivered.length > 0) {
-      site.log.info(`${String(undelivered.length)} outcomes of a former process are to be delivered`);
+    const undelivered = await recover(spool, site);
+    for (const { record } of undelivered) {
+      const actor = new AttemptActor(record, site.log);
+      actor.send({ type: 'RECOVERED' });
+      this.#held.set(keyOf(record), { actor });
     }
     return undelivered;
   }
 
-  /** Waits until the processes in the cgroups of a former process are dead. */
-  async #removeCgroups(): Promise<void> {
-    const { clock, log, processes } = this.#options.site;
-    const endMs = clock.monotonicMs() + KILL_DEADLINE_MS;
-    while (processes.cgroups?.removeLeftovers() === false) {
-      if (clock.monotonicMs() > endMs) {
-        log.error('processes in the cgroup of a former runner process survive SIGKILL');
-        return;
-      }
-      await sleep(clock, LEFTOVERS_LOOK_MS);
-    }
-  }
-
-  /** The telemetry of a lost attempt is still worth reading. */
-  async #closeTelemetry({ directory, job_id, attempt }: SpooledAttempt): Promise<void> {
-    if (directory === '') return;
-    const { log, waits } = this.#options.site;
-    try {
-      await waits.within(RECOVER_TELEMETRY_MS, 'recovering telemetry', recoverTelemetry(directory));
-    } catch (error) {
-      log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
-    }
-  }
-
-  resume(undelivered: readonly { record: SpooledAttempt; outcome: Outcome }[]): void {
+  resume(undelivered: readonly Undelivered[]): void {
     for (const { record, outcome } of undelivered) {
       const held = this.#held.get(keyOf(record));
       if (held !== undefined) void this.#deliver(held, record, outcome);

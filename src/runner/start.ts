@@ -2,11 +2,11 @@
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './attempt/environment.ts';
-import { peersCanBeChecked } from './attempt/peer-process.ts';
+import { peersCanBeChecked } from './processes/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
-import { openProcessTools } from './attempt/process-tools.ts';
-import type { ProcessTools } from './attempt/process-scope.ts';
+import { openProcessTools } from './processes/process-tools.ts';
+import type { ProcessTools } from './processes/process-scope.ts';
 import type { RunnerConfig } from './config/config.ts';
 import { Waits } from './waits.ts';
 import type { Resolved } from './preflight.ts';

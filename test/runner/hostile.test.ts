@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFile
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Cgroups } from '../../src/runner/attempt/cgroups.ts';
+import { Cgroups } from '../../src/runner/processes/cgroups.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { HungFileSystem } from '../support/hung-file-system.ts';

@@ -72,7 +72,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'SIGKILL goes to the leader of a group only',
-    file: 'src/runner/attempt/process-scope.js',
+    file: 'src/runner/processes/process-scope.js',
     find: 'sendKill(-this.#leader);',
     replace: 'sendKill(this.#leader);',
     test: 'runner/durability.test.js',

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openProcessTools } from '../../src/runner/attempt/process-tools.ts';
+import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { packageRoot } from '../../src/base/package.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import type { CgroupLimits } from './cgroups.ts';
+import type { CgroupLimits } from '../processes/cgroups.ts';
 import { chooseEngine } from './engine.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 

@@ -5,8 +5,8 @@ import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import type { Sample } from '../telemetry/sample.ts';
 import type { Waits } from '../waits.ts';
-import type { CgroupLimits } from './cgroups.ts';
-import type { ProcessTools } from './process-scope.ts';
+import type { CgroupLimits } from '../processes/cgroups.ts';
+import type { ProcessTools } from '../processes/process-scope.ts';
 
 /** What is to be executed. */
 export interface ExecutionPlan {

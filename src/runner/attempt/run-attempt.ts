@@ -19,8 +19,8 @@ import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { environmentFault } from './environment.ts';
 import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
-import { isPeerOfRun } from './peer-process.ts';
-import { describeProcess, ProcessScope } from './process-scope.ts';
+import { isPeerOfRun } from '../processes/peer-process.ts';
+import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { createLogs, SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 

@@ -7,9 +7,9 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemCode } from '../system-error.ts';
 import { LogFile, OutputCapture } from './output-capture.ts';
-import type { ProcessInfo } from './proc-fs.ts';
-import { KILL_DEADLINE_MS } from './process-scope.ts';
-import type { ProcessScope } from './process-scope.ts';
+import type { ProcessInfo } from '../processes/proc-fs.ts';
+import { KILL_DEADLINE_MS } from '../processes/process-scope.ts';
+import type { ProcessScope } from '../processes/process-scope.ts';
 
 export interface Launch {
   command: string;

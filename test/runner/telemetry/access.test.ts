@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
-import { isPeerOfRun } from '../../../src/runner/attempt/peer-process.ts';
+import { isPeerOfRun } from '../../../src/runner/processes/peer-process.ts';
 import { newTelemetryToken } from '../../../src/runner/telemetry/access.ts';
 import { atEnd, cleanUp, expectSoon, send, start } from './support.ts';
 

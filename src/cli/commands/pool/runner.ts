@@ -159,7 +159,7 @@ async function runUntilStopped({ agent, waits, close }: StartedRunner, log: Log,
 /** Ends this process, whatever the machine does. */
 async function exit(waits: Waits, code: number): Promise<never> {
   await Promise.race([waits.idle(), sleep(systemClock, SETTLE_MS)]);
-  // Node waits for its threads before it ends, and one that is stuck in the kernel never returns.
+  // Node waits for its threads before it ends; a thread in the kernel may never return.
   if (waits.pending > 0) process.kill(process.pid, 'SIGKILL');
   process.exit(code);
 }

@@ -43,7 +43,7 @@ export async function executeLocally(
   const { resolveConfig } = await import('../../../runner/config/config.ts');
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
   const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');
-  const { openProcessTools } = await import('../../../runner/attempt/process-tools.ts');
+  const { openProcessTools } = await import('../../../runner/processes/process-tools.ts');
   const { Waits } = await import('../../../runner/waits.ts');
   const { createLog } = await import('../../../runner/log.ts');
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');

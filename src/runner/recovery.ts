@@ -1,0 +1,66 @@
+/** What a runner does first: ends the processes of a former process under its id, and finds the outcomes it left. */
+import { sleep } from '../base/clock.ts';
+import type { ExecutionSite } from './attempt/execution-site.ts';
+import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './processes/process-scope.ts';
+import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
+import { oneLine } from './system-error.ts';
+import { recoverTelemetry } from './telemetry/recover.ts';
+
+export interface Undelivered {
+  record: SpooledAttempt;
+  outcome: Outcome;
+}
+
+type Site = Pick<ExecutionSite, 'clock' | 'log' | 'waits' | 'processes'>;
+
+const LEFTOVERS_LOOK_MS = 20;
+const TELEMETRY_DEADLINE_MS = 60_000;
+
+/** Resolves when the former processes are dead, or survive SIGKILL, with the outcomes that are not delivered. */
+export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> {
+  const { log, processes, clock } = site;
+  const undelivered: Undelivered[] = [];
+  await removeCgroups(site);
+  for (const record of await spool.leftovers()) {
+    const { job_id, attempt, outcome } = record;
+    const { killed, survivors } = await killOrphans(clock, processes.table, record);
+    if (killed > 0) log.warn(`killed ${String(killed)} processes left by a former runner process`, { job_id, attempt });
+    if (survivors.length > 0) {
+      const which = survivors.map(describeProcess).join(', ');
+      log.error(`processes of a former runner process survive SIGKILL: ${which}`, { job_id, attempt });
+    }
+    if (outcome !== undefined) undelivered.push({ record, outcome });
+    else {
+      await closeTelemetry(record, site);
+      await spool.settled(record).catch((error: unknown) => {
+        log.warn(`the spool cannot be written: ${oneLine(error)}`, { job_id, attempt });
+      });
+    }
+  }
+  if (undelivered.length > 0) {
+    log.info(`${String(undelivered.length)} outcomes of a former process are to be delivered`);
+  }
+  return undelivered;
+}
+
+/** Waits until the processes in the cgroups of a former process are dead. */
+async function removeCgroups({ clock, log, processes }: Site): Promise<void> {
+  const endMs = clock.monotonicMs() + KILL_DEADLINE_MS;
+  while (processes.cgroups?.removeLeftovers() === false) {
+    if (clock.monotonicMs() > endMs) {
+      log.error('processes in the cgroup of a former runner process survive SIGKILL');
+      return;
+    }
+    await sleep(clock, LEFTOVERS_LOOK_MS);
+  }
+}
+
+/** The telemetry of a lost attempt is still worth reading. */
+async function closeTelemetry({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
+  if (directory === '') return;
+  try {
+    await waits.within(TELEMETRY_DEADLINE_MS, 'recovering telemetry', recoverTelemetry(directory));
+  } catch (error) {
+    log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
+  }
+}
