@@ -2,19 +2,19 @@
  * The types of all shapes on the wire and on disk, derived from their schemas. An import from here loads no schema, so that
  * layers and pages without packages may use it.
  */
-export type * from './batches.ts';
+export type * from './resources/batches.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';
-export type * from './jobs.ts';
+export type * from './resources/jobs.ts';
 export type * from './live/messages.ts';
 export type * from './live/topics.ts';
-export type * from './problem.ts';
+export type * from './resources/problem.ts';
 export type * from './queries.ts';
 export type * from './records/members.ts';
 export type * from './records/records.ts';
 export type * from './records/tokens.ts';
-export type * from './reports.ts';
-export type * from './runners.ts';
+export type * from './resources/reports.ts';
+export type * from './resources/runners.ts';
 export type * from './scalars.ts';
 export type * from './study.ts';

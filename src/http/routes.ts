@@ -13,11 +13,11 @@ import {
 import { DESIGN_FORMATS } from '../domain/sampling/design-table.ts';
 import { DESIGN_TYPES } from './handlers.ts';
 import type { Route } from './route.ts';
-import * as batches from '../contract/batches.ts';
-import * as jobs from '../contract/jobs.ts';
-import { HealthResponse, LimitsResponse } from '../contract/problem.ts';
-import * as reports from '../contract/reports.ts';
-import * as runners from '../contract/runners.ts';
+import * as batches from '../contract/resources/batches.ts';
+import * as jobs from '../contract/resources/jobs.ts';
+import { HealthResponse, LimitsResponse } from '../contract/resources/problem.ts';
+import * as reports from '../contract/resources/reports.ts';
+import * as runners from '../contract/resources/runners.ts';
 import * as study from '../contract/study.ts';
 
 const studies: Route[] = [

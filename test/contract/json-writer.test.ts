@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { stringifyExact } from '../../src/base/json-writing.ts';
 import { registry } from '../../src/contract/build.ts';
 import { jsonWriterOf } from '../../src/contract/codegen/json-writer.ts';
-import { Job } from '../../src/contract/jobs.ts';
+import { Job } from '../../src/contract/resources/jobs.ts';
 import { int64, timestamp, uuid } from '../../src/contract/scalars.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 20 });

@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/base/package.ts';
 /** Loose files that one folder may hold. */
 const MAX_FILES = 12;
 /** Folders that hold one file per entry of a table. */
-const TABLES = new Set(['src/domain/sampling', 'src/contract', 'src/domain']);
+const TABLES = new Set(['src/domain/sampling', 'src/domain']);
 
 /** The folders that the page lists, as paths: the indentation gives the parent. */
 function listedFolders(page: string): string[] {

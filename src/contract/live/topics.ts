@@ -1,12 +1,12 @@
 /** The data of the topics of the live feed, by the names under which clients subscribe to them. */
 import { Type, type Static } from 'typebox';
-import { BatchStatusResponse } from '../batches.ts';
+import { BatchStatusResponse } from '../resources/batches.ts';
 import { enumOf, flag, listOf, nullable, ref, text } from '../build.ts';
 import { JOB_STATUSES } from '../enums.ts';
-import { Job, JobHistory, JobResult } from '../jobs.ts';
+import { Job, JobHistory, JobResult } from '../resources/jobs.ts';
 import { shownProperties, storedCount, storedTime } from '../records/member-schemas.ts';
 import { JOB_MEMBERS } from '../records/members.ts';
-import { Runner } from '../runners.ts';
+import { Runner } from '../resources/runners.ts';
 
 /** The latest state of a run. Times in ms since the epoch; members without a value are absent. */
 export const RunRow = Type.Object({

@@ -2,9 +2,9 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../enums.ts';
-import { JobResult } from '../jobs.ts';
+import { JobResult } from '../resources/jobs.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
-import { RunnerCapabilities } from '../runners.ts';
+import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
 import { storedCount, storedProperties, storedTime } from './member-schemas.ts';
 import { JOB_MEMBERS } from './members.ts';

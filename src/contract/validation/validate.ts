@@ -7,7 +7,7 @@ import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2
 import type { Static, TSchema } from 'typebox';
 import { registry } from '../build.ts';
 import { UUID_PATTERN } from '../patterns.ts';
-import type { Fault } from '../problem.ts';
+import type { Fault } from '../resources/problem.ts';
 import { freeFormKeyword, holdsMoreThan, int64Keyword } from './ajv-keywords.ts';
 import { faultsOf } from './validation-errors.ts';
 

@@ -1,7 +1,7 @@
 /** Converts Ajv's errors to faults: the pointer, the value found, and the value required. */
 import type { ErrorObject } from 'ajv';
 import { closestMatch } from '../../base/closest-match.ts';
-import type { Fault } from '../problem.ts';
+import type { Fault } from '../resources/problem.ts';
 import { pointerToken } from '../../base/json-pointer.ts';
 import { registry } from '../build.ts';
 

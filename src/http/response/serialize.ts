@@ -1,8 +1,8 @@
 /** JSON of answers: exact to the last digit of a seed, and by code made from the schema where there are many of a kind. */
 import { registry } from '../../contract/build.ts';
 import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
-import { Job } from '../../contract/jobs.ts';
-import { ClaimResponse } from '../../contract/runners.ts';
+import { Job } from '../../contract/resources/jobs.ts';
+import { ClaimResponse } from '../../contract/resources/runners.ts';
 import type { NamedSchema } from '../../contract/build.ts';
 import { stringifyExact } from '../../base/json-writing.ts';
 

@@ -1,11 +1,11 @@
 /** Reports of a runner about its jobs, single and in bulk. */
 import { Type, type Static } from 'typebox';
-import { FAIL_REASONS } from './enums.ts';
-import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from './build.ts';
+import { FAIL_REASONS } from '../enums.ts';
+import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from '../build.ts';
 import { jobStatus, measuredMembers } from './jobs.ts';
 import { Problem } from './problem.ts';
-import { LIMITS } from './limits.ts';
-import { freeForm, instance, int32, runnerId, uuid } from './scalars.ts';
+import { LIMITS } from '../limits.ts';
+import { freeForm, instance, int32, runnerId, uuid } from '../scalars.ts';
 
 const attempt = int32('Number of the attempt, from the claim.', { minimum: 1 });
 const reason = enumOf(

@@ -1,11 +1,11 @@
 /** Runners as resources, and the requests of the runner protocol except reports (`reports.ts`). */
 import { Type, type Static } from 'typebox';
-import { RUNNER_STATUSES } from './enums.ts';
-import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from './build.ts';
+import { RUNNER_STATUSES } from '../enums.ts';
+import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from '../build.ts';
 import { Job } from './jobs.ts';
-import { LIMITS } from './limits.ts';
-import { count, double, instance, int32, name, runnerId, timestamp, uuid } from './scalars.ts';
-import { BatchConfig } from './study.ts';
+import { LIMITS } from '../limits.ts';
+import { count, double, instance, int32, name, runnerId, timestamp, uuid } from '../scalars.ts';
+import { BatchConfig } from '../study.ts';
 
 export const RunnerCapabilities = named(
   'RunnerCapabilities',

@@ -1,11 +1,11 @@
 /** Jobs, their results and their history, as resources of the API. */
 import { Type, type Static } from 'typebox';
-import { JOB_STATUSES, SAMPLING_METHODS } from './enums.ts';
-import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from './build.ts';
-import { LIMITS } from './limits.ts';
-import { count, double, freeForm, freeText, int32, int64, name, timestamp, uuid } from './scalars.ts';
-import { shownProperties } from './records/member-schemas.ts';
-import { ATTEMPT_MEMBERS, JOB_MEMBERS } from './records/members.ts';
+import { JOB_STATUSES, SAMPLING_METHODS } from '../enums.ts';
+import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
+import { LIMITS } from '../limits.ts';
+import { count, double, freeForm, freeText, int32, int64, name, timestamp, uuid } from '../scalars.ts';
+import { shownProperties } from '../records/member-schemas.ts';
+import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../records/members.ts';
 
 export const jobStatus = enumOf(JOB_STATUSES, 'Status of the job. The last four are final.');
 

@@ -1,7 +1,7 @@
 /** Errors as problem details (RFC 9457), and the health and the limits of the coordinator. */
 import { Type, type Static } from 'typebox';
-import { answered, listOf, named, ref, text } from './build.ts';
-import { count } from './scalars.ts';
+import { answered, listOf, named, ref, text } from '../build.ts';
+import { count } from '../scalars.ts';
 
 export const Fault = named(
   'Fault',

@@ -1,10 +1,10 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
-import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from './enums.ts';
-import { answered, enumOf, flag, listOf, literal, named, nullable, ref, submitted, text } from './build.ts';
+import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../enums.ts';
+import { answered, enumOf, flag, listOf, literal, named, nullable, ref, submitted, text } from '../build.ts';
 import { JobResult } from './jobs.ts';
-import { LIMITS } from './limits.ts';
-import { count, double, int32, timestamp, uuid } from './scalars.ts';
+import { LIMITS } from '../limits.ts';
+import { count, double, int32, timestamp, uuid } from '../scalars.ts';
 
 export const Batch = named(
   'Batch',
