@@ -228,6 +228,8 @@ export class SimRunner {
       const found = this.#spool.find(task);
       this.#stage.acknowledged.recovered(this.id, task, found?.type);
       task.outcome = found ?? lost;
+      // A second death must not change it.
+      if (found === undefined) this.#spool.put(lost, { sync: true });
     }
   }
 

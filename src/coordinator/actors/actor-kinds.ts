@@ -8,6 +8,7 @@ import type { JobSnapshot } from '../../../machines/job.ts';
 import { KINDS, type ActorKind, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
 import type { RunnerContext } from '../../../machines/runner-context.ts';
 import type { RunnerSnapshot } from '../../../machines/runner.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { BatchStatus, JobHistoryState, JobRecord, RunnerStatus, Uuid } from '../../contract/types.ts';
 import { mergeOf, namesOf } from '../../contract/codegen/member-functions.ts';
@@ -34,13 +35,26 @@ const jobContext = mergeOf<[Pick<JobContext, 'jobId' | 'runId'>, BatchContext, P
   namesOf(INITIAL_HISTORY),
 );
 
-/** The state of run `runId` without a record: Pending, or Cancelled with its batch. */
+/**
+ * The state of run `runId` without a record: Pending, or Cancelled with its batch.
+ * @throws SimbatchError `store-damaged` when the run was claimed, so that it must have a record
+ */
 export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
   const context = jobContext({ jobId, runId }, batch, INITIAL_HISTORY);
-  if (!batch.cancelRequested) return { value: 'Pending', context };
+  if (!batch.cancelRequested) {
+    if (runId < batch.next) throw missingRecord(`job ${jobId}`);
+    return { value: 'Pending', context };
+  }
   context.completedAtMs = batch.endedAtMs;
   return { value: 'Cancelled', context };
 }
+
+/** The error for a record that other records refer to. */
+export const missingRecord = (owner: string): SimbatchError =>
+  new SimbatchError(
+    'store-damaged',
+    `the record of ${owner} is missing: the data directory is damaged; stop the coordinator and run simbatch verify`,
+  );
 
 /** Returns a job's state from its record and its batch. */
 export function jobFromRecord(jobId: Uuid, record: JobRecord, batch: BatchContext): JobState {

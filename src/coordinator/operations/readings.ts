@@ -27,6 +27,7 @@ import {
   decodeRunner,
   derivedJob,
   isTerminal,
+  missingRecord,
   type BatchState,
   type JobState,
   type Kind,
@@ -88,6 +89,7 @@ export function jobResult(core: Core, jobId: Uuid): JobResult {
   if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
     return JSON.parse(stored) as JobResult;
   const { value } = readJob(core.store, jobId).state;
+  if (isTerminal(value) && value !== 'Cancelled') throw missingRecord(`the result of job ${jobId}`);
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(
     'result-not-ready',
