@@ -165,7 +165,8 @@ export class Tokens {
   #version = '';
 
   /**
-   * Reads the file. `onTrouble` is called when it is later missing or unreadable; the tokens known before stay valid.
+   * Reads the file. `onTrouble` is called when it is later missing, which revokes all
+   * tokens, or unreadable, which changes none.
    * @throws SimbatchError `invalid-configuration` when it cannot be read now
    */
   constructor(directory: string, now: () => number, onTrouble: (error: SimbatchError) => void) {
@@ -207,7 +208,11 @@ export class Tokens {
     this.#version = version;
     try {
       const tokens = readTokens(this.#directory);
-      if (tokens === undefined && this.#known !== undefined) throw missing(this.#directory);
+      if (tokens === undefined && this.#known !== undefined) {
+        // As if all had been revoked: a missing file must not open a coordinator.
+        this.#known = new Map();
+        throw missing(this.#directory);
+      }
       this.#known = tokens === undefined ? undefined : new Map(tokens.map((it) => [it.id, it]));
     } catch (error) {
       onTrouble(error as SimbatchError);

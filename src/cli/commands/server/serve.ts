@@ -235,7 +235,7 @@ function refuseOpenDoor(flags: ServeFlags): void {
 function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
   const now = (): number => systemClock.now();
   const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
-    log.error({ reason: error.message }, 'the previous tokens stay in force'),
+    log.error({ reason: error.message }, 'the file of tokens cannot be used'),
   );
   if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
     log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
