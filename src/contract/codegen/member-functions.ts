@@ -11,10 +11,7 @@ import { compile, member } from './code.ts';
 /** The names of an object's members, typed. */
 export const namesOf = <T extends object>(it: T): (keyof T & string)[] => Object.keys(it) as (keyof T & string)[];
 
-/**
- * A function that returns one object with the members `names[i]` of its i-th argument, made as one literal: a spread takes
- * ten times as long.
- */
+/** A function that returns one object with the members `names[i]` of its i-th argument, made as one literal. */
 export function mergeOf<Sources extends object[], Result extends object>(
   ...names: { [I in keyof Sources]: readonly (keyof Sources[I] & keyof Result & string)[] }
 ): (...sources: Sources) => Result {
