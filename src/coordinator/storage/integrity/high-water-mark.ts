@@ -2,13 +2,14 @@
  * The high-water mark: a small file that names the last group known to be on the disk. LevelDB cannot tell a log whose end
  * is missing from one whose last write was interrupted; this file can, up to the groups of the last moments.
  *
- * It is written after each group and never before it, so that it never claims a group that is not on the disk. Its two
+ * It is written after a group, at most 20 ms later, and never before it: it never names a group that is not on the disk. Its two
  * slots are written in turn and lie in different pages: a torn write leaves the other slot.
  */
 import { close, fdatasync, openSync, readFileSync, write } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { systemClock } from '../../../base/clock.ts';
 import { seal, unseal } from './checksum.ts';
 
 export interface Mark {
@@ -22,8 +23,10 @@ export interface Mark {
 
 export const MARK_FILE = 'high-water-mark';
 const SLOT_BYTES = 4096;
-/** Written slots between two waits for the disk; the system writes them by itself after some seconds too. */
-const SYNC_EVERY = 64;
+/** The least time between two writes of the mark: a write for each small group would cost more than it is worth. */
+const INTERVAL_MS = 20;
+/** Writes between two syncs; the system writes the file by itself after some seconds too. */
+const SYNC_EVERY = 50;
 
 /** The mark of a store: undefined without a file, 'damaged' when neither slot can be read. */
 export function readMark(directory: string): Mark | 'damaged' | undefined {
@@ -85,7 +88,8 @@ export class HighWaterMark {
   #slot = 0;
   #written = 0;
   #next: Mark | undefined;
-  #running: Promise<void> | undefined;
+  #cancel: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   /** @throws the system's error when the file cannot be opened */
   constructor(directory: string, onFailure: (error: unknown) => void) {
@@ -93,30 +97,33 @@ export class HighWaterMark {
     this.#onFailure = onFailure;
   }
 
-  /** Notes a group that is on the disk. Does not wait: of several notes during one write only the last is written. */
+  /** Notes a group that is on the disk. Does not wait: of the notes within an interval only the last is written. */
   advance(mark: Mark): void {
     this.#next = mark;
-    this.#running ??= this.#writeAll();
+    this.#cancel ??= systemClock.after(INTERVAL_MS, () => {
+      this.#cancel = undefined;
+      this.#writing = this.#writing.then(() => this.#write());
+    });
   }
 
-  async #writeAll(): Promise<void> {
+  async #write(): Promise<void> {
+    const mark = this.#next;
+    if (mark === undefined) return;
+    this.#next = undefined;
+    this.#slot = 1 - this.#slot;
     try {
-      for (let mark = this.#next; mark !== undefined; mark = this.#next) {
-        this.#next = undefined;
-        this.#slot = 1 - this.#slot;
-        await writeAt(this.#file, encode(mark), this.#slot * SLOT_BYTES, 'latin1');
-        this.#written += 1;
-        if (this.#written % SYNC_EVERY === 0) await syncData(this.#file);
-      }
+      await writeAt(this.#file, encode(mark), this.#slot * SLOT_BYTES, 'latin1');
+      this.#written += 1;
+      if (this.#written % SYNC_EVERY === 0) await syncData(this.#file);
     } catch (error) {
       this.#onFailure(error);
-    } finally {
-      this.#running = undefined;
     }
   }
 
   async close(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    this.#cancel?.();
+    await this.#writing;
+    await this.#write();
     await syncData(this.#file).catch(this.#onFailure);
     await closeFile(this.#file);
   }
