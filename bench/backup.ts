@@ -8,11 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { systemClock } from '../src/base/clock.ts';
+import { EventLoopShare } from '../src/base/event-loop-share.ts';
 import { backupText, restoreBackup } from '../src/coordinator/storage/backup.ts';
 import { newBatchId, jobId } from '../src/domain/ids.ts';
 import { keys } from '../src/coordinator/storage/keys.ts';
 import { openStore } from '../src/coordinator/storage/open-store.ts';
 
+const share = new EventLoopShare(systemClock);
 const count = Number(process.argv[2] ?? 100_000);
 const folder = await mkdtemp(join(tmpdir(), 'simbatch-bench-'));
 const store = await openStore(join(folder, 'data'));
@@ -50,7 +53,7 @@ async function timed(what: string, task: () => Promise<unknown>): Promise<void> 
 
 const file = join(folder, 'backup');
 await timed(`backup of ${2 * count} records`, () =>
-  pipeline(Readable.from(backupText(store, 0)), createWriteStream(file)),
+  pipeline(Readable.from(backupText(store, 0, share)), createWriteStream(file)),
 );
 console.log(`file: ${((await stat(file)).size / 1e6).toFixed(1)} MB`);
 await store.close();

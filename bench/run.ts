@@ -24,6 +24,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   lists: { load: () => import('./lists.ts') },
   pool: { load: () => import('./pool.ts') },
   fairness: { load: () => import('./fairness.ts') },
+  greedy: { load: () => import('./greedy.ts') },
   recovery: { load: () => import('./recovery.ts'), isLong: true },
   restart: { load: () => import('./restart.ts') },
   soak: { load: () => import('./soak.ts'), isLong: true },

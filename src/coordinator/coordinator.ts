@@ -7,8 +7,7 @@ import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse, Uuid } from '../contract/types.ts';
-import type { CoordinatorApi } from './api.ts';
-import { backupText } from './storage/backup.ts';
+import { apiOf, type CoordinatorApi } from './api.ts';
 import { isOtherFree, openJobsOf } from './scheduling/live-queries.ts';
 import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
@@ -16,19 +15,13 @@ import { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import { Directory, type Activation } from './actors/directory.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
-import { cancelBatch, cancelJob } from './operations/cancel.ts';
-import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
-import { claim, servePendingPolls } from './operations/claims.ts';
-import { batches, batchResults, jobs } from './operations/listings.ts';
-import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
-import * as readings from './operations/readings.ts';
-import { complete, fail, reports, start } from './operations/reports.ts';
-import { exportSnapshot } from './operations/snapshot.ts';
-import { forgetOldKeys, submit } from './operations/submit.ts';
+import { servePendingPolls } from './operations/claims.ts';
+import { forgetOldKeys } from './operations/submit.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';
-import { Retention } from './storage/retention.ts';
+import { Purges } from './storage/purges.ts';
+import { sweepRetention } from './operations/deletions.ts';
 import type { Store } from './storage/store.ts';
 import { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import { StudyCache } from './resources/study-cache.ts';
@@ -36,6 +29,7 @@ import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
+import { EventLoopShare } from '../base/event-loop-share.ts';
 
 /** The interval between ticks, and so the resolution of deadlines. */
 export const TICK_MS = 1_000;
@@ -45,7 +39,10 @@ const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 export type { Commit, CoordinatorHooks };
 
-export interface Coordinator extends CoordinatorApi {
+/** A running coordinator: its operations, and what its owner does with it. */
+export type Coordinator = CoordinatorApi & Lifecycle;
+
+interface Lifecycle {
   /** The parts; for tests and the recorder of snapshots. */
   readonly core: Core;
   supervisor(): SupervisorSnapshot;
@@ -68,15 +65,14 @@ export async function openCoordinator(
   const { hooks = {}, ...options } = settings;
   const coordinator = new RunningCoordinator(store, clock, { ...DEFAULT_OPTIONS, ...options }, hooks);
   await coordinator.open();
-  return coordinator;
+  return Object.assign(coordinator, apiOf(coordinator.core));
 }
 
-class RunningCoordinator implements Coordinator {
+class RunningCoordinator implements Lifecycle {
   readonly core: Core;
   readonly #deadlines = new DeadlineQueue();
   readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
   readonly #hooks: CoordinatorHooks;
-  readonly #retention: Retention;
   readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
@@ -114,8 +110,10 @@ class RunningCoordinator implements Coordinator {
       },
     };
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
+    const share = new EventLoopShare(clock);
     this.core = {
       clock,
+      share,
       store,
       turns,
       directory,
@@ -126,8 +124,10 @@ class RunningCoordinator implements Coordinator {
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
       options,
+      purges: new Purges({ share, store, turns }),
+      warned: (...warning) => hooks.warned?.(...warning),
     };
-    this.#retention = new Retention(this.core);
+
     this.#supervisor = createActor(supervisorMachine, { input: { now: clock.now() } });
     this.#supervisor.on('*', onFact);
     this.#supervisor.start();
@@ -136,7 +136,7 @@ class RunningCoordinator implements Coordinator {
   async open(): Promise<void> {
     await recover(this.core, this.#deadlines);
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
-    await this.#retention.resume();
+    await this.core.purges.resume();
     this.#tickLater();
   }
 
@@ -186,7 +186,8 @@ class RunningCoordinator implements Coordinator {
     if (clock.now() >= this.#sweepAtMs) {
       this.#sweepAtMs = clock.now() + SWEEP_MS;
       await forgetOldKeys(this.core);
-      this.#retention.sweepLater();
+      // After the running purges: a tick does not wait for it.
+      this.core.purges.run(() => sweepRetention(this.core));
     }
     await Promise.all(written);
   }
@@ -260,46 +261,9 @@ class RunningCoordinator implements Coordinator {
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
-    await this.#retention.stop();
+    await this.core.purges.stop();
     await groupCommit.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: clock.now() });
     await store.close();
   }
-
-  // The interface, operation by operation.
-  submit: CoordinatorApi['submit'] = async (...args) => {
-    const response = await submit(this.core, ...args);
-    if (response.warnings !== undefined) this.#hooks.warned?.(response.batch_id, response.warnings);
-    return response;
-  };
-  pauseBatch: CoordinatorApi['pauseBatch'] = (batchId, reason) => pauseBatch(this.core, batchId, reason);
-  resumeBatch: CoordinatorApi['resumeBatch'] = (batchId) => resumeBatch(this.core, batchId);
-  releaseBatch: CoordinatorApi['releaseBatch'] = (batchId) => releaseBatch(this.core, batchId);
-  cancelBatch: CoordinatorApi['cancelBatch'] = (batchId, reason) => cancelBatch(this.core, batchId, reason);
-  cancelJob: CoordinatorApi['cancelJob'] = (jobId, reason) => cancelJob(this.core, jobId, reason);
-  deleteBatch: CoordinatorApi['deleteBatch'] = (batchId) => this.#retention.deleteBatch(batchId);
-  forgetRunner: CoordinatorApi['forgetRunner'] = (runnerId) => this.#retention.forgetRunner(runnerId);
-  backup: CoordinatorApi['backup'] = async () => backupText(this.core.store, this.core.clock.now());
-  register: CoordinatorApi['register'] = (request) => register(this.core, request);
-  heartbeat: CoordinatorApi['heartbeat'] = (...args) => heartbeat(this.core, ...args);
-  claim: CoordinatorApi['claim'] = (...args) => claim(this.core, ...args);
-  start: CoordinatorApi['start'] = (...args) => start(this.core, ...args);
-  complete: CoordinatorApi['complete'] = (...args) => complete(this.core, ...args);
-  fail: CoordinatorApi['fail'] = (...args) => fail(this.core, ...args);
-  reports: CoordinatorApi['reports'] = (...args) => reports(this.core, ...args);
-  signOff: CoordinatorApi['signOff'] = (...args) => signOff(this.core, ...args);
-  drain: CoordinatorApi['drain'] = (runnerId, reason) => drain(this.core, runnerId, reason);
-  resume: CoordinatorApi['resume'] = (runnerId) => resume(this.core, runnerId);
-  job: CoordinatorApi['job'] = async (jobId) => readings.job(this.core, jobId);
-  jobResult: CoordinatorApi['jobResult'] = async (jobId) => readings.jobResult(this.core, jobId);
-  jobHistory: CoordinatorApi['jobHistory'] = async (jobId) => readings.jobHistory(this.core, jobId);
-  jobs: CoordinatorApi['jobs'] = (...args) => jobs(this.core, ...args);
-  batch: CoordinatorApi['batch'] = async (batchId) => readings.batch(this.core, batchId);
-  submission: CoordinatorApi['submission'] = async (batchId) => readings.submission(this.core, batchId);
-  samples: CoordinatorApi['samples'] = async (batchId) => readings.samples(this.core, batchId);
-  batches: CoordinatorApi['batches'] = (...args) => batches(this.core, ...args);
-  batchResults: CoordinatorApi['batchResults'] = (...args) => batchResults(this.core, ...args);
-  runner: CoordinatorApi['runner'] = async (runnerId) => readings.runner(this.core, runnerId);
-  runners: CoordinatorApi['runners'] = (filter) => readings.runners(this.core, filter);
-  exportSnapshot: CoordinatorApi['exportSnapshot'] = async (batchId) => exportSnapshot(this.core, batchId);
 }

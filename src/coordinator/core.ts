@@ -1,17 +1,19 @@
 /** The parts of a running coordinator, as the operations use them. `coordinator.ts` builds them. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
-import type { ClaimResponse } from '../contract/types.ts';
+import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { Interpreter } from './actors/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
+import type { Purges } from './storage/purges.ts';
 import type { Store } from './storage/store.ts';
 import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
 import type { Statistics } from './resources/statistics.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
+import type { EventLoopShare } from '../base/event-loop-share.ts';
 
 /** The options that an operator can set. */
 export interface CoordinatorOptions {
@@ -33,6 +35,8 @@ export const DEFAULT_OPTIONS: CoordinatorOptions = {
 
 export interface Core {
   readonly clock: Clock;
+  /** Every stream, export and sweep runs in its slices. */
+  readonly share: EventLoopShare;
   readonly store: Store;
   readonly turns: Turns;
   readonly directory: Directory;
@@ -43,4 +47,7 @@ export interface Core {
   readonly batchIds: BatchIdGenerator;
   readonly statistics: Statistics;
   readonly options: CoordinatorOptions;
+  readonly purges: Purges;
+  /** Called for a study that was accepted with warnings. */
+  readonly warned: (batchId: Uuid, warnings: readonly SubmissionWarning[]) => void;
 }

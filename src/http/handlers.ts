@@ -3,7 +3,8 @@
  * and return the answer.
  */
 import { SimbatchError } from '../domain/errors.ts';
-import { designText, type DesignFormat } from '../domain/sampling/design-table.ts';
+import { stringifyInSlices } from '../base/event-loop-share.ts';
+import type { DesignFormat } from '../domain/sampling/design-table.ts';
 import type {
   BatchSubmission,
   CancelRequest,
@@ -18,14 +19,10 @@ import type {
   SignOffRequest,
   StartRequest,
 } from '../contract/types.ts';
-import type {
-  CoordinatorApi,
-  ExportedRecord,
-  ExportListing,
-  Listing,
-  PageRequest,
-  ReportJudgement,
-} from '../coordinator/api.ts';
+import type { CoordinatorApi } from '../coordinator/api.ts';
+import type { ExportedRecord, ExportListing } from '../coordinator/operations/snapshot.ts';
+import type { Listing, PageRequest } from '../coordinator/operations/listings.ts';
+import type { ReportJudgement } from '../coordinator/operations/reports.ts';
 import { problemOf } from './response/problem.ts';
 import type { Query } from './request/query.ts';
 
@@ -120,11 +117,12 @@ export const handlers = {
     return list(results, { batch });
   },
   getBatchSamples: async (coordinator, { id, query, preferred }): Promise<RawAnswer> => {
-    const { sampler, totalJobs } = await coordinator.samples(id);
-    const format = (query['format'] as DesignFormat | undefined) ?? preferred(DESIGN_TYPES);
-    const from = Math.min((query['from'] as number | undefined) ?? 0, totalJobs);
-    const to = Math.min((query['to'] as number | undefined) ?? totalJobs, totalJobs);
-    return { media: DESIGN_TYPES[format], body: designText(sampler, format, from, to) };
+    const { format = preferred(DESIGN_TYPES), ...range } = query as {
+      format?: DesignFormat;
+      from?: number;
+      to?: number;
+    };
+    return { media: DESIGN_TYPES[format], body: await coordinator.samples(id, format, range) };
   },
   getBatchSubmission: (coordinator, call) => coordinator.submission(call.id),
   exportBatch: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
@@ -140,7 +138,9 @@ export const handlers = {
   getJobHistory: (coordinator, call) => coordinator.jobHistory(call.id),
   cancelJob: (coordinator, call) => coordinator.cancelJob(call.id, reasonOf(call)),
 
-  listRunners: (coordinator, { query }) => coordinator.runners(filterOf(query)),
+  listRunners: async (coordinator, { query }): Promise<RawAnswer> => ({
+    body: await stringifyInSlices(coordinator.share, await coordinator.runners(filterOf(query))),
+  }),
   getRunner: (coordinator, call) => coordinator.runner(call.id),
   drainRunner: (coordinator, call) => coordinator.drain(call.id, call.query['reason'] as string | undefined),
   resumeRunner: (coordinator, call) => coordinator.resume(call.id),

@@ -88,35 +88,40 @@ export class Metrics {
   watch(coordinator: Coordinator): void {
     const { core } = coordinator;
     this.#follow(core.statistics);
-    const open = () => [...core.scheduler.openBatches()];
-    this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], (set) => {
+    const open = () => core.share.paced(core.scheduler.openBatches());
+    this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], async (set) => {
       const sum = { Pending: 0, Claimed: 0, Running: 0 };
-      for (const batch of open()) {
+      for await (const batch of open()) {
         sum.Pending += pendingRuns(batch);
         sum.Claimed += batch.claimed;
         sum.Running += batch.running;
       }
       for (const [status, count] of Object.entries(sum)) set(count, status);
     });
-    this.#gauge('simbatch_batches', 'Studies that are not terminal, by status.', ['status'], (set) => {
-      const all = open();
-      const pending = all.filter((it) => it.startedAtMs === undefined).length;
-      set(pending, 'Pending');
-      set(all.length - pending, 'Running');
+    this.#gauge('simbatch_batches', 'Studies that are not terminal, by status.', ['status'], async (set) => {
+      const count = { Pending: 0, Running: 0 };
+      for await (const { startedAtMs } of open()) count[startedAtMs === undefined ? 'Pending' : 'Running'] += 1;
+      for (const [status, batches] of Object.entries(count)) set(batches, status);
     });
-    this.#gauge('simbatch_runners', 'Runners, by status.', ['status'], (set) => {
-      const statuses = [...core.directory.runners.values()].map((it) => stateOf(it).value);
-      for (const status of RUNNER_STATUSES) set(statuses.filter((it) => it === status).length, status);
+    this.#gauge('simbatch_runners', 'Runners, by status.', ['status'], async (set) => {
+      const count = new Map<string, number>(RUNNER_STATUSES.map((status) => [status, 0]));
+      for await (const runner of core.share.paced(core.directory.runners.values())) {
+        const { value } = stateOf(runner);
+        count.set(value, (count.get(value) ?? 0) + 1);
+      }
+      for (const [status, runners] of count) set(runners, status);
     });
     this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.longPolls.size));
     this.#gauge(
       'simbatch_oldest_waiting_batch_seconds',
       'Age of the oldest study that has pending runs and no active one.',
       [],
-      (set) => {
-        const now = core.clock.now();
-        const waiting = open().filter((it) => pendingRuns(it) > 0 && activeRuns(it) === 0);
-        set(Math.max(0, ...waiting.map((it) => (now - it.createdAtMs) / 1000)));
+      async (set) => {
+        let oldestMs = Infinity;
+        for await (const batch of open()) {
+          if (pendingRuns(batch) > 0 && activeRuns(batch) === 0) oldestMs = Math.min(oldestMs, batch.createdAtMs);
+        }
+        set(oldestMs === Infinity ? 0 : Math.max(0, (core.clock.now() - oldestMs) / 1000));
       },
     );
   }
@@ -168,7 +173,7 @@ export class Metrics {
     name: string,
     help: string,
     labelNames: string[],
-    look: (set: (value: number, label?: string) => void) => void,
+    look: (set: (value: number, label?: string) => void) => void | Promise<void>,
   ) {
     const [labelName] = labelNames;
     const gauge: Gauge = new Gauge({

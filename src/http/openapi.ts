@@ -127,7 +127,7 @@ function success(route: Route): Json {
       schema: { type: 'integer' },
     };
   }
-  if (route.media !== undefined) {
+  if (route.media !== undefined && route.response === undefined) {
     const content = route.media.map((type) => [type.split(';')[0], { schema: text }]);
     return { description: route.summary, headers, content: Object.fromEntries(content) };
   }

@@ -1,9 +1,13 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { systemClock } from '../../src/base/clock.ts';
+import { EventLoopShare } from '../../src/base/event-loop-share.ts';
+import { designText } from '../../src/domain/sampling/design-table.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import type * as wire from '../../src/contract/types.ts';
-import type { CoordinatorApi, Listing, PageRequest } from '../../src/coordinator/api.ts';
+import type { CoordinatorApi } from '../../src/coordinator/api.ts';
+import type { Listing, PageRequest } from '../../src/coordinator/operations/listings.ts';
 
 export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
 export const JOB_ID = jobId(BATCH_ID, 0);
@@ -139,7 +143,8 @@ export interface FakeCoordinator extends CoordinatorApi {
 
 export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCoordinator {
   const calls: Calls = [];
-  const answers: CoordinatorApi = {
+  const share = new EventLoopShare(systemClock);
+  const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     pauseBatch: async () => ({ ...batch, paused: true }),
     resumeBatch: async () => batch,
@@ -165,10 +170,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     signOff: async () => ({ ...runner, status: 'Offline' }),
     drain: async () => ({ ...runner, status: 'Maintenance', accepting_jobs: false }),
     resume: async () => runner,
-    samples: async () => ({
-      sampler: createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 }),
-      totalJobs: submission.config.monte_carlo.runs,
-    }),
+    samples: async (_id, format, { from = 0, to = 3 } = {}) => {
+      const sampler = createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 });
+      return share.paced(designText(sampler, format, from, to));
+    },
     job: async () => job(0),
     jobResult: async () => result,
     jobHistory: async () => ({
@@ -207,5 +212,5 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       return (answer as (...given: unknown[]) => unknown)(...args);
     },
   ]);
-  return { ...(Object.fromEntries(recording) as CoordinatorApi), calls };
+  return { ...(Object.fromEntries(recording) as CoordinatorApi), share, calls };
 }

@@ -11,7 +11,7 @@ import type {
   RunnerCapabilities,
   Uuid,
 } from '../../src/contract/types.ts';
-import type { Listing } from '../../src/coordinator/api.ts';
+import type { Listing } from '../../src/coordinator/operations/listings.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
 import type { TurnObserver } from '../../src/coordinator/turn/measured-turns.ts';

@@ -3,6 +3,7 @@
  * resume after a lost connection. Independent of sockets; costs nothing without subscribers.
  */
 import { MACHINE_NAMES } from '../../../machines/kinds.ts';
+import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Position } from '../../contract/types.ts';
@@ -173,7 +174,8 @@ export class Feed {
 
   async #sendSnapshot(channel: Channel, subscription: Subscription): Promise<void> {
     const { seq } = channel;
-    const data = JSON.stringify(await channel.topic.snapshot());
+    const full = await channel.topic.snapshot();
+    const data = await stringifyInSlices(this.#coordinator.core.share, full);
     subscription.viewer.send(message(channel, 'snapshot', data));
     // Deltas since then; a delta may be received twice.
     for (const it of channel.recent) if (it.seq > seq) subscription.viewer.send(it.text);

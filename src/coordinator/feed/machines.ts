@@ -112,7 +112,7 @@ export class MachineTopic implements Topic<MachineData> {
     const snapshot = this.#core.store.snapshot();
     try {
       for await (const chunk of snapshot.entries(allOf(this.#kind === 'runner' ? 'runner' : 'batch'))) {
-        for (const [, record] of chunk) {
+        for await (const [, record] of this.#core.share.paced(chunk)) {
           if (this.#kind === 'runner') add(decodeRunner(record).value, 1);
           else if (this.#kind === 'batch') add(decodeBatch(record).value, 1);
           else for (const [state, count] of Object.entries(jobsByStatus(decodeBatch(record)))) add(state, count);

@@ -7,6 +7,9 @@ import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';
 
+/** The limit on runners in one delta; the others follow with the next one. */
+const MAX_RUNNERS = 300;
+
 export class PoolTopic implements Topic<PoolData> {
   readonly everyMs = 200;
   readonly #core: Core;
@@ -30,12 +33,15 @@ export class PoolTopic implements Topic<PoolData> {
   delta(): PoolData | undefined {
     if (this.#changed.size + this.#forgotten.size === 0) return undefined;
     const { store } = this.#core;
-    const runners = this.#changed.take(Infinity, (id) =>
+    const runners = this.#changed.take(MAX_RUNNERS, (id) =>
       store.get(keys.runner(id)) === undefined ? undefined : readings.runner(this.#core, id),
     );
     // A forgotten runner may have registered again.
     const forgotten = [...this.#forgotten].filter((id) => store.get(keys.runner(id)) === undefined);
     this.#forgotten.clear();
     return { runners, forgotten, now: this.#core.clock.now() };
+  }
+  get hasMore(): boolean {
+    return this.#changed.size > 0;
   }
 }

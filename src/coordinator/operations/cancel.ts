@@ -21,7 +21,7 @@ export function jobOrThrow(turn: Pick<Turn, 'state'>, jobId: Uuid): JobState {
   return state;
 }
 
-export function cancelBatch(core: Core, batchId: Uuid, reason: string | undefined): Promise<Batch> {
+export function cancelBatch(core: Core, batchId: Uuid, reason?: string): Promise<Batch> {
   return core.turns.run('cancel-batch', (turn) => {
     const { value } = batchOrThrow(turn, batchId);
     if (value !== 'Cancelled') {
@@ -35,7 +35,7 @@ export function cancelBatch(core: Core, batchId: Uuid, reason: string | undefine
   });
 }
 
-export function cancelJob(core: Core, jobId: Uuid, reason: string | undefined): Promise<Job> {
+export function cancelJob(core: Core, jobId: Uuid, reason?: string): Promise<Job> {
   return core.turns.run('cancel-job', (turn) => {
     const { value } = jobOrThrow(turn, jobId);
     if (value !== 'Cancelled') {

@@ -11,6 +11,7 @@ import { recordContact, runnerOrThrow } from './pool.ts';
 
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
+/** Waits up to `wait_seconds` for work. After `abandoned` (the client has disconnected) nothing is claimed for it. */
 export async function claim(
   core: Core,
   runnerId: string,

@@ -7,12 +7,15 @@ import { toBatch } from '../resources/to-resource.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import { batchOrThrow } from './cancel.ts';
 
-export const pauseBatch = (core: Core, batchId: Uuid, reason: string | undefined): Promise<Batch> =>
+/** Assigns no new runs until the batch is resumed; running ones continue. */
+export const pauseBatch = (core: Core, batchId: Uuid, reason?: string): Promise<Batch> =>
   send(core, 'pause-batch', batchId, (now) => ({ type: 'PAUSE', reason, now }));
 
+/** Assigns runs again. */
 export const resumeBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
   send(core, 'resume-batch', batchId, (now) => ({ type: 'RESUME', now }));
 
+/** Releases the runs after the canary runs. */
 export const releaseBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
   send(core, 'release-batch', batchId, (now) => ({ type: 'RELEASE', now }));
 

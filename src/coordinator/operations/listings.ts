@@ -6,13 +6,27 @@ import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobResult, JobStatus, Uuid } from '../../contract/types.ts';
 import type { BatchFilter, JobFilter } from '../../contract/queries.ts';
-import type { Listing, PageRequest } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import type { StoreView } from '../storage/store.ts';
 import { isEmpty, readBatch } from './readings.ts';
+
+/** `after`: the position of the last item seen, as an earlier listing returned it. Without `limit` the listing is complete. */
+export interface PageRequest {
+  limit?: number;
+  after?: string;
+}
+
+/** A listing as of one instant. `chunks` must be iterated to its end or returned from, which frees its store view. */
+export interface Listing<T> {
+  /** The number of matching items on all pages, if it is known without reading them. */
+  total: number | undefined;
+  chunks: AsyncIterable<readonly T[]>;
+  /** The position of the last item, once `chunks` has been read and more items follow; else undefined. */
+  next(): string | undefined;
+}
 
 const CHUNK = 500;
 
@@ -77,6 +91,7 @@ async function open<T>(core: Core, make: (snapshot: StoreView) => Promise<Listin
 }
 
 async function* allBatches(
+  { share }: Core,
   snapshot: StoreView,
   after: Uuid | undefined,
   inclusive: boolean,
@@ -85,7 +100,7 @@ async function* allBatches(
   // A character that no id contains, so that the range begins after this id.
   if (after !== undefined) range.gte = keys.batch(after) + (inclusive ? '' : ' ');
   for await (const chunk of snapshot.entries(range, { chunkSize: 200 })) {
-    for (const [, record] of chunk) yield decodeBatch(record);
+    for await (const states of share.mapped(chunk, ([, record]) => decodeBatch(record))) yield* states;
   }
 }
 
@@ -97,25 +112,26 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
     let total: number | undefined;
     if (page.limit !== undefined) {
       total = 0;
-      for await (const it of allBatches(snapshot, undefined, true)) if (matches(it)) total += 1;
+      for await (const it of allBatches(core, snapshot, undefined, true)) if (matches(it)) total += 1;
     }
     async function* chunks(): AsyncIterable<Batch[]> {
-      for await (const it of allBatches(snapshot, page.after, false)) if (matches(it)) yield [toBatch(it)];
+      for await (const it of allBatches(core, snapshot, page.after, false)) if (matches(it)) yield [toBatch(it)];
     }
     return listing(snapshot, chunks(), page, (it) => it.id, total);
   });
 }
 
 async function* wantedBatches(
+  core: Core,
   snapshot: StoreView,
   filter: JobFilter,
   after: Uuid | undefined,
 ): AsyncIterable<BatchState> {
   if (isEmpty(filter.batch_id)) {
-    yield* allBatches(snapshot, after, true);
+    yield* allBatches(core, snapshot, after, true);
     return;
   }
-  for (const batchId of [...new Set(filter.batch_id)].sort()) {
+  for await (const batchId of core.share.paced([...new Set(filter.batch_id)].sort())) {
     if (after !== undefined && batchId < after) continue;
     const record = snapshot.get(keys.batch(batchId));
     if (record !== undefined) yield decodeBatch(record);
@@ -129,20 +145,20 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
     let total: number | undefined;
     if (page.limit !== undefined && isCounted) {
       total = 0;
-      for await (const it of wantedBatches(snapshot, filter, undefined)) total += countIn(it, statuses);
+      for await (const it of wantedBatches(core, snapshot, filter, undefined)) total += countIn(it, statuses);
     }
     // A page needs its own size and one more item, which shows that there is a next page.
     const size = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
     async function* chunks(): AsyncIterable<Job[]> {
       const startBatch = page.after === undefined ? undefined : batchIdOf(page.after);
-      for await (const batch of wantedBatches(snapshot, filter, startBatch)) {
+      for await (const batch of wantedBatches(core, snapshot, filter, startBatch)) {
         if (countIn(batch, statuses) === 0) continue;
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         // A batch may be deleted while its jobs are listed.
         const study = core.studyCache.of(batch.context, { read: (key) => snapshot.get(key) });
-        for await (const states of jobsOf(snapshot, batch, filter, statuses, from, size)) {
-          yield states.map((it) => toJob(it, study));
+        for await (const states of jobsOf(core, snapshot, batch, filter, statuses, from, size)) {
+          yield* core.share.mapped(states, (it) => toJob(it, study));
         }
       }
     }
@@ -159,6 +175,7 @@ const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number =>
 
 /** Yields the jobs of one batch from run `from` on that match, in chunks of at most `size`. */
 async function* jobsOf(
+  core: Core,
   snapshot: StoreView,
   batch: BatchState,
   filter: JobFilter,
@@ -171,7 +188,8 @@ async function* jobsOf(
   const matches = ({ value, context }: JobState): boolean =>
     statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
   if (!isEmpty(filter.run_id)) {
-    yield namedRuns(snapshot, batch, filter.run_id ?? [], from).filter(matches);
+    const states = namedRuns(core, snapshot, batch, filter.run_id ?? [], from);
+    for await (const part of states) yield part.filter(matches);
     return;
   }
   // All untouched runs have the same state and no runner.
@@ -184,7 +202,7 @@ async function* jobsOf(
     }
     next = end;
   }
-  for await (const recorded of recordedJobs(snapshot, batch, from, size)) {
+  for await (const recorded of recordedJobs(core, snapshot, batch, from, size)) {
     let chunk: JobState[] = [];
     for (const state of recorded) {
       const { runId } = state.context;
@@ -201,10 +219,16 @@ async function* jobsOf(
   yield* untouchedBefore(totalJobs);
 }
 
-function namedRuns(snapshot: StoreView, batch: BatchState, runIds: readonly number[], from: number): JobState[] {
+function namedRuns(
+  { share }: Core,
+  snapshot: StoreView,
+  batch: BatchState,
+  runIds: readonly number[],
+  from: number,
+): AsyncIterable<JobState[]> {
   const { totalJobs, batchId } = batch.context;
   const wanted = [...new Set(runIds)].filter((it) => it >= from && it < totalJobs).sort((a, b) => a - b);
-  return wanted.map((runId) => {
+  return share.mapped(wanted, (runId) => {
     const id = jobId(batchId, runId);
     const record = snapshot.get(keys.job(id));
     return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
@@ -212,6 +236,7 @@ function namedRuns(snapshot: StoreView, batch: BatchState, runIds: readonly numb
 }
 
 async function* recordedJobs(
+  { share }: Core,
   snapshot: StoreView,
   batch: BatchState,
   from: number,
@@ -221,7 +246,7 @@ async function* recordedJobs(
   if (from >= totalJobs) return;
   const range = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, from)) };
   for await (const chunk of snapshot.entries(range, { chunkSize })) {
-    yield chunk.map(([key, record]) => decodeJob(idOf(key), record, batch.context));
+    yield* share.mapped(chunk, ([key, record]) => decodeJob(idOf(key), record, batch.context));
   }
 }
 
@@ -239,7 +264,7 @@ export function batchResults(
     const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
     async function* chunks(): AsyncIterable<JobResult[]> {
       for await (const chunk of snapshot.entries(range, { chunkSize })) {
-        yield chunk.map(([, record]) => JSON.parse(record) as JobResult);
+        yield* core.share.mapped(chunk, ([, record]) => JSON.parse(record) as JobResult);
       }
     }
     return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);

@@ -127,7 +127,7 @@ export function signOff(core: Core, runnerId: string, { instance }: SignOffReque
   });
 }
 
-export function drain(core: Core, runnerId: string, reason: string | undefined): Promise<Runner> {
+export function drain(core: Core, runnerId: string, reason?: string): Promise<Runner> {
   return core.turns.run('drain', (turn) => {
     runnerOrThrow(turn, runnerId);
     return toRunner(turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now }));

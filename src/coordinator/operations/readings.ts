@@ -6,7 +6,7 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
-import type { Sampler } from '../../domain/sampling/sampler.ts';
+import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import type {
   BatchStatusResponse,
   BatchSubmission,
@@ -116,13 +116,21 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
+/** The submission as stored, with the seed that is used. */
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studyCache.of(readBatch(core.store, batchId).context).submission;
 }
 
-export function samples(core: Core, batchId: Uuid): { sampler: Sampler; totalJobs: number } {
+/** Returns the parameters of the runs [from, to) as text, computed while it is read; `to` is by default the end. */
+export function samples(
+  core: Core,
+  batchId: Uuid,
+  format: DesignFormat,
+  { from = 0, to = Infinity }: { from?: number; to?: number } = {},
+): AsyncIterable<string> {
   const { context } = readBatch(core.store, batchId);
-  return { sampler: core.studyCache.of(context).sampler, totalJobs: context.totalJobs };
+  const end = Math.min(to, context.totalJobs);
+  return core.share.paced(designText(core.studyCache.of(context).sampler, format, Math.min(from, end), end));
 }
 
 export function runner(core: Core, runnerId: string): Runner {
@@ -134,7 +142,8 @@ export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerL
   const snapshot = core.store.snapshot();
   try {
     for await (const chunk of snapshot.entries(allOf('runner'))) {
-      for (const [, record] of chunk) all.push(toRunner(decodeRunner(record)));
+      for await (const part of core.share.mapped(chunk, ([, record]) => toRunner(decodeRunner(record))))
+        all.push(...part);
     }
   } finally {
     await snapshot.close();

@@ -11,6 +11,7 @@ import type {
   FailRequest,
   Job,
   JobResult,
+  JobStatus,
   Report,
   ReportsRequest,
   StartRequest,
@@ -19,7 +20,6 @@ import type {
 import { conditionVariables } from '../../domain/limit-findings.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
-import type { ReportJudgement } from '../api.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
 import { toJob, reportedResult } from '../resources/to-resource.ts';
@@ -45,7 +45,10 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
   });
 }
 
-/** Applies many reports in one turn; each has its own outcome. */
+/** The outcome of one report among many: the job's status, or the refusal. */
+export type ReportJudgement = { job_id: Uuid; status: JobStatus } | { job_id: Uuid; refusal: SimbatchError };
+
+/** Applies many reports in one turn. Returns one judgement per report, in their order. */
 export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
   return core.turns.run('reports', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);

@@ -8,7 +8,6 @@ import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
-import type { SubmitOptions } from '../api.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { encodeSubmission } from '../resources/study-cache.ts';
@@ -20,18 +19,28 @@ interface IdempotencyRecord {
   atMs: number;
 }
 
-export function submit(
+export interface SubmitOptions {
+  /** The request's `Idempotency-Key`. */
+  idempotencyKey?: string;
+  /** A digest of the request's body, which distinguishes a repeat from another request under the same key. Required with a key. */
+  bodyDigest?: string;
+}
+
+/** Creates a batch. The submission has its documented shape and has passed `domain/submission.ts`. */
+export async function submit(
   core: Core,
   submission: BatchSubmission,
   options: SubmitOptions = {},
 ): Promise<SubmissionResponse> {
-  return core.turns.run('submit', (turn) => {
+  const response = await core.turns.run('submit', (turn) => {
     const remembered = recall(core, options, turn.now);
     if (remembered !== undefined) return remembered;
-    const response = openBatch(core, turn, submission);
-    remember(turn, options, response);
-    return response;
+    const made = openBatch(core, turn, submission);
+    remember(turn, options, made);
+    return made;
   });
+  if (response.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  return response;
 }
 
 function openBatch(core: Core, turn: Turn, submission: BatchSubmission): SubmissionResponse {
@@ -147,11 +156,14 @@ function remember(turn: Turn, { idempotencyKey, bodyDigest = '' }: SubmitOptions
   turn.put(keys.idempotency(idempotencyKey), JSON.stringify(record));
 }
 
-/** Yields the keys that have expired. */
+/** Records of one step of a sweep. */
+const SWEEP_CHUNK = 500;
+
+/** Deletes the keys that have expired. */
 export async function forgetOldKeys(core: Core): Promise<void> {
   const snapshot = core.store.snapshot();
   try {
-    for await (const chunk of snapshot.entries(allOf('idempotency'))) {
+    for await (const chunk of core.share.paced(snapshot.entries(allOf('idempotency'), { chunkSize: SWEEP_CHUNK }))) {
       const isOld = (text: string): boolean =>
         core.clock.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
       const old = chunk.filter(([, text]) => isOld(text));

@@ -4,6 +4,7 @@
  * restored into a new directory only. Each record is verified as it is read.
  */
 import { createHash } from 'node:crypto';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { packageVersion } from '../../base/package.ts';
 import { allOf, keys } from './keys.ts';
@@ -47,7 +48,7 @@ export interface BackupSummary {
  * The text of a backup, piece by piece, of the store as of the call. At a damaged record it ends with a line that names it,
  * and is refused by `readBackup`.
  */
-export function backupText(store: Store, now: number): AsyncIterable<string> {
+export function backupText(store: Store, now: number, share: EventLoopShare): AsyncIterable<string> {
   const snapshot = store.snapshot();
   const hash = createHash('sha256');
   const hashed = (text: string): string => {
@@ -67,7 +68,9 @@ export function backupText(store: Store, now: number): AsyncIterable<string> {
       for await (const chunk of snapshot.entries(EVERYTHING, { chunkSize: CHUNK })) {
         const copied = chunk.filter(([key]) => !isOwnKey(key));
         records += copied.length;
-        yield hashed(copied.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+        for await (const lines of share.mapped(copied, (entry) => hashed(`${JSON.stringify(entry)}\n`))) {
+          yield lines.join('');
+        }
       }
       const tail: Tail = { records, sha256: hash.digest('hex') };
       yield `${JSON.stringify(tail)}\n`;

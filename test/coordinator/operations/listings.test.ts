@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import type { JobFilter } from '../../../src/contract/queries.ts';
-import type { Listing, PageRequest } from '../../../src/coordinator/api.ts';
+import type { Listing, PageRequest } from '../../../src/coordinator/operations/listings.ts';
 import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
 
 describe('coordinator/operations/listings', () => {

@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SimbatchError } from '../../../src/domain/errors.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { EventLoopShare } from '../../../src/base/event-loop-share.ts';
 import { backupText, readBackup, restoreBackup } from '../../../src/coordinator/storage/backup.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { openStore } from '../../../src/coordinator/storage/open-store.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { recount } from '../../support/recount.ts';
 import { study } from '../../support/studies.ts';
@@ -30,6 +31,8 @@ async function textOf(source: AsyncIterable<string>): Promise<string> {
   for await (const piece of source) text += piece;
   return text;
 }
+
+const share = new EventLoopShare(systemClock);
 
 describe('a backup', () => {
   let folder: string;
@@ -114,7 +117,7 @@ describe('a backup', () => {
     ];
     for (const [what, spoil, message] of spoilt) {
       it(what, async () => {
-        const lines = (await textOf(backupText(store, 0))).trimEnd().split('\n');
+        const lines = (await textOf(backupText(store, 0, share))).trimEnd().split('\n');
         const text = spoil(lines)
           .map((line) => `${line}\n`)
           .join('');
@@ -136,20 +139,20 @@ describe('a backup', () => {
           },
         }),
       }) as MemoryStore;
-      const text = await textOf(backupText(broken, 0));
+      const text = await textOf(backupText(broken, 0, share));
       const error = await restoreBackup(() => bytes(text), join(folder, 'new')).catch((it: unknown) => it);
       expect(error).to.include({ code: 'store-damaged', message: `the backup is incomplete: ${damaged}` });
       expect(await readdir(folder)).to.deep.equal([]);
     });
 
     it('is accepted unaltered, in pieces of any size', async () => {
-      const text = await textOf(backupText(store, 0));
+      const text = await textOf(backupText(store, 0, share));
       for (const size of [1, 13, 1e6]) expect((await readBackup(bytes(text, size))).records).to.equal(1_203);
     });
   });
 
   it('refuses a directory that is not empty, and accepts an empty one', async () => {
-    const text = await textOf(backupText(new MemoryStore(new Map([['!job!1', '{}']])), 0));
+    const text = await textOf(backupText(new MemoryStore(new Map([['!job!1', '{}']])), 0, share));
     await mkdir(join(folder, 'full'));
     await writeFile(join(folder, 'full', 'mine'), 'x');
     const error = await restoreBackup(() => bytes(text), join(folder, 'full')).catch((it: unknown) => it);

@@ -1,11 +1,15 @@
 import { expect } from 'chai';
+import { systemClock } from '../../../src/base/clock.ts';
+import { EventLoopShare } from '../../../src/base/event-loop-share.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { designText } from '../../../src/domain/sampling/design-table.ts';
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
 import { BATCH_ID, fakeCoordinator, submission } from '../../support/fake-api.ts';
 import { listen, type TestServer } from '../../support/http.ts';
 
 const RUNS = 1_000_000;
 const monteCarlo = { ...submission.config.monte_carlo, runs: RUNS, seed: 7 };
+const share = new EventLoopShare(systemClock);
 const sampler = createSampler(submission.config.dispersions, monteCarlo);
 
 interface Row {
@@ -15,7 +19,8 @@ interface Row {
 
 describe('http: the samples of a batch', () => {
   let server: TestServer;
-  const samples: CoordinatorApi['samples'] = async () => ({ sampler, totalJobs: RUNS });
+  const samples: CoordinatorApi['samples'] = async (_id, format, { from = 0, to = RUNS } = {}) =>
+    share.paced(designText(sampler, format, from, Math.min(to, RUNS)));
   before(async () => {
     server = await listen({ coordinator: fakeCoordinator({ samples }) });
   });

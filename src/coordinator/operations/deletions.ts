@@ -1,0 +1,110 @@
+/**
+ * Deletes ended studies with their jobs and results, and forgets runners that are gone. One turn hides a study from every
+ * reader and leaves a mark; `storage/purges.ts` then deletes its records.
+ */
+import { SimbatchError } from '../../domain/errors.ts';
+import type { Batch, Runner, Uuid } from '../../contract/types.ts';
+import type { Core } from '../core.ts';
+import { stateOf } from '../actors/directory.ts';
+import { allOf, keys } from '../storage/keys.ts';
+import { batchOrThrow } from './cancel.ts';
+import { runnerOrThrow } from './pool.ts';
+import { toBatch, toRunner } from '../resources/to-resource.ts';
+import { decodeBatch, decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
+
+/**
+ * Deletes an ended study. Resolves when no reader sees it any more; its records are deleted afterwards.
+ * @throws SimbatchError `unknown-batch`, or `illegal-transition` while it has not ended
+ */
+export async function deleteBatch(core: Core, batchId: Uuid): Promise<Batch> {
+  const { turns, groupCommit: commits, directory, studyCache: studies } = core;
+  // A change of it that is being written would overwrite the deletion.
+  await commits.durable();
+  const batch = await turns.run('delete-batch', (turn) => {
+    const state = batchOrThrow(turn, batchId);
+    if (!isTerminal(state.value)) {
+      throw new SimbatchError(
+        'illegal-transition',
+        `batch ${batchId} is ${state.value}; only an ended batch can be deleted; cancel it first`,
+      );
+    }
+    if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
+    turn.put(keys.batch(batchId), null);
+    turn.put(keys.submission(batchId), null);
+    turn.put(keys.deletion(batchId), '');
+    turn.emit({ type: 'batch.deleted', batchId, now: turn.now });
+    directory.forgetBatch(batchId);
+    studies.forget(batchId);
+    return toBatch(state);
+  });
+  core.purges.add(batchId);
+  return batch;
+}
+
+/**
+ * Forgets a runner that is gone. It may register again as a new one.
+ * @throws SimbatchError `unknown-runner`, or `illegal-transition` while it is connected or still holds jobs
+ */
+export async function forgetRunner(core: Core, runnerId: string): Promise<Runner> {
+  const { turns, groupCommit: commits, directory } = core;
+  for (;;) {
+    await commits.durable();
+    const forgotten = await turns.run('forget-runner', (turn) => {
+      const { value, context } = runnerOrThrow(turn, runnerId);
+      if (value !== 'Offline' || context.held.length > 0) {
+        const why = value !== 'Offline' ? `is ${value}` : 'still holds jobs, which are requeued when its lease ends';
+        throw new SimbatchError(
+          'illegal-transition',
+          `runner "${runnerId}" ${why}; only an Offline runner without jobs can be forgotten`,
+        );
+      }
+      const live = directory.runners.get(runnerId);
+      // A change of it that is being written would overwrite the deletion.
+      if (live !== undefined && commits.holds(live)) return undefined;
+      turn.put(keys.runner(runnerId), null);
+      turn.emit({ type: 'runner.forgotten', runnerId, now: turn.now });
+      directory.forgetRunner(runnerId);
+      core.longPolls.forget(runnerId);
+      return toRunner({ value, context });
+    });
+    if (forgotten !== undefined) return forgotten;
+  }
+}
+
+/** Deletes studies that ended, and forgets runners last seen, before the retention time. */
+export async function sweepRetention(core: Core): Promise<void> {
+  const { share, options } = core;
+  const { retainMs } = options;
+  if (retainMs === undefined) return;
+  const before = core.clock.now() - retainMs;
+  const snapshot = core.store.snapshot();
+  try {
+    for await (const chunk of snapshot.entries(allOf('batch'))) {
+      for await (const [, record] of share.paced(chunk)) {
+        if (core.purges.isStopped) return;
+        const { value, context } = decodeBatch(record);
+        const isOld = isTerminal(value) && (context.endedAtMs ?? Infinity) < before;
+        if (isOld) await unlessGone(deleteBatch(core, context.batchId));
+      }
+    }
+    for await (const chunk of snapshot.entries(allOf('runner'))) {
+      for await (const [, record] of share.paced(chunk)) {
+        const { context } = decodeRunner(record);
+        const live = core.directory.runners.get(context.runnerId);
+        // An operator's drain of this runner outlives its absence.
+        const isGone = live !== undefined && stateOf(live).value === 'Offline' && !context.drained;
+        if (isGone && context.lastHeartbeatMs < before) await unlessGone(forgetRunner(core, context.runnerId));
+      }
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Skips an actor that changed since it was read; the next sweep sees it. */
+async function unlessGone(deletion: Promise<unknown>): Promise<void> {
+  await deletion.catch((error: unknown) => {
+    const { code } = error as { code?: string };
+    if (code !== 'illegal-transition' && code !== 'unknown-batch' && code !== 'unknown-runner') throw error;
+  });
+}

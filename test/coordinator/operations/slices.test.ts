@@ -1,0 +1,128 @@
+/** Every stream, export, sweep and long reading runs in slices of the event loop. */
+import { expect } from 'chai';
+import { SLICE_MS } from '../../../src/base/event-loop-share.ts';
+import { Feed } from '../../../src/coordinator/feed/feed.ts';
+import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
+import { sweepRetention } from '../../../src/coordinator/operations/deletions.ts';
+import { forgetOldKeys } from '../../../src/coordinator/operations/submit.ts';
+import { Metrics } from '../../../src/http/metrics.ts';
+import { capabilities } from '../../support/fake-api.ts';
+import { MemoryStore } from '../../support/memory-store.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { study } from '../../support/studies.ts';
+
+/** Each look at its stopwatch takes a millisecond, and it counts the iterations that work waits for. */
+class CostlyClock extends SimulatedClock {
+  iterations = 0;
+  #lookedMs = 0;
+
+  override monotonicMs(): number {
+    return super.monotonicMs() + ++this.#lookedMs;
+  }
+
+  override soon(action: () => void): void {
+    this.iterations += 1;
+    super.soon(action);
+  }
+}
+
+const ITEMS = 200;
+const DAY_MS = 86_400_000;
+
+async function drain(source: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of source);
+}
+
+describe('coordinator/operations: slices of the event loop', () => {
+  let clock: CostlyClock;
+  let coordinator: Coordinator;
+  let batchId: string;
+
+  beforeEach(async () => {
+    clock = new CostlyClock();
+    coordinator = await openCoordinator(new MemoryStore(new Map()), clock, { retainMs: DAY_MS });
+    for (let at = 0; at < ITEMS; at += 1) {
+      await coordinator.submit(study({ runs: ITEMS }), { idempotencyKey: `key-${at}`, bodyDigest: '' });
+      await coordinator.register({
+        id: `r${at}`,
+        instance: 'i',
+        capabilities: { ...capabilities, max_concurrent_jobs: 1 },
+      });
+    }
+    ({ batch_id: batchId } = await coordinator.submit(study({ runs: ITEMS })));
+    const instance = 'i';
+    for (let at = 0; at < ITEMS; at += 1) {
+      const { assignments } = await coordinator.claim(`r${at}`, { instance, max_jobs: 1 });
+      const { job, attempt } = assignments[0]!;
+      batchId = job.batch_id;
+      const result = { execution_time_secs: 1, output_files: [], metadata: { miss: 1 } };
+      await coordinator.start(job.id, { runner_id: `r${at}`, attempt });
+      await coordinator.complete(job.id, { runner_id: `r${at}`, attempt, result });
+    }
+  });
+  afterEach(() => coordinator.close());
+
+  const work: [what: string, items: number, run: () => Promise<unknown>][] = [
+    ['a list of derived runs', ITEMS, async () => drain((await coordinator.jobs({ status: ['Pending'] })).chunks)],
+    ['a list of recorded runs', ITEMS, async () => drain((await coordinator.jobs({ status: ['Completed'] })).chunks)],
+    [
+      'a list of named runs',
+      ITEMS,
+      async () => drain((await coordinator.jobs({ run_id: Array.from({ length: ITEMS }, (_, at) => at) })).chunks),
+    ],
+    ['the count of a page of jobs', ITEMS, () => coordinator.jobs({ name: [] } as object, { limit: 1 })],
+    ['a list of batches', ITEMS, async () => drain((await coordinator.batches({})).chunks)],
+    ['the results of a batch', ITEMS, async () => drain((await coordinator.batchResults(batchId)).results.chunks)],
+    ['the pool', ITEMS, () => coordinator.runners({})],
+    ['an export of everything', ITEMS, async () => drain((await coordinator.exportSnapshot()).records.chunks)],
+    ['an export of a batch', ITEMS, async () => drain((await coordinator.exportSnapshot(batchId)).records.chunks)],
+    ['a backup', ITEMS, async () => drain(await coordinator.backup())],
+    [
+      'the sweep of old studies and runners',
+      ITEMS,
+      async () => {
+        clock.setClock(clock.now() + 2 * DAY_MS);
+        await coordinator.tick();
+        await coordinator.core.purges.idle();
+        clock.iterations = 0;
+        await sweepRetention(coordinator.core);
+      },
+    ],
+    ['the full message of the pool', ITEMS, () => subscribed('pool')],
+    ['the full message of a machine', ITEMS, () => subscribed('machine/runner')],
+    ['the metrics', ITEMS, () => metricsText()],
+  ];
+
+  async function subscribed(topic: string): Promise<void> {
+    const feed = new Feed(coordinator);
+    const leave = await feed.subscribe(topic, { send: () => {}, isCongested: () => false });
+    leave();
+    feed.close();
+  }
+
+  async function metricsText(): Promise<void> {
+    const metrics = new Metrics();
+    metrics.watch(coordinator);
+    await metrics.text();
+  }
+
+  for (const [what, items, run] of work) {
+    it(`${what} yields to the event loop at least once in ${SLICE_MS} ms`, async () => {
+      clock.iterations = 0;
+      await run();
+      expect(clock.iterations).to.be.at.least(items / SLICE_MS);
+    });
+  }
+
+  it('the sweep of idempotency keys and the samples yield after each piece', async () => {
+    for (const run of [
+      () => forgetOldKeys(coordinator.core),
+      async () => drain(await coordinator.samples(batchId, 'csv')),
+    ]) {
+      await clock.advance(SLICE_MS);
+      clock.iterations = 0;
+      await run();
+      expect(clock.iterations).to.be.at.least(1);
+    }
+  });
+});
