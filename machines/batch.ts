@@ -42,17 +42,17 @@ const COUNTER = {
 } as const satisfies Record<string, Counter>;
 
 /** The number of runs that were neither claimed nor cancelled. They have no record. */
-export function untouchedRuns(c: BatchContext): number {
+export function untouchedRuns(c: Pick<BatchContext, 'totalJobs' | 'next' | 'cancelledAhead'>): number {
   return c.totalJobs - c.next - c.cancelledAhead;
 }
 
 /** The number of Pending runs: untouched or requeued. */
-export function pendingRuns(c: BatchContext): number {
+export function pendingRuns(c: Pick<BatchContext, 'totalJobs' | 'next' | 'cancelledAhead' | 'requeued'>): number {
   return untouchedRuns(c) + c.requeued;
 }
 
 /** The number of runs that a runner holds. */
-export function activeRuns(c: BatchContext): number {
+export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number {
   return c.claimed + c.running;
 }
 
@@ -74,7 +74,7 @@ export function hasFailedCanary(c: BatchContext): boolean {
 }
 
 /** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
-const failures = (c: BatchContext): number => c.failed + c.timedOut - (c.terminated ?? 0);
+const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated ?? 0);
 
 /** True when the changes bring an open batch to its limit on failures. */
 function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
@@ -82,9 +82,46 @@ function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
   return failures(tally(c, event.changes)) >= c.maxFailures;
 }
 
-/** Returns the counters after the changes, which are in the order in which they happened. */
-export function tally(context: BatchContext, changes: readonly JobChange[]): BatchContext {
-  const c = { ...context };
+/** The members that changes of jobs can change, and the total. */
+type Counters = Pick<
+  BatchContext,
+  | 'totalJobs'
+  | 'next'
+  | 'cancelledAhead'
+  | 'requeued'
+  | 'claimed'
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'timedOut'
+  | 'cancelled'
+  | 'startedAtMs'
+  | 'endedAtMs'
+  | 'telemetry'
+  | 'terminated'
+>;
+
+/**
+ * Returns the counters after the changes, which are in the order in which they happened. Only the counters are copied: this
+ * runs for each change of a job, and the whole context is copied once more by the transition.
+ */
+export function tally(context: BatchContext, changes: readonly JobChange[]): Counters {
+  const c: Counters = {
+    totalJobs: context.totalJobs,
+    next: context.next,
+    cancelledAhead: context.cancelledAhead,
+    requeued: context.requeued,
+    claimed: context.claimed,
+    running: context.running,
+    completed: context.completed,
+    failed: context.failed,
+    timedOut: context.timedOut,
+    cancelled: context.cancelled,
+    startedAtMs: context.startedAtMs,
+    endedAtMs: context.endedAtMs,
+    telemetry: context.telemetry,
+    terminated: context.terminated,
+  };
   for (const change of changes) {
     switch (change.type) {
       case 'job.claimed':
@@ -119,7 +156,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Bat
   return c;
 }
 
-const isOver = (c: BatchContext): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
+const isOver = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
 const allCancelled = (c: BatchContext): boolean => c.totalJobs > 0 && c.cancelled === c.totalJobs;
 
 const ended = (status: BatchEnded['status'], context: BatchContext): BatchEnded => ({

@@ -15,8 +15,10 @@ export interface RunnerInput {
 
 type Of<T extends RunnerEvent['type']> = Extract<RunnerEvent, { type: T }>;
 
-/** Returns the context after the changes: attempts held, and counters. */
-export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): RunnerContext {
+type HeldAndCounts = Pick<RunnerContext, 'held' | 'completed' | 'failed'>;
+
+/** Returns the members that changes of jobs change: attempts held, and counters. */
+export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): HeldAndCounts {
   const held = new Map(c.held.map((it) => [it.jobId, it]));
   let { completed, failed } = c;
   for (const change of changes) {
@@ -39,7 +41,7 @@ export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): R
         break;
     }
   }
-  return { ...c, held: [...held.values()], completed, failed };
+  return { held: [...held.values()], completed, failed };
 }
 
 /** Marks the attempts that the runner no longer names, and clears the mark of those it names again. */

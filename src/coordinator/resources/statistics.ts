@@ -82,13 +82,16 @@ const NO_TOTALS: Totals = {
 };
 
 function withTotals(totals: Totals, increments: TotalsIncrement): Totals {
-  const next: Record<string, Readonly<Record<string, number>>> = { ...totals };
-  for (const [name, counts] of Object.entries(increments)) {
+  let next: Record<TotalName, Readonly<Record<string, number>>> | undefined;
+  let name: TotalName;
+  // Most groups change none of them, so that the loop must cost nothing then.
+  for (name in increments) {
+    next ??= { ...totals };
     const sum = { ...next[name] };
-    for (const [label, count] of Object.entries(counts)) sum[label] = (sum[label] ?? 0) + count;
+    for (const [label, count] of Object.entries(increments[name] ?? {})) sum[label] = (sum[label] ?? 0) + count;
     next[name] = sum;
   }
-  return next as Totals;
+  return next ?? totals;
 }
 
 export type Statistics = ReturnType<typeof createStatistics>;
