@@ -130,8 +130,9 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
         if (change.requeued) c.requeued -= 1;
         else {
           // All runs between the cursor and this run were cancelled one by one.
-          c.cancelledAhead -= change.runId - c.next;
-          c.next = change.runId + 1;
+          const index = change.index ?? change.runId;
+          c.cancelledAhead -= index - c.next;
+          c.next = index + 1;
         }
         break;
       case 'job.started':

@@ -136,7 +136,7 @@ export function closeAttempt(
   return { completedAtMs: now, dueAtMs: undefined, error, attempts: endAttempt(c, now, outcome, reason, error) };
 }
 
-export const jobClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobClaimed => ({
+export const jobClaimed = (c: JobContext, { runnerId, index, now }: Of<'CLAIM'>): JobClaimed => ({
   type: 'job.claimed',
   jobId: c.jobId,
   batchId: c.batchId,
@@ -144,6 +144,7 @@ export const jobClaimed = (c: JobContext, { runnerId, now }: Of<'CLAIM'>): JobCl
   runnerId,
   attempt: c.attempt + 1,
   now,
+  ...(index === undefined ? {} : { index }),
   requeued: c.attempt > 0,
   cpuMilli: c.cpuMilli,
   memoryBytes: c.memoryBytes,

@@ -32,7 +32,13 @@ export interface DueDeadline {
 export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held';
 
 export type JobEvent =
-  | { type: 'CLAIM'; runnerId: string; now: number }
+  | {
+      type: 'CLAIM';
+      runnerId: string;
+      /** The index of the run among those of its batch, for a batch that holds a selection of its design. */
+      index?: number;
+      now: number;
+    }
   | { type: 'START'; runnerId: string; attempt: number; now: number }
   | { type: 'COMPLETE'; runnerId: string; attempt: number; telemetry?: RunTelemetry; now: number }
   | {
@@ -65,6 +71,8 @@ interface AboutJob {
 export interface JobClaimed extends AboutJob {
   type: 'job.claimed';
   runnerId: string;
+  /** The index of the run among those of its batch; absent where that is the run id. */
+  index?: number;
   /** True when the run was requeued before, false when it was untouched. */
   requeued: boolean;
   cpuMilli: number;

@@ -195,6 +195,101 @@ function convergencePlot() {
   );
 }
 
+/** Small histograms: 4096 samples of one Latin hypercube for each distribution. */
+function distributionsPlot() {
+  const panels = [
+    ['normal', { type: 'normal', mean: 0, std_dev: 1 }, -3, 3],
+    ['normal, lower -1, upper 2', { type: 'normal', mean: 0, std_dev: 1, lower: -1, upper: 2 }, -3, 3],
+    ['uniform', { type: 'uniform', min: -2, max: 2 }, -3, 3],
+    ['triangular', { type: 'triangular', min: -2, mode: -1, max: 2.5 }, -3, 3],
+    ['exponential', { type: 'exponential', lambda: 1 }, 0, 4],
+    ['gamma, shape 2', { type: 'gamma', shape: 2, scale: 0.5 }, 0, 4],
+    ['lognormal, sigma 0.6', { type: 'lognormal', mu: 0, sigma: 0.6 }, 0, 4],
+    ['weibull, shape 3', { type: 'weibull', shape: 3, scale: 1.5 }, 0, 4],
+    ['beta, 2 and 5', { type: 'beta', alpha: 2, beta: 5 }, 0, 1],
+    ['loguniform, 0.05 to 1', { type: 'loguniform', min: 0.05, max: 1 }, 0, 1],
+    [
+      'discrete, weights 1 : 2 : 1',
+      {
+        type: 'discrete',
+        values: [
+          { value: 0.2, weight: 1 },
+          { value: 0.5, weight: 2 },
+          { value: 0.8, weight: 1 },
+        ],
+      },
+      0,
+      1,
+    ],
+    ['empirical, 6 numbers', { type: 'empirical', data: [0.1, 0.3, 0.35, 0.4, 0.7, 0.95] }, 0, 1],
+  ];
+  const [columns, width, height, runs, bins] = [4, 180, 96, 4096, 60];
+  const parts = [];
+  for (const [k, [title, distribution, from, to]] of panels.entries()) {
+    const left = 20 + (k % columns) * (width + 16);
+    const top = 34 + Math.floor(k / columns) * (height + 56);
+    const sampler = createSampler(
+      { x: { distribution, units: '' } },
+      { runs, sampling_method: 'latin_hypercube', seed: 1 },
+    );
+    const counts = Array.from({ length: bins }, () => 0);
+    for (let run = 0; run < runs; run++) {
+      const bin = Math.floor(((sampler.parameters(run).x - from) / (to - from)) * bins);
+      if (bin >= 0 && bin < bins) counts[bin] += 1;
+    }
+    const most = Math.max(...counts);
+    parts.push(text(left + width / 2, top - 9, title, { size: 12.5, more: 'font-weight="600"' }));
+    for (const [bin, count] of counts.entries()) {
+      if (count === 0) continue;
+      const h = (count / most) * height;
+      parts.push(
+        `<rect x="${fixed(left + (bin / bins) * width)}" y="${fixed(top + height - h)}" width="${fixed(width / bins)}" height="${fixed(h)}" fill="#0072B2" fill-opacity="0.75"/>`,
+      );
+    }
+    parts.push(line(left, top + height, left + width, top + height, INK));
+    parts.push(text(left, top + height + 15, fixed(from), { size: 11, anchor: 'start' }));
+    parts.push(text(left + width, top + height + 15, fixed(to), { size: 11, anchor: 'end' }));
+  }
+  save(
+    'distributions.svg',
+    20 + 4 * width + 3 * 16 + 20,
+    34 + 3 * (height + 56) - 14,
+    'Samples of the distributions',
+    parts,
+  );
+}
+
+/** Two parameters under three rank correlations: their distributions stay. */
+function correlationPlot() {
+  const [side, gap, runs] = [250, 40, 400];
+  const parts = [];
+  for (const [k, rank] of [-0.5, 0, 0.9].entries()) {
+    const dispersions = { x: { distribution: UNIT, units: '' }, y: { distribution: UNIT, units: '' } };
+    const correlations = rank === 0 ? [] : [{ parameters: ['x', 'y'], rank }];
+    const sampler = createSampler(dispersions, { runs, sampling_method: 'monte_carlo', seed: 4, correlations });
+    const points = Array.from({ length: runs }, (_, run) => sampler.uniforms(run));
+    const note = `correlation of these ${runs} runs: ${correlation(points, 0, 1).toFixed(2)}`;
+    parts.push(
+      ...square(22 + k * (side + gap), 40, side, points, {
+        title: `rank ${rank}`,
+        note,
+        colour: '#D55E00',
+        cells: 1,
+        rug: false,
+      }),
+    );
+  }
+  save(
+    'correlation.svg',
+    22 + 3 * side + 2 * gap + 22,
+    40 + side + 48,
+    `${runs} runs of two correlated parameters`,
+    parts,
+  );
+}
+
 pointsPlot();
 fewRunsPlot();
 convergencePlot();
+distributionsPlot();
+correlationPlot();

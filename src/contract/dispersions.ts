@@ -1,69 +1,43 @@
-/** Dispersions: what each parameter of a run is drawn from. Which values are degenerate is said by `domain/submission.ts`. */
-import type { Static } from 'typebox';
-import { literal, mapOf, named, ref, submitted, tagged } from './build.ts';
+/** Dispersions: the distribution each parameter of a run is drawn from. The members are those of the table in `base/distributions`. */
+import { Type, type Static, type TSchema } from 'typebox';
+import type { Distribution } from '../base/distributions/entry.ts';
+import type { Member, MemberKinds } from '../base/distributions/members.ts';
+import { DISTRIBUTIONS, type DistributionValue } from '../base/distributions/table.ts';
+import { listOf, literal, mapOf, named, nullable, ref, submitted, tagged } from './build.ts';
 import { LIMITS } from './limits.ts';
-import { double, freeText } from './scalars.ts';
+import { double, freeText, name } from './scalars.ts';
 
-const NormalDistribution = named(
-  'NormalDistribution',
-  'Normal with mean and standard deviation.',
-  submitted({
-    type: literal('normal'),
-    mean: double('The mean.'),
-    std_dev: double('The standard deviation, >= 0. 0 gives the mean always.'),
-  }),
+const WeightedValue = named(
+  'WeightedValue',
+  'One value of a discrete distribution.',
+  submitted({ value: double('The value.'), weight: double('Its weight, > 0, in proportion to the others.') }),
 );
 
-const UniformDistribution = named(
-  'UniformDistribution',
-  'Uniform between two bounds.',
-  submitted({
-    type: literal('uniform'),
-    min: double('The lower bound.'),
-    max: double('The upper bound, >= `min`.'),
-  }),
-);
+/** The schema of each kind of member; ranges that depend on more than the member are checked by `domain/submission.ts`. */
+const KINDS: Record<keyof MemberKinds, (member: Member) => TSchema> = {
+  number: ({ description }) => double(description),
+  numbers: ({ description, items }) => listOf(double('A number.'), description, items?.max),
+  weighted: ({ description, items }) => listOf(ref(WeightedValue), description, items?.max),
+};
 
-const ExponentialDistribution = named(
-  'ExponentialDistribution',
-  'Exponential; its mean is 1 / lambda.',
-  submitted({ type: literal('exponential'), lambda: double('The rate, > 0.') }),
-);
+function memberSchema(member: Member): TSchema {
+  const schema = KINDS[member.kind](member);
+  return member.optional ? Type.Optional(nullable(schema)) : schema;
+}
 
-const GammaDistribution = named(
-  'GammaDistribution',
-  'Gamma; its mean is shape * scale.',
-  submitted({
-    type: literal('gamma'),
-    shape: double('The shape, > 0.'),
-    scale: double('The scale (not the rate), > 0.'),
-  }),
-);
-
-const BetaDistribution = named(
-  'BetaDistribution',
-  'Beta on (0, 1).',
-  submitted({ type: literal('beta'), alpha: double('First shape, > 0.'), beta: double('Second shape, > 0.') }),
-);
-
-const FixedDistribution = named(
-  'FixedDistribution',
-  'The same value in every run.',
-  submitted({ type: literal('fixed'), value: double('The value.') }),
-);
+const variants = Object.entries<Distribution>(DISTRIBUTIONS).map(([type, { summary, members }]) => {
+  const properties = Object.entries(members).map(([member, described]) => [member, memberSchema(described)] as const);
+  return named(
+    `${type.charAt(0).toUpperCase()}${type.slice(1)}Distribution`,
+    summary,
+    submitted({ type: literal(type), ...Object.fromEntries(properties) }),
+  );
+});
 
 export const DistributionType = named(
   'DistributionType',
   'A distribution; `type` says which, and with it which other members there are.',
-  tagged(
-    'type',
-    NormalDistribution,
-    UniformDistribution,
-    ExponentialDistribution,
-    GammaDistribution,
-    BetaDistribution,
-    FixedDistribution,
-  ),
+  Type.Unsafe<DistributionValue>(tagged('type', ...variants)),
 );
 export type DistributionType = Static<typeof DistributionType>;
 
@@ -82,3 +56,25 @@ export const dispersions = mapOf(ref(DispersionConfig), {
   maxProperties: LIMITS.dispersions,
   propertyNames: { type: 'string', minLength: 1, maxLength: LIMITS.nameLength },
 });
+
+export const Correlation = named(
+  'Correlation',
+  'The rank correlation of two dispersions.',
+  submitted({
+    parameters: Type.Unsafe<[string, string]>(
+      Type.Array(name('The name of a dispersion.'), {
+        minItems: 2,
+        maxItems: 2,
+        description: 'Two different dispersions that use random numbers (not `fixed`, not `table`).',
+      }),
+    ),
+    rank: double('The Spearman rank correlation, above -1 and below 1.'),
+  }),
+);
+export type Correlation = Static<typeof Correlation>;
+
+export const correlations = listOf(
+  ref(Correlation),
+  'Rank correlations between dispersions, each pair once. Joined by a Gaussian copula, so each distribution stays as it is.',
+  LIMITS.correlations,
+);

@@ -7,6 +7,9 @@ export const LIMITS = {
   /** The reason of a cancellation or of a drain. */
   reasonLength: 1_000,
   dispersions: 10_000,
+  correlations: 5_000,
+  /** In characters of `run_ids`. */
+  selectionLength: 2_000_000,
   conditions: 1_000,
   variables: 10_000,
   variableNameLength: 256,

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
-import { dispersions } from './dispersions.ts';
+import { correlations, dispersions } from './dispersions.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 import { double, freeText, int32, int64, name, uuid } from './scalars.ts';
 
@@ -18,6 +18,15 @@ export const MonteCarloConfig = named(
     ),
     seed: optionalNullable(
       int64('A fixed seed makes the study reproducible. Null or absent: one is drawn, stored and reported.'),
+    ),
+    run_ids: optionalNullable(
+      text(
+        'The runs of the design that the batch holds: run ids and `first-last[:step]`, ascending, e.g. `0-99,150,200-299:2`. Null or absent: all.',
+        { maxLength: LIMITS.selectionLength },
+      ),
+    ),
+    replicate: optionalNullable(
+      int32('An independent randomisation of the same design: 0 is the first. Null or absent: 0.'),
     ),
   }),
 );
@@ -78,7 +87,7 @@ export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
 export const BatchConfig = named(
   'BatchConfig',
-  'The study itself. All six members are required.',
+  'The study itself. All members but `correlations` are required.',
   submitted({
     simulation: ref(SimulationConfig),
     monte_carlo: ref(MonteCarloConfig),
@@ -86,6 +95,7 @@ export const BatchConfig = named(
     compute: ref(ComputeConfig),
     early_termination: ref(EarlyTerminationConfig),
     telemetry: ref(TelemetryConfig),
+    correlations: optionalNullable(correlations),
   }),
 );
 export type BatchConfig = Static<typeof BatchConfig>;
@@ -124,7 +134,7 @@ export const BatchSubmission = named(
     name: name('Study name.'),
     config: ref(BatchConfig),
     runs_override: optionalNullable(
-      int32('Limits the number of runs: only the first runs of the full study are created.'),
+      int32('Limits the number of runs: only the first runs of the full study, or of `run_ids`, are created.'),
     ),
     policy: Type.Optional(ref(StudyPolicy)),
   }),

@@ -8,7 +8,7 @@ import { supervisorMachine, type SupervisorSnapshot } from '../../machines/super
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse, Uuid } from '../contract/types.ts';
 import { apiOf, type CoordinatorApi } from './api.ts';
-import { isOtherFree, openJobsOf } from './scheduling/live-queries.ts';
+import { openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
 import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { DeadlineQueue } from './scheduling/deadline-queue.ts';
@@ -87,12 +87,10 @@ class RunningCoordinator implements Lifecycle {
       committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
-    const directory = new Directory(groupCommit, onFact, options.interpreter);
+    const studyCache = new StudyCache(groupCommit);
+    const directory = new Directory(groupCommit, studyCache.indexOf, onFact, options.interpreter);
     const longPolls = new LongPolls<ClaimResponse>(clock);
-    const scheduler = new Scheduler({
-      isTouched: (id) => directory.isTouched(id),
-      isOtherFree: (batch, notThis) => isOtherFree(directory, longPolls, batch, notThis),
-    });
+    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache));
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
       groupCommit,
@@ -120,7 +118,7 @@ class RunningCoordinator implements Lifecycle {
       groupCommit,
       scheduler,
       longPolls,
-      studyCache: new StudyCache(groupCommit),
+      studyCache,
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
       options,

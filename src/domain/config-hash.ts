@@ -5,6 +5,8 @@ import type { BatchConfig } from '../contract/types.ts';
 /** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
 function canonical(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
+  // A list of numbers may have a million: written at once, as each alone would be.
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value !== null && typeof value === 'object') {
     const members = Object.entries(value)

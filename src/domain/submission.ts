@@ -5,8 +5,9 @@
 import { parseCondition } from './condition.ts';
 import { pointerToken } from '../base/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
-import { dispersionFaults } from './sampling/dispersions.ts';
-import type { BatchConfig, DispersionConfig, Fault, SamplingMethod } from '../contract/types.ts';
+import { RunSelection, beyondDesign } from './run-selection.ts';
+import { correlationFaults, dispersionFaults } from './sampling/dispersions.ts';
+import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../contract/types.ts';
 
 type Reader = (text: string) => unknown;
 
@@ -22,25 +23,55 @@ const QUANTITIES: readonly { member: string; read: Reader; atLeast?: string }[] 
 export function submissionFaults(submission: unknown): Fault[] {
   const config = member(submission, 'config');
   return [
-    ...samplingFaults(config),
+    ...designFaults(config),
     ...containerFaults(member(config, 'compute')),
     ...environmentFaults(member(config, 'compute')),
     ...conditionFaults(member(config, 'early_termination')),
   ];
 }
 
-/** Of the dispersions that have a distribution; the others' faults are of shape. */
-function samplingFaults(config: unknown): Fault[] {
-  const dispersions = member(config, 'dispersions');
-  if (typeof dispersions !== 'object' || dispersions === null) return [];
-  const readable = Object.entries(dispersions as Record<string, DispersionConfig>).filter(
-    ([, dispersion]) => typeof member(member(dispersion, 'distribution'), 'type') === 'string',
+/** The faults of the design: of its dispersions, correlations and selection of runs. */
+function designFaults(config: unknown): Fault[] {
+  const monteCarlo = member(config, 'monte_carlo');
+  const given = member(config, 'dispersions');
+  // A dispersion without a distribution has a fault of shape.
+  const dispersions = Object.fromEntries(
+    Object.entries(
+      (typeof given === 'object' && given !== null ? given : {}) as Record<string, DispersionConfig>,
+    ).filter(([, dispersion]) => typeof member(member(dispersion, 'distribution'), 'type') === 'string'),
   );
-  const monteCarlo = { sampling_method: member(member(config, 'monte_carlo'), 'sampling_method') as SamplingMethod };
-  return dispersionFaults({
-    dispersions: Object.fromEntries(readable),
-    monte_carlo: monteCarlo as BatchConfig['monte_carlo'],
-  });
+  // With a part of them unreadable, a name that is missing is not a fault of the correlations.
+  const areReadable = typeof given === 'object' && Object.keys(given ?? {}).length === Object.keys(dispersions).length;
+  return [
+    ...dispersionFaults({ dispersions, monte_carlo: (monteCarlo ?? {}) as BatchConfig['monte_carlo'] }),
+    ...(areReadable ? correlationFaults(wellFormed(member(config, 'correlations')), dispersions) : []),
+    ...selectionFaults(monteCarlo),
+  ];
+}
+
+/** The correlations, if all have the documented shape: the place of each is part of its faults. */
+function wellFormed(correlations: unknown): Correlation[] {
+  if (!Array.isArray(correlations)) return [];
+  const isOne = (it: unknown): boolean => {
+    const parameters = member(it, 'parameters');
+    return (
+      Array.isArray(parameters) &&
+      parameters.length === 2 &&
+      parameters.every((name) => typeof name === 'string') &&
+      typeof member(it, 'rank') === 'number'
+    );
+  };
+  return correlations.every(isOne) ? (correlations as Correlation[]) : [];
+}
+
+function selectionFaults(monteCarlo: unknown): Fault[] {
+  const runIds = member(monteCarlo, 'run_ids');
+  if (typeof runIds !== 'string') return [];
+  const runs = member(monteCarlo, 'runs');
+  const selection = RunSelection.parse(runIds);
+  const detail =
+    typeof selection === 'string' ? selection : typeof runs === 'number' ? beyondDesign(selection, runs) : undefined;
+  return detail === undefined ? [] : [{ pointer: '/config/monte_carlo/run_ids', detail }];
 }
 
 function containerFaults(compute: unknown): Fault[] {

@@ -1,4 +1,5 @@
 /** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
+import { RunSelection } from '../../src/domain/run-selection.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
 import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';
@@ -85,9 +86,10 @@ export class SimClient {
 
   #newStudy(): { key: string; options: StudyOptions } {
     const { dice } = this.#stage;
+    const runs = dice.chance(0.05) ? 0 : 1 + dice.int(7);
     const options: StudyOptions = {
       name: `study ${this.#submissions.length}`,
-      runs: dice.chance(0.05) ? 0 : 1 + dice.int(7),
+      runs,
       seed: dice.chance(0.5) ? dice.int(1000) : null,
       maxParallelJobs: dice.int(4),
       maxRetries: dice.int(3),
@@ -98,9 +100,22 @@ export class SimClient {
       },
       ...(dice.chance(0.4) ? { policy: this.#policy() } : {}),
     };
+    if (dice.chance(0.3)) this.#select(options, runs);
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);
     return made;
+  }
+
+  /** The same number of runs, taken from a greater design. */
+  #select(options: StudyOptions, count: number): void {
+    const { dice } = this.#stage;
+    let runs = 0;
+    const ids = Array.from({ length: count }, () => (runs += 1 + dice.int(2)) - 1);
+    if (count === 0) return;
+    options.runs = runs;
+    options.config = {
+      monte_carlo: { ...options.config?.monte_carlo, run_ids: RunSelection.of(ids).toString() },
+    };
   }
 
   #submit(submission: { key: string; options: StudyOptions } | undefined): void {
@@ -116,7 +131,7 @@ export class SimClient {
     const { dice, api, acknowledged } = this.#stage;
     const batch = dice.pick(this.#stage.batches);
     if (batch === undefined) return;
-    const id = jobId(batch, dice.int(7));
+    const id = jobId(batch, dice.int(10));
     this.#stage.follow('cancels a job', api.cancelJob(id), ['unavailable', 'illegal-transition', 'unknown-job'], {
       onAnswer: (job) => acknowledged.ended(id, job.status),
     });

@@ -6,7 +6,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import type { Store } from '../../src/coordinator/storage/store.ts';
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
 import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
-import { all } from '../support/scene.ts';
+import { all, runOf, sampledRuns } from '../support/scene.ts';
 import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkDisk, Memory } from './invariants.ts';
@@ -225,6 +225,8 @@ async function finish(stage: Stage): Promise<void> {
     const { batch, jobs_by_status } = await stage.api.batch(id);
     const listed = await all(await stage.api.jobs({ batch_id: [id] }));
     insist(listed.length === batch.total_jobs, () => `batch ${id} lists ${listed.length} of ${batch.total_jobs} jobs`);
+    const runs = listed.map(runOf).join();
+    insist(runs === (await sampledRuns(stage.api, id)).join(), () => `batch ${id} lists the runs ${runs}`);
     for (const [status, count] of Object.entries(jobs_by_status)) {
       const shown = listed.filter((it) => it.status === status).length;
       insist(shown === count, () => `batch ${id} counts ${count} ${status} and lists ${shown}`);

@@ -2,6 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
+import { RunSelection } from '../../src/domain/run-selection.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
@@ -172,7 +173,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     resume: async () => runner,
     samples: async (_id, format, { from = 0, to = 3 } = {}) => {
       const sampler = createSampler(submission.config.dispersions, { ...submission.config.monte_carlo, seed: 7 });
-      return share.paced(designText(sampler, format, from, to));
+      return share.paced(designText(sampler, format, RunSelection.between(from, to)));
     },
     job: async () => job(0),
     jobResult: async () => result,

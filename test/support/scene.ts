@@ -163,3 +163,13 @@ export async function all<T>(listing: Listing<T>): Promise<T[]> {
   for await (const chunk of listing.chunks) items.push(...chunk);
   return items;
 }
+
+/** The run ids of a batch's samples, in their order. */
+export async function sampledRuns(api: Pick<CoordinatorApi, 'samples'>, batchId: Uuid): Promise<number[]> {
+  let text = '';
+  for await (const part of await api.samples(batchId, 'ndjson')) text += part;
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { run_id: number }).run_id);
+}

@@ -62,6 +62,38 @@ describe('web: journeys', function () {
     await page.context().close();
   });
 
+  it('a study with a selection, a correlation and a weighted list is submitted by the form', async () => {
+    const { page, errors } = await open('#/submit');
+    await page.getByLabel('Name of the study').fill('selected');
+    await page.getByLabel(/^Simulation/).fill('descent');
+    await page.getByLabel(/^Selected runs/).fill('9-3');
+    await page.getByText('which ends before it begins').waitFor();
+    await page.getByLabel(/^Selected runs/).fill('3-6,10-20:5');
+    await page.getByRole('button', { name: 'Add a parameter' }).click();
+    await page.getByRole('button', { name: 'Add a parameter' }).click();
+    await page.getByLabel('Distribution').nth(1).selectOption('discrete');
+    await page.getByLabel(/^values/).fill('1:2 5:0');
+    await page.getByText('must be > 0').waitFor();
+    await page.getByLabel(/^values/).fill('1:2 5:1');
+    await page.getByRole('button', { name: 'Add a correlation' }).click();
+    await page.getByLabel(/^rank correlation/).fill('1.5');
+    await page.getByText('must be above -1 and below 1').waitFor();
+    await page.getByLabel(/^rank correlation/).fill('-0.5');
+    await page.getByRole('button', { name: 'Submit 7 runs' }).click();
+    await page.getByRole('heading', { name: 'selected' }).waitFor();
+    await page.getByText('of 7 (100 %)').waitFor();
+    const { config } = await web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
+    expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
+    expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
+    await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
+    await page.getByRole('link', { name: '#20' }).click();
+    await page.getByRole('heading', { name: 'Run #20' }).waitFor();
+    await page.getByRole('link', { name: '← #15' }).click();
+    await page.getByRole('heading', { name: 'Run #15' }).waitFor();
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
   it("the coordinator's refusal is shown at the field", async () => {
     const { page } = await open('#/submit');
     await page.getByLabel('Name of the study').fill('refused');

@@ -3,11 +3,13 @@
  * be submitted together with what will probably mislead.
  */
 import { readFile, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { BatchSubmission, Fault } from '../../contract/types.ts';
 import { studyFaults } from '../../http/request/study-faults.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { plural } from '../terminal/format.ts';
+import { readColumns } from './study-columns.ts';
 import { readStudyText, type FileFault, type StudyText } from './study-file.ts';
 
 /** The coordinator takes no larger body either. */
@@ -29,7 +31,9 @@ export interface RunsOption {
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault. */
 export async function loadStudy(file: string, override?: RunsOption): Promise<CheckedStudy> {
   const source = file === '-' ? '<stdin>' : file;
-  const study = checkStudyText(await readText(file), override?.runs);
+  const text = readStudyText(await readText(file));
+  const columnFaults = await readColumns(text.value, file === '-' ? process.cwd() : dirname(file));
+  const study = checkStudy(text, override?.runs, columnFaults);
   if (study.faults.length > 0) {
     const lines = study.faults.map((fault) => `  ${source}:${fault.line}:${fault.column}: ${faultText(fault)}`);
     throw new Failure(EXIT.invalid, `${source} has ${plural(lines.length, 'fault')}`, lines);
@@ -44,18 +48,30 @@ export async function loadStudy(file: string, override?: RunsOption): Promise<Ch
 
 /** All faults of the text, in the order of the text; `runsOverride` takes the place of the text's own. */
 export function checkStudyText(text: string, runsOverride?: number): { text: StudyText; faults: FileFault[] } {
-  const study = readStudyText(text);
+  return checkStudy(readStudyText(text), runsOverride, []);
+}
+
+/** `columnFaults`: those of the columns that distributions name, in place of other faults of the same distribution. */
+function checkStudy(
+  study: StudyText,
+  runsOverride: number | undefined,
+  columnFaults: readonly Fault[],
+): { text: StudyText; faults: FileFault[] } {
   if (study.faults.length > 0) return { text: study, faults: study.faults };
   const value = study.value;
   if (runsOverride !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     (value as Partial<BatchSubmission>).runs_override = runsOverride;
   }
-  const faults = studyFaults(value).map((fault): FileFault => {
+  const unread = columnFaults.map(({ pointer }) => pointer.slice(0, pointer.lastIndexOf('/')));
+  const others = studyFaults(value).filter(({ pointer }) => !unread.some((it) => isWithin(pointer, it)));
+  const faults = [...columnFaults, ...others].map((fault): FileFault => {
     const ofName = fault.detail.startsWith('is not known');
     return { ...study.place(fault.pointer, ofName), pointer: fault.pointer, detail: fault.detail + hint(fault, study) };
   });
   return { text: study, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
+
+const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
 
 /** Returns a hint for the most common mistakes in YAML. */
 function hint(fault: Fault, study: StudyText): string {

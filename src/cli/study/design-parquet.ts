@@ -2,6 +2,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import { designColumns } from '../../domain/sampling/design-table.ts';
+import type { RunSelection } from '../../domain/run-selection.ts';
 import type { Sampler } from '../../domain/sampling/sampler.ts';
 
 /** Values in a row group, all columns together: 8 MB. */
@@ -10,7 +11,7 @@ const VALUES_PER_GROUP = 1_000_000;
 /** Calls `sink` with the bytes of the file in order, in constant memory. */
 export async function writeDesignParquet(
   sampler: Sampler,
-  runs: number,
+  selection: RunSelection,
   sink: (bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
   // A parameter named run_id would collide with the column of that name.
@@ -28,11 +29,11 @@ export async function writeDesignParquet(
     // `offset` counts the bytes of the file, for the footer; `index` is the position in this buffer.
     buffer.index = 0;
   };
-  for (let from = 0; from < runs; from += rowsPerGroup) {
-    const to = Math.min(from + rowsPerGroup, runs);
-    const { run_id, columns } = designColumns(sampler, from, to);
+  for (let rest = selection; rest.count > 0; rest = rest.drop(rowsPerGroup)) {
+    const group = rest.take(rowsPerGroup);
+    const { run_id, columns } = designColumns(sampler, group);
     const data = columns.map((column, at) => ({ name: names[at] as string, data: column, encoding: 'PLAIN' as const }));
-    await parquet.write({ columnData: [{ name: 'run_id', data: run_id }, ...data], rowGroupSize: to - from });
+    await parquet.write({ columnData: [{ name: 'run_id', data: run_id }, ...data], rowGroupSize: group.count });
     await flush();
   }
   await parquet.finish();

@@ -34,6 +34,14 @@ const batchInput = {
   canaryRuns: Type.Optional(count('The first runs, which are released alone; absent: all runs are.')),
   maxFailures: Type.Optional(count('The number of failed runs at which it is cancelled; absent: none.')),
   priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
+  selectsRuns: Type.Optional(
+    Type.Unsafe<true>({
+      type: 'boolean',
+      const: true,
+      description:
+        'True when it holds a selection of its design (`run_ids`), so that indices and run ids differ. Absent otherwise.',
+    }),
+  ),
 };
 
 /** The telemetry of a batch's ended runs, as far as their runners reported it. */
@@ -55,7 +63,7 @@ export interface TelemetryTally extends Static<typeof TelemetryTally> {}
 export const BatchRecord = Type.Object({
   value: enumOf(BATCH_STATUSES, 'The status.'),
   ...batchInput,
-  next: count('The lowest run id that was never claimed.'),
+  next: count('The lowest index, among its runs, that was never claimed: a run id unless `selectsRuns`.'),
   cancelledAhead: count(
     'The number of runs at or after `next` that were cancelled one by one and must not be claimed.',
   ),
@@ -154,6 +162,6 @@ export const StudyHead = Type.Object({ name: text('Its name.'), about: text('One
 /** A context as a machine has it: the record without its status, each optional member present and possibly undefined. */
 export type ContextOf<R> = { [K in Exclude<keyof Required<R>, 'value'>]: R[K] };
 export interface BatchInput extends Static<ReturnType<typeof Type.Object<typeof batchInput>>> {}
-export interface BatchContext extends ContextOf<Static<typeof BatchRecord>> {}
+export interface BatchContext extends BatchInput, Omit<ContextOf<Static<typeof BatchRecord>>, keyof BatchInput> {}
 export interface HeldAttempt extends Static<typeof HeldAttempt> {}
 export interface RunnerContext extends ContextOf<Static<typeof RunnerRecord>> {}

@@ -3,7 +3,7 @@
  * actor from its record; an actor without a deadline or a holder is deactivated after its write.
  */
 import { createActor, fromTransition, type Actor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
-import type { BatchInput } from '../../../machines/batch.ts';
+import type { BatchContext, BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -45,6 +45,9 @@ interface ActorOptions {
   input?: unknown;
 }
 
+/** Returns the index of a run among the runs of its batch; undefined when the batch does not hold the run. */
+export type IndexOfRun = (batch: BatchContext, runId: number) => number | undefined;
+
 /** A source of records: the store, including unwritten changes. */
 export interface RecordSource {
   read(key: string): string | undefined;
@@ -52,6 +55,7 @@ export interface RecordSource {
 
 export class Directory {
   readonly #source: RecordSource;
+  readonly #indexOfRun: IndexOfRun;
   readonly #logic: { readonly [K in Kind]: AnyStateMachine };
   /** The first error that a machine threw since `takeFault` was last called. */
   #fault: { cause: unknown } | undefined;
@@ -68,9 +72,15 @@ export class Directory {
     runner: (id) => this.#readRunner(id),
   };
 
-  constructor(source: RecordSource, onFact: (fact: Fact) => void, interpreter: Interpreter = 'flat') {
+  constructor(
+    source: RecordSource,
+    indexOfRun: IndexOfRun,
+    onFact: (fact: Fact) => void,
+    interpreter: Interpreter = 'flat',
+  ) {
     this.#activationsByKind = { job: this.jobs, batch: this.batches, runner: this.runners };
     this.#source = source;
+    this.#indexOfRun = indexOfRun;
     const observer: TransitionObserver = {
       emit: (fact) => onFact(fact as Fact),
       fail: (cause) => (this.#fault ??= { cause }),
@@ -111,8 +121,9 @@ export class Directory {
     if (!isJobId(id)) return undefined;
     const batch = this.state('batch', batchIdOf(id));
     const runId = runIdOf(id);
-    if (batch === undefined || runId >= batch.context.totalJobs) return undefined;
-    const record = isUntouched(batch, runId) ? undefined : this.#source.read(keys.job(id));
+    const index = batch === undefined ? undefined : this.#indexOfRun(batch.context, runId);
+    if (batch === undefined || index === undefined) return undefined;
+    const record = isUntouched(batch, index) ? undefined : this.#source.read(keys.job(id));
     return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
   }
 
@@ -215,8 +226,8 @@ export class Directory {
 const STOPPED_ACTOR = createActor(fromTransition((state: null) => state, null));
 
 /** True for a run that certainly has no record: reading the store costs as much as the rest of the activation. */
-const isUntouched = ({ context }: BatchState, runId: number): boolean =>
-  runId >= context.next && context.cancelledAhead === 0;
+const isUntouched = ({ context }: BatchState, index: number): boolean =>
+  index >= context.next && context.cancelledAhead === 0;
 
 /** Returns the state of an active actor. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {

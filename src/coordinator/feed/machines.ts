@@ -149,7 +149,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
   }
 
   async snapshot(): Promise<ActorData> {
-    return { ...readings.actorState(this.#core.store, this.#kind, this.#id), now: this.#core.clock.now() };
+    return { ...readings.actorState(this.#core, this.#kind, this.#id), now: this.#core.clock.now() };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -171,7 +171,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
       this.#isGone = false;
       this.#steps = [];
       // Throws for an actor that does not exist; a forgotten runner may have registered again.
-      readings.actorState(this.#core.store, this.#kind, this.#id);
+      readings.actorState(this.#core, this.#kind, this.#id);
     }
     if (this.#steps.length === 0) return undefined;
     const steps = this.#steps;

@@ -83,7 +83,10 @@ function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptR
 }
 
 function apply(turn: Turn, picks: readonly RunAssignment[]): Uuid[] {
-  for (const { runnerId, jobId } of picks) turn.send('job', jobId, { type: 'CLAIM', runnerId, now: turn.now });
+  for (const { runnerId, jobId, index } of picks) {
+    const place = index === undefined ? {} : { index };
+    turn.send('job', jobId, { type: 'CLAIM', runnerId, ...place, now: turn.now });
+  }
   return picks.map((it) => it.jobId);
 }
 

@@ -2,6 +2,7 @@
  * Listings of jobs, batches and results: consistent as of one instant, in creation order and then run order, in chunks and
  * constant memory. Untouched runs are derived between the recorded ones.
  */
+import type { RunSelection } from '../../domain/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobResult, JobStatus, Uuid } from '../../contract/types.ts';
@@ -157,7 +158,7 @@ export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Pro
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         // A batch may be deleted while its jobs are listed.
         const study = core.studyCache.of(batch.context, { read: (key) => snapshot.get(key) });
-        for await (const states of jobsOf(core, snapshot, batch, filter, statuses, from, size)) {
+        for await (const states of jobsOf(core, snapshot, batch, study.selection, filter, statuses, from, size)) {
           yield* core.share.mapped(states, (it) => toJob(it, study));
         }
       }
@@ -178,56 +179,65 @@ async function* jobsOf(
   core: Core,
   snapshot: StoreView,
   batch: BatchState,
+  selection: RunSelection,
   filter: JobFilter,
   statuses: ReadonlySet<JobStatus>,
   from: number,
   size: number,
 ): AsyncIterable<JobState[]> {
-  const { totalJobs, batchId, cancelRequested } = batch.context;
+  const { batchId, cancelRequested } = batch.context;
   const runners = isEmpty(filter.runner_id) ? undefined : new Set(filter.runner_id);
   const matches = ({ value, context }: JobState): boolean =>
     statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
   if (!isEmpty(filter.run_id)) {
-    const states = namedRuns(core, snapshot, batch, filter.run_id ?? [], from);
+    const states = namedRuns(core, snapshot, batch, selection, filter.run_id ?? [], from);
     for await (const part of states) yield part.filter(matches);
     return;
   }
   // All untouched runs have the same state and no runner.
   const withUntouched = runners === undefined && statuses.has(cancelRequested ? 'Cancelled' : 'Pending');
-  let next = from;
+  /** The place among the batch's runs of the first that was not listed. */
+  let next = selection.indexFrom(from);
+  if (next >= selection.count) return;
   function* untouchedBefore(end: number): Iterable<JobState[]> {
     for (; withUntouched && next < end; next += size) {
       const count = Math.min(size, end - next);
-      yield Array.from({ length: count }, (_, at) => derivedJob(jobId(batchId, next + at), next + at, batch));
+      yield Array.from({ length: count }, (_, at) => {
+        const runId = selection.nth(next + at);
+        return derivedJob(jobId(batchId, runId), runId, batch);
+      });
     }
     next = end;
   }
   for await (const recorded of recordedJobs(core, snapshot, batch, from, size)) {
     let chunk: JobState[] = [];
     for (const state of recorded) {
-      const { runId } = state.context;
-      if (withUntouched && next < runId) {
+      const index = selection.indexFrom(state.context.runId);
+      if (withUntouched && next < index) {
         if (chunk.length > 0) yield chunk;
         chunk = [];
-        yield* untouchedBefore(runId);
+        yield* untouchedBefore(index);
       }
-      next = runId + 1;
+      next = index + 1;
       if (matches(state)) chunk.push(state);
     }
     if (chunk.length > 0) yield chunk;
   }
-  yield* untouchedBefore(totalJobs);
+  yield* untouchedBefore(selection.count);
 }
 
 function namedRuns(
   { share }: Core,
   snapshot: StoreView,
   batch: BatchState,
+  selection: RunSelection,
   runIds: readonly number[],
   from: number,
 ): AsyncIterable<JobState[]> {
-  const { totalJobs, batchId } = batch.context;
-  const wanted = [...new Set(runIds)].filter((it) => it >= from && it < totalJobs).sort((a, b) => a - b);
+  const { batchId } = batch.context;
+  const wanted = [...new Set(runIds)]
+    .filter((it) => it >= from && selection.indexOf(it) !== undefined)
+    .sort((a, b) => a - b);
   return share.mapped(wanted, (runId) => {
     const id = jobId(batchId, runId);
     const record = snapshot.get(keys.job(id));
@@ -242,8 +252,7 @@ async function* recordedJobs(
   from: number,
   chunkSize: number,
 ): AsyncIterable<JobState[]> {
-  const { batchId, totalJobs } = batch.context;
-  if (from >= totalJobs) return;
+  const { batchId } = batch.context;
   const range = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, from)) };
   for await (const chunk of snapshot.entries(range, { chunkSize })) {
     yield* share.mapped(chunk, ([key, record]) => decodeJob(idOf(key), record, batch.context));

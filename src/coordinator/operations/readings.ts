@@ -6,6 +6,7 @@ import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
+import { RunSelection } from '../../domain/run-selection.ts';
 import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import type {
   BatchStatusResponse,
@@ -46,10 +47,10 @@ export function readBatch(records: Records, batchId: Uuid): BatchState {
   return decodeBatch(record);
 }
 
-function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
+function readJob({ studyCache }: Core, records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
   const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;
   const batchState = record === undefined ? undefined : decodeBatch(record);
-  if (batchState === undefined || runIdOf(jobId) >= batchState.context.totalJobs) {
+  if (batchState === undefined || studyCache.indexOf(batchState.context, runIdOf(jobId)) === undefined) {
     throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
   }
   const stored = records.get(keys.job(jobId));
@@ -63,9 +64,9 @@ function readJob(records: Records, jobId: Uuid): { state: JobState; batchState: 
 }
 
 /** Returns the stored state of an actor. @throws SimbatchError when there is no such actor */
-export function actorState(records: Records, kind: Kind, id: string): StateOf[Kind] {
-  if (kind === 'batch') return readBatch(records, id);
-  return kind === 'job' ? readJob(records, id).state : readRunner(records, id);
+export function actorState(core: Core, kind: Kind, id: string): StateOf[Kind] {
+  if (kind === 'batch') return readBatch(core.store, id);
+  return kind === 'job' ? readJob(core, core.store, id).state : readRunner(core.store, id);
 }
 
 function readRunner(records: Records, runnerId: string): RunnerState {
@@ -75,12 +76,12 @@ function readRunner(records: Records, runnerId: string): RunnerState {
 }
 
 export function job(core: Core, jobId: Uuid): Job {
-  const { state, batchState } = readJob(core.store, jobId);
+  const { state, batchState } = readJob(core, core.store, jobId);
   return toJob(state, core.studyCache.of(batchState.context));
 }
 
 export function jobHistory(core: Core, jobId: Uuid): JobHistory {
-  return toJobHistory(readJob(core.store, jobId).state);
+  return toJobHistory(readJob(core, core.store, jobId).state);
 }
 
 export function jobResult(core: Core, jobId: Uuid): JobResult {
@@ -88,7 +89,7 @@ export function jobResult(core: Core, jobId: Uuid): JobResult {
   // Results of a deleted batch remain for a while; they must not be served.
   if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
     return JSON.parse(stored) as JobResult;
-  const { value } = readJob(core.store, jobId).state;
+  const { value } = readJob(core, core.store, jobId).state;
   if (isTerminal(value) && value !== 'Cancelled') throw missingRecord(`the result of job ${jobId}`);
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(
@@ -121,16 +122,17 @@ export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studyCache.of(readBatch(core.store, batchId).context).submission;
 }
 
-/** Returns the parameters of the runs [from, to) as text, computed while it is read; `to` is by default the end. */
+/** Returns the parameters of the batch's runs in [from, to) as text, computed while it is read; `to` is by default the end. */
 export function samples(
   core: Core,
   batchId: Uuid,
   format: DesignFormat,
   { from = 0, to = Infinity }: { from?: number; to?: number } = {},
 ): AsyncIterable<string> {
-  const { context } = readBatch(core.store, batchId);
-  const end = Math.min(to, context.totalJobs);
-  return core.share.paced(designText(core.studyCache.of(context).sampler, format, Math.min(from, end), end));
+  const { sampler, selection } = core.studyCache.of(readBatch(core.store, batchId).context);
+  const end = Math.min(to, sampler.runs);
+  const range = RunSelection.between(Math.min(from, end), end);
+  return core.share.paced(designText(sampler, format, selection.intersection(range)));
 }
 
 export function runner(core: Core, runnerId: string): Runner {

@@ -4,7 +4,8 @@ import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { samplingWarnings } from '../../domain/sampling/dispersions.ts';
+import { selectedRuns } from '../../domain/run-selection.ts';
+import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
@@ -64,7 +65,8 @@ function openBatch(core: Core, turn: Turn, submission: BatchSubmission): Submiss
 function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSubmission, seed: Seed): BatchInput {
   const { config, runs_override } = submission;
   const { compute, monte_carlo } = config;
-  const totalJobs = Math.min(monte_carlo.runs, runs_override ?? monte_carlo.runs);
+  const totalJobs = selectedRuns(monte_carlo, runs_override).count;
+  const selectsRuns = typeof monte_carlo.run_ids === 'string';
   return {
     batchId,
     name: submission.name,
@@ -79,6 +81,7 @@ function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSub
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, totalJobs),
+    ...(selectsRuns ? { selectsRuns } : {}),
   };
 }
 

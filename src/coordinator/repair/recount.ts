@@ -1,5 +1,7 @@
 /** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
 import { untouchedRuns } from '../../../machines/batch.ts';
+import type { RunSelection } from '../../domain/run-selection.ts';
+import { selectionOf } from '../resources/study-cache.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobResult, JobStatus } from '../../contract/types.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
@@ -42,6 +44,7 @@ async function recountBatch(
   report: (fault: string) => void,
 ): Promise<void> {
   const batch = record === undefined ? undefined : decodeBatch(record);
+  const selection = batch === undefined ? undefined : selectionIn(batch, submission);
   const counts = new Map<JobStatus, number>();
   let touched = 0;
   let cancelledAhead = 0;
@@ -57,12 +60,13 @@ async function recountBatch(
     if (run.result !== undefined && hasTelemetry(run.result)) reported += 1;
     if (status === undefined) continue;
     counts.set(status, (counts.get(status) ?? 0) + 1);
-    const runId = runIdOf(run.jobId);
     touched += 1;
-    if (runId >= batch.context.next) cancelledAhead += 1;
+    if (selection === undefined) continue;
+    const index = selection.indexFrom(runIdOf(run.jobId));
+    if (index >= batch.context.next) cancelledAhead += 1;
     else {
-      if (runId > next) reportLost(batch, next, runId, report);
-      next = runId + 1;
+      if (index > next) reportLost(batch, selection, next, index, report);
+      next = index + 1;
     }
   }
   if (batch === undefined) {
@@ -73,7 +77,7 @@ async function recountBatch(
     return;
   }
   const { value, context } = batch;
-  reportLost(batch, next, context.next, report);
+  if (selection !== undefined) reportLost(batch, selection, next, context.next, report);
   if (submission === undefined) report(`batch ${batchId} has no submission`);
   if ((open !== undefined) === isTerminal(value)) {
     report(
@@ -92,7 +96,7 @@ async function recountBatch(
   if (reported !== counted) {
     report(`batch ${batchId} counts the telemetry of ${counted} runs, and its results have that of ${reported}`);
   }
-  if (cancelledAhead !== context.cancelledAhead) {
+  if (selection !== undefined && cancelledAhead !== context.cancelledAhead) {
     report(
       `batch ${batchId} counts ${context.cancelledAhead} runs cancelled ahead, and its records have ${cancelledAhead}`,
     );
@@ -101,10 +105,31 @@ async function recountBatch(
 
 const hasTelemetry = (result: string): boolean => (JSON.parse(result) as JobResult).telemetry !== undefined;
 
+/** The runs of the batch; undefined when it selects runs and the submission that names them is missing. */
+function selectionIn({ context }: BatchState, submission: string | undefined): RunSelection | undefined {
+  if (context.selectsRuns === true && submission === undefined) return undefined;
+  return selectionOf(context, submission ?? '');
+}
+
+/** Returns the runs in words: `3 to 7`, or in the notation of selections. */
+function shown(lost: RunSelection): string {
+  const [range, ...others] = lost.ranges;
+  if (range !== undefined && others.length === 0 && range.step === 1) return `${range.first} to ${range.last}`;
+  const text = lost.toString();
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
+}
+
 /** Runs below the cursor have a record, unless they were cancelled with their batch. */
-function reportLost({ context }: BatchState, from: number, to: number, report: (fault: string) => void): void {
+function reportLost(
+  { context }: BatchState,
+  selection: RunSelection,
+  from: number,
+  to: number,
+  report: (fault: string) => void,
+): void {
   if (context.cancelRequested || from >= to) return;
-  const which = to - from === 1 ? `run ${from}` : `runs ${from} to ${to - 1}`;
+  const lost = selection.drop(from).take(to - from);
+  const which = to - from === 1 ? `run ${lost.toString()}` : `runs ${shown(lost)}`;
   report(`batch ${context.batchId}: the job record of ${which} is missing`);
 }
 

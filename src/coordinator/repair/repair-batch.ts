@@ -6,6 +6,7 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
 import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
 import type { BatchStatus, JobRecord, JobResult, JobStatus, TelemetryTally, Uuid } from '../../contract/types.ts';
+import type { RunSelection } from '../../domain/run-selection.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { reportedResult } from '../resources/to-resource.ts';
@@ -20,6 +21,8 @@ const LOST = 'its record was lost by damage to the data directory';
 /** Repairs a batch's runs one by one, in order, and then the batch. */
 export class BatchRepair {
   readonly #batch: BatchState;
+  /** The runs that the batch holds; the cursor and the indices below are places in it. */
+  readonly #selection: RunSelection;
   readonly #now: number;
   readonly #report: (lost: string) => void;
   readonly #counts: Record<JobStatus, number> = {
@@ -36,13 +39,20 @@ export class BatchRepair {
   #telemetry: TelemetryTally | undefined;
   #expected = 0;
   #next: number;
-  /** Run ids of records that are Cancelled, from the cursor on. */
+  /** Indices of records that are Cancelled, from the cursor on. */
   readonly #cancelledAhead: number[] = [];
   /** Jobs that a runner still holds. */
   readonly held = new Set<Uuid>();
 
-  constructor(batch: BatchState, limits: readonly string[], now: number, report: (lost: string) => void) {
+  constructor(
+    batch: BatchState,
+    selection: RunSelection,
+    limits: readonly string[],
+    now: number,
+    report: (lost: string) => void,
+  ) {
     this.#batch = batch;
+    this.#selection = selection;
     this.#limits = limits;
     this.#now = now;
     this.#report = report;
@@ -51,12 +61,16 @@ export class BatchRepair {
 
   /** The records of a run, and of the lost runs before it. */
   run({ jobId, job, result, requeue }: RunRecords, holder: Holder | undefined): Change[] {
-    const runId = runIdOf(jobId);
-    const changes = this.#lostBefore(Math.min(runId, this.#next));
-    this.#expected = Math.max(this.#expected, runId + 1);
-    if (job === undefined) return [...changes, ...this.#lost(runId)];
+    const index = this.#selection.indexOf(runIdOf(jobId));
+    if (index === undefined) {
+      this.#report(`job ${jobId}: its batch does not hold this run; its records are dropped`);
+      return [];
+    }
+    const changes = this.#lostBefore(Math.min(index, this.#next));
+    this.#expected = Math.max(this.#expected, index + 1);
+    if (job === undefined) return [...changes, ...this.#lost(index)];
     const record = this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
-    this.#count(runId, record.value);
+    this.#count(index, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
     if (hasResult(record.value) && result !== undefined) {
       const telemetry = runTelemetry(JSON.parse(result) as JobResult, this.#limits);
@@ -115,15 +129,16 @@ export class BatchRepair {
   #lostBefore(end: number): Change[] {
     const changes: Change[] = [];
     if (this.#batch.context.cancelRequested) return changes;
-    for (let runId = this.#expected; runId < end; runId += 1) changes.push(...this.#lost(runId));
+    for (let index = this.#expected; index < end; index += 1) changes.push(...this.#lost(index));
     this.#expected = Math.max(this.#expected, end);
     return changes;
   }
 
-  #lost(runId: number): Change[] {
+  #lost(index: number): Change[] {
+    const runId = this.#selection.nth(index);
     const jobId = jobIdOf(this.#batch.context.batchId, runId);
     this.#report(`job ${jobId} (run ${runId}): its record is lost; it is Failed now`);
-    this.#count(runId, 'Failed');
+    this.#count(index, 'Failed');
     const record = { value: 'Failed', ...INITIAL_HISTORY, completedAtMs: this.#now, error: LOST };
     return [
       [keys.job(jobId), JSON.stringify(record)],
@@ -131,10 +146,10 @@ export class BatchRepair {
     ];
   }
 
-  #count(runId: number, status: JobStatus): void {
+  #count(index: number, status: JobStatus): void {
     this.#counts[status] += 1;
-    if (status !== 'Cancelled') this.#next = Math.max(this.#next, runId + 1);
-    else if (runId >= this.#next) this.#cancelledAhead.push(runId);
+    if (status !== 'Cancelled') this.#next = Math.max(this.#next, index + 1);
+    else if (index >= this.#next) this.#cancelledAhead.push(index);
   }
 
   /** The last lost runs, and the batch with the counters of its records. */
@@ -146,7 +161,7 @@ export class BatchRepair {
     const repaired: BatchContext = {
       ...context,
       next: context.cancelRequested ? context.totalJobs : this.#next,
-      cancelledAhead: context.cancelRequested ? 0 : this.#cancelledAhead.filter((runId) => runId >= this.#next).length,
+      cancelledAhead: context.cancelRequested ? 0 : this.#cancelledAhead.filter((index) => index >= this.#next).length,
       requeued: counts.Pending,
       claimed: counts.Claimed,
       running: counts.Running,

@@ -15,7 +15,7 @@ import { allOf, idOf, keys, type KeyKind } from '../storage/keys.ts';
 import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
 import type { Store } from '../storage/store.ts';
 import { conditionVariables } from '../../domain/limit-findings.ts';
-import { decodeSubmission } from '../resources/study-cache.ts';
+import { decodeSubmission, selectionOf } from '../resources/study-cache.ts';
 import { unrepairable } from './unrepairable.ts';
 import { cloneFiles } from './clone.ts';
 import { joinRecords, type BatchRecords } from './join-records.ts';
@@ -152,8 +152,10 @@ class Repair {
       );
       return;
     }
+    const state = decodeBatch(batch);
+    const selection = selectionOf(state.context, submission);
     const limits = conditionVariables(decodeSubmission(submission).submission.config.early_termination);
-    const repair = new BatchRepair(decodeBatch(batch), limits, this.#now, (it) => this.#report.findings.push(it));
+    const repair = new BatchRepair(state, selection, limits, this.#now, (it) => this.#report.findings.push(it));
     for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);

@@ -3,7 +3,8 @@
  * demand; least recently used entries are dropped.
  */
 import type { BatchContext } from '../../../machines/batch.ts';
-import { createSampler, type Sampler } from '../../domain/sampling/sampler.ts';
+import { RunSelection, selectedRuns } from '../../domain/run-selection.ts';
+import { studySampler, type Sampler } from '../../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../../domain/seed.ts';
 import type { BatchSubmission, RunMetadata, Seed, Timestamp, Uuid } from '../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
@@ -14,6 +15,8 @@ export interface Study {
   submission: BatchSubmission;
   seed: Seed;
   sampler: Sampler;
+  /** The runs that the batch holds, as many as it has jobs. */
+  selection: RunSelection;
   /** The metadata that all runs share. */
   metadata: RunMetadata;
   createdAt: Timestamp;
@@ -34,6 +37,12 @@ export function decodeSubmission(record: string): { submission: BatchSubmission;
   const seed = seedFromDecimal(digits);
   submission.config.monte_carlo.seed = seed;
   return { submission, seed };
+}
+
+/** Returns the runs that a batch holds, of its record and that of its submission, which only a batch that selects runs needs. */
+export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission: string): RunSelection {
+  if (selectsRuns !== true) return RunSelection.between(0, totalJobs);
+  return selectedRuns(decodeSubmission(submission).submission.config.monte_carlo, totalJobs);
 }
 
 export class StudyCache {
@@ -60,16 +69,26 @@ export class StudyCache {
     return study;
   }
 
+  /** The index of a run among the runs of its batch; undefined when the batch does not hold it. */
+  readonly indexOf = (batch: BatchContext, runId: number): number | undefined => {
+    if (batch.selectsRuns !== true) return runId < batch.totalJobs ? runId : undefined;
+    return this.of(batch).selection.indexOf(runId);
+  };
+
+  /** The run id at an index among the runs of a batch. */
+  readonly runAt = (batch: BatchContext, index: number): number =>
+    batch.selectsRuns === true ? this.of(batch).selection.nth(index) : index;
+
   /** Drops a deleted batch. */
   forget(batchId: Uuid): void {
     this.#studies.delete(batchId);
   }
 
-  #read({ batchId, samplingScheme, createdAtMs }: BatchContext, source: RecordSource): Study {
+  #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
     const record = source.read(keys.submission(batchId));
     if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
     const { submission, seed } = decodeSubmission(record);
-    const { dispersions, monte_carlo, simulation } = submission.config;
+    const { monte_carlo, simulation } = submission.config;
     const createdAt = new Date(createdAtMs).toISOString();
     const metadata: RunMetadata = {
       simulation_name: simulation.name,
@@ -79,7 +98,8 @@ export class StudyCache {
       generated_at: createdAt,
       seed,
     };
-    const sampler = createSampler(dispersions, { ...monte_carlo, seed }, samplingScheme);
-    return { submission, seed, sampler, metadata: Object.freeze(metadata), createdAt };
+    const sampler = studySampler(submission.config, seed, samplingScheme);
+    const selection = selectedRuns(monte_carlo, totalJobs);
+    return { submission, seed, sampler, selection, metadata: Object.freeze(metadata), createdAt };
   }
 }

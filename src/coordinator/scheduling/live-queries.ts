@@ -5,7 +5,8 @@ import type { Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { couldTake, type Scheduler } from './scheduler.ts';
+import type { StudyCache } from '../resources/study-cache.ts';
+import { couldTake, type Scheduler, type SchedulerSources } from './scheduler.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 
@@ -25,7 +26,7 @@ export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: 
  * Returns true when another runner than `notThis` could take a run of this batch now: it has the capacity, and it asks for work.
  * A runner that has paused, or whose process has died, has free slots and asks for none.
  */
-export function isOtherFree(
+function isOtherFree(
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
@@ -38,3 +39,14 @@ export function isOtherFree(
   }
   return false;
 }
+
+/** Returns the sources of a scheduler: the active actors, the pending polls and the studies. */
+export const schedulerSources = (
+  directory: Directory,
+  longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
+  { runAt }: Pick<StudyCache, 'runAt'>,
+): SchedulerSources => ({
+  isTouched: (id) => directory.isTouched(id),
+  runAt,
+  isOtherFree: (batch, notThis) => isOtherFree(directory, longPolls, batch, notThis),
+});

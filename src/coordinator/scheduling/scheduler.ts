@@ -32,11 +32,15 @@ export interface WorkRequest {
 export interface RunAssignment {
   runnerId: string;
   jobId: Uuid;
+  /** The index of an untouched run among those of its batch, where that is not the run id. */
+  index?: number;
 }
 
 export interface SchedulerSources {
   /** Returns true when the job has a record. Called only for batches with runs that were cancelled one by one. */
   isTouched(id: Uuid): boolean;
+  /** Returns the run id at an index among the runs of a batch. */
+  runAt(batch: BatchContext, index: number): number;
   /** Returns true when another runner than `notThis` could take a run of this batch now. */
   isOtherFree(batch: BatchContext, notThis: string): boolean;
 }
@@ -58,6 +62,15 @@ interface OpenBatch {
   assigned: Set<number>;
   isPlanned: boolean;
 }
+
+/** A run to be assigned; `index` for one that was untouched. */
+interface PlannedRun {
+  runId: number;
+  index?: number;
+}
+
+const indexFor = ({ context }: OpenBatch, { index }: PlannedRun): { index?: number } =>
+  context.selectsRuns === true && index !== undefined ? { index } : {};
 
 export class Scheduler {
   readonly #sources: SchedulerSources;
@@ -142,25 +155,25 @@ export class Scheduler {
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
     for (const batch of candidates) {
       if (!fits(batch.context, request.capacity)) continue;
-      const runId = this.#runFor(request, batch, now);
-      if (runId === undefined) continue;
+      const run = this.#runFor(request, batch, now);
+      if (run === undefined) continue;
       batch.plannedActive += 1;
       planned.add(batch);
       this.#rank(batch);
       request.capacity = minus(request.capacity, batch.context);
       request.maxJobs -= 1;
-      return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, runId) };
+      return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, run.runId), ...indexFor(batch, run) };
     }
     return undefined;
   }
 
-  #runFor(request: WorkRequest, batch: OpenBatch, now: number): number | undefined {
+  #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {
     let looked = 0;
     for (const run of batch.requeued.values()) {
       if (batch.assigned.has(run.runId)) continue;
       if (this.#mayTake(request, batch, run, now)) {
         batch.assigned.add(run.runId);
-        return run.runId;
+        return run;
       }
       if ((looked += 1) === REQUEUED_LOOKAHEAD) break;
     }
@@ -175,17 +188,19 @@ export class Scheduler {
     );
   }
 
-  #nextUntouched(batch: OpenBatch): number | undefined {
+  #nextUntouched(batch: OpenBatch): PlannedRun | undefined {
     if (batch.untouched === 0) return undefined;
-    let runId = batch.next;
-    if (batch.context.cancelledAhead > 0) {
-      while (this.#sources.isTouched(jobId(batch.context.batchId, runId))) runId += 1;
+    const { context } = batch;
+    const runAt = (index: number): number => this.#sources.runAt(context, index);
+    let index = batch.next;
+    if (context.cancelledAhead > 0) {
+      while (index < context.totalJobs && this.#sources.isTouched(jobId(context.batchId, runAt(index)))) index += 1;
     }
     // Runs that were cancelled one by one may be all that is left of the released ones.
-    if (runId >= releasedRuns(batch.context)) return undefined;
-    batch.next = runId + 1;
+    if (index >= releasedRuns(context)) return undefined;
+    batch.next = index + 1;
     batch.untouched -= 1;
-    return runId;
+    return { runId: runAt(index), index };
   }
 
   /** Discards the plan. */

@@ -6,6 +6,7 @@ import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
+import { RunSelection } from '../../domain/run-selection.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
@@ -16,6 +17,11 @@ import { unusable } from './read.ts';
 
 type Count = Record<JobStatus, number>;
 
+/** As much of a submission as the check reads; a file may hold anything in its place. */
+interface SubmissionRecord {
+  submission: { config?: { monte_carlo?: { run_ids?: unknown } } };
+}
+
 /** The batch whose records are being read. */
 interface Account {
   state: BatchState;
@@ -24,6 +30,8 @@ interface Account {
   touchedPending: number;
   results: { good: number; bad: number };
   hasSubmission: boolean;
+  /** The runs of a batch that holds a selection of its design, once its submission was read. */
+  selection: RunSelection | undefined;
   lastJob: string;
   lastResult: string;
 }
@@ -48,7 +56,7 @@ export class ConsistencyCheck {
     const value = record.value as unknown;
     const take: Record<RecordName, () => void> = {
       batch: () => this.#batch(id, value as StoredState),
-      submission: () => void (this.#accountOf(id, record.key).hasSubmission = true),
+      submission: () => this.#submission(id, value as SubmissionRecord, record.key),
       job: () => this.#job(id, value as JobRecord, record.key),
       result: () => this.#result(id, value as { success: boolean }, record.key),
       runner: () => this.#runner(id, value as StoredState),
@@ -79,6 +87,7 @@ export class ConsistencyCheck {
       touchedPending: 0,
       results: { good: 0, bad: 0 },
       hasSubmission: false,
+      selection: undefined,
       lastJob: '',
       lastResult: '',
     };
@@ -89,10 +98,28 @@ export class ConsistencyCheck {
     throw unusable(`${key} does not follow its batch`);
   }
 
+  #submission(batchId: string, { submission }: SubmissionRecord, key: string): void {
+    const account = this.#accountOf(batchId, key);
+    account.hasSubmission = true;
+    const { selectsRuns, totalJobs } = account.state.context;
+    if (selectsRuns !== true) return;
+    const runIds = submission.config?.monte_carlo?.run_ids;
+    const selection = typeof runIds === 'string' ? RunSelection.parse(runIds) : 'is missing';
+    if (typeof selection === 'string') throw unusable(`the run_ids of ${key} ${selection}`);
+    if (selection.count < totalJobs) {
+      throw unusable(`the run_ids of ${key} select ${selection.count} runs, and its batch has ${totalJobs}`);
+    }
+    account.selection = selection.take(totalJobs);
+  }
+
   #job(jobId: string, record: JobRecord, key: string): void {
     const account = this.#accountOf(batchIdOf(jobId), key);
     const { context: batch } = account.state;
-    if (runIdOf(jobId) >= batch.totalJobs) throw unusable(`${key} is run ${runIdOf(jobId)} of ${batch.totalJobs}`);
+    const runId = runIdOf(jobId);
+    const isHeld =
+      batch.selectsRuns === true ? account.selection?.indexOf(runId) !== undefined : runId < batch.totalJobs;
+    if (!isHeld && batch.selectsRuns === true) throw unusable(`${key} is run ${runId}, which its batch does not hold`);
+    if (!isHeld) throw unusable(`${key} is run ${runId} of ${batch.totalJobs}`);
     if (jobId <= account.lastJob) throw unusable(`${key} is not in the order of runs`);
     account.lastJob = jobId;
     const state = jobFromRecord(jobId, record, batch);

@@ -70,6 +70,7 @@ function batchEvents(c: BatchContext): Labelled[] {
   const claimed: JobChange = {
     ...about,
     type: 'job.claimed',
+    ...(c.selectsRuns === true ? { index: c.next } : {}),
     // A batch without an untouched run assigns requeued ones.
     requeued: c.next >= c.totalJobs,
     cpuMilli: 0,

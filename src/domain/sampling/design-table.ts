@@ -2,6 +2,7 @@
  * The design of a study (every run's parameters) as text or columns, made chunk by chunk: the memory does not grow with the runs.
  * Who writes it where is not known here.
  */
+import type { RunSelection } from '../run-selection.ts';
 import type { Sampler } from './sampler.ts';
 
 export const DESIGN_FORMATS = ['csv', 'ndjson', 'json'] as const;
@@ -31,17 +32,19 @@ const ENCODINGS: Record<DesignFormat, Encoding> = {
 };
 
 /**
- * The rows of runs [from, to) as text, in chunks. `csv`: RFC 4180 with a header, columns `run_id` and the names sorted. `ndjson`:
+ * The rows of the selected runs as text, in chunks. `csv`: RFC 4180 with a header, columns `run_id` and the names sorted. `ndjson`:
  * one `{"run_id", "parameters"}` a line. `json`: an array of the same. Numbers have all the digits that a double has.
  */
-export function* designText(sampler: Sampler, format: DesignFormat, from: number, to: number): Generator<string> {
+export function* designText(sampler: Sampler, format: DesignFormat, selection: RunSelection): Generator<string> {
   const encoding = ENCODINGS[format];
   const row = encoding.row(sampler.names);
   const values = new Float64Array(sampler.names.length);
   let chunk = encoding.head(sampler.names);
-  for (let run = from; run < to; run++) {
+  let isFirst = true;
+  for (const run of selection.runIds()) {
     sampler.sampleInto(run, values);
-    if (run > from) chunk += encoding.between;
+    if (!isFirst) chunk += encoding.between;
+    isFirst = false;
     chunk += row(run, values);
     if (chunk.length < CHUNK_CHARACTERS) continue;
     yield chunk;
@@ -51,20 +54,20 @@ export function* designText(sampler: Sampler, format: DesignFormat, from: number
   if (chunk !== '') yield chunk;
 }
 
-/** The runs [from, to) as columns, `columns[k]` being that of `sampler.names[k]`. The caller cuts the range to bound the memory. */
+/** The selected runs as columns, `columns[k]` being that of `sampler.names[k]`. The caller cuts the selection to bound the memory. */
 export function designColumns(
   sampler: Sampler,
-  from: number,
-  to: number,
+  selection: RunSelection,
 ): { run_id: Int32Array; columns: Float64Array[] } {
-  const count = Math.max(0, to - from);
+  const { count } = selection;
+  const runIds = Int32Array.from(selection.runIds());
   const columns = sampler.names.map(() => new Float64Array(count));
   const values = new Float64Array(sampler.names.length);
   for (let row = 0; row < count; row++) {
-    sampler.sampleInto(from + row, values);
+    sampler.sampleInto(runIds[row]!, values);
     for (let k = 0; k < values.length; k++) columns[k]![row] = values[k]!;
   }
-  return { run_id: Int32Array.from({ length: count }, (_, row) => from + row), columns };
+  return { run_id: runIds, columns };
 }
 
 /**

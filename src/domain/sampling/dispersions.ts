@@ -1,34 +1,14 @@
 /**
- * Which dispersions can be sampled: every fault of a submission's `config.dispersions`, and what is allowed but will probably
- * mislead. Nothing is sampled for keeping here, nothing thrown.
+ * Which designs can be sampled: every fault of a submission's dispersions and correlations. Nothing is sampled for keeping here,
+ * nothing thrown.
  */
+import type { Distribution } from '../../base/distributions/entry.ts';
+import { DISTRIBUTION_KINDS, distributionEntry } from '../../base/distributions/table.ts';
+import { closestMatch } from '../../base/closest-match.ts';
 import { pointerToken } from '../../base/json-pointer.ts';
-import type { BatchConfig, DistributionType, Fault, SubmissionWarning } from '../../contract/types.ts';
-import { quantileFunction } from './quantiles.ts';
+import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../../contract/types.ts';
+import { MAX_GROUP, connectedGroups, factorOf } from './correlation.ts';
 import { SOBOL_DIMENSIONS } from './sobol.ts';
-
-/**
- * The greatest alpha and beta. The time of a sample grows with their square root, and far above it a beta distribution is
- * narrower than a double can tell.
- */
-export const MAX_BETA_PARAMETER = 1e9;
-
-type Rule = (value: number) => string | undefined;
-const finite: Rule = () => undefined;
-const notNegative: Rule = (value) => (value < 0 ? 'must be >= 0' : undefined);
-const positive: Rule = (value) => (value <= 0 ? 'must be > 0' : undefined);
-const positiveUpToLimit: Rule = (value) =>
-  value > MAX_BETA_PARAMETER ? `must be <= ${MAX_BETA_PARAMETER}` : positive(value);
-
-/** The numeric members of each distribution and the range of each. */
-const RULES: { readonly [Type in DistributionType['type']]: Readonly<Record<string, Rule>> } = {
-  normal: { mean: finite, std_dev: notNegative },
-  uniform: { min: finite, max: finite },
-  exponential: { lambda: positive },
-  gamma: { shape: positive, scale: positive },
-  beta: { alpha: positiveUpToLimit, beta: positiveUpToLimit },
-  fixed: { value: finite },
-};
 
 /** Where every distribution is tried for overflow: the least and greatest uniform there are, and the middle. */
 const PROBES = [2 ** -53, 0.5, 1 - 2 ** -53];
@@ -51,83 +31,96 @@ export function dispersionFaults(config: Pick<BatchConfig, 'dispersions' | 'mont
     if (!name.isWellFormed()) {
       faults.push({ pointer: here, detail: 'the name of a dispersion must be valid Unicode, without lone surrogates' });
     }
-    faults.push(...distributionFaults(dispersion.distribution, `${here}/distribution`));
+    faults.push(...distributionFaults(dispersion.distribution, config.monte_carlo.runs, `${here}/distribution`));
   }
   return faults;
 }
 
-function distributionFaults(distribution: DistributionType, pointer: string): Fault[] {
+function distributionFaults(distribution: { type: string }, runs: number, pointer: string): Fault[] {
   const { type } = distribution;
-  if (!Object.hasOwn(RULES, type)) {
-    const known = Object.keys(RULES).join(', ');
-    return [{ pointer: `${pointer}/type`, detail: `must be one of ${known}, not ${JSON.stringify(type)}` }];
+  const entry = distributionEntry(type);
+  if (entry === undefined) {
+    const detail = `must be one of ${DISTRIBUTION_KINDS.join(', ')}, not ${JSON.stringify(type)}`;
+    return [{ pointer: `${pointer}/type`, detail }];
   }
   const faults: Fault[] = [];
-  const members = new Map<string, unknown>(Object.entries(distribution));
-  for (const [member, rule] of Object.entries(RULES[type])) {
-    const value = members.get(member);
-    const broken = typeof value === 'number' && Number.isFinite(value) ? rule(value) : 'must be a finite number';
-    if (broken === undefined) continue;
-    const found = value === undefined ? 'is missing' : `not ${typeof value === 'number' ? value : typeof value}`;
-    faults.push({ pointer: `${pointer}/${member}`, detail: `${broken}, ${found}` });
+  const given = new Map<string, unknown>(Object.entries(distribution));
+  for (const [name, member] of Object.entries(entry.members)) {
+    const value = given.get(name);
+    if (member.optional && (value === undefined || value === null)) continue;
+    member.check(value, (path, detail) => faults.push({ pointer: `${pointer}/${name}${path}`, detail }));
   }
   if (faults.length > 0) return faults;
-  if (distribution.type === 'uniform' && distribution.min > distribution.max) {
-    const detail = `must be <= max (${distribution.max}), not ${distribution.min}`;
-    return [{ pointer: `${pointer}/min`, detail }];
+  const [name, detail] = entry.relation?.(distribution, runs) ?? [];
+  if (name !== undefined && detail !== undefined) return [{ pointer: `${pointer}/${name}`, detail }];
+  return overflows(entry, distribution) ? [{ pointer, detail: overflowDetail(entry, type, given) }] : [];
+}
+
+function overflows(entry: Distribution, distribution: unknown): boolean {
+  if (entry.argument !== 'uniform' || entry.alwaysFinite === true) return false;
+  const values = entry.values(distribution);
+  return !PROBES.every((u) => Number.isFinite(values(u)));
+}
+
+function overflowDetail(entry: Distribution, type: string, given: ReadonlyMap<string, unknown>): string {
+  const members = Object.keys(entry.members)
+    .filter((name) => typeof given.get(name) === 'number')
+    .map((name) => `${name} ${given.get(name) as number}`);
+  return `as ${type} with ${members.join(' and ')} has extreme samples that overflow a double; use a narrower one`;
+}
+
+/** All faults of `config.correlations`, whose entries have the documented shape. Costs the cube of the greatest group. */
+export function correlationFaults(
+  correlations: readonly Correlation[],
+  dispersions: Readonly<Record<string, DispersionConfig>>,
+): Fault[] {
+  const pointer = '/config/correlations';
+  const faults: Fault[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, { parameters, rank }] of correlations.entries()) {
+    const here = `${pointer}/${index}`;
+    for (const [side, name] of parameters.entries()) {
+      const detail = parameterFault(name, dispersions);
+      if (detail !== undefined) faults.push({ pointer: `${here}/parameters/${side}`, detail });
+    }
+    if (parameters[0] === parameters[1]) {
+      faults.push({ pointer: `${here}/parameters/1`, detail: 'must be another dispersion than the first' });
+    }
+    if (!(rank > -1 && rank < 1)) {
+      faults.push({ pointer: `${here}/rank`, detail: `must be above -1 and below 1, not ${rank}` });
+    }
+    const pair = JSON.stringify([...parameters].sort());
+    const earlier = seen.get(pair);
+    if (earlier === undefined) seen.set(pair, index);
+    else faults.push({ pointer: here, detail: `repeats the pair of item ${earlier}; give each pair once` });
   }
-  // A beta sample cannot overflow and is the one that takes long to try.
-  if (distribution.type === 'beta') return [];
-  const quantile = quantileFunction(distribution);
-  if (PROBES.every((u) => Number.isFinite(quantile(u)))) return [];
-  const given = Object.keys(RULES[type]).map((member) => `${member} ${String(members.get(member))}`);
-  const detail = `as ${type} with ${given.join(' and ')} has extreme samples that overflow a double; use a narrower one`;
-  return [{ pointer, detail }];
+  return faults.length > 0 ? faults : groupFaults(correlations, pointer);
 }
 
-/**
- * What is allowed in a study and will probably mislead. `totalJobs` is the number of runs that will really be made: `runs`, or
- * fewer by `runs_override`.
- */
-export function samplingWarnings(
-  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo'>,
-  totalJobs: number,
-): SubmissionWarning[] {
-  const { runs, sampling_method: method } = config.monte_carlo;
-  const random = Object.values(config.dispersions).filter(({ distribution }) => distribution.type !== 'fixed').length;
-  if (totalJobs === 0 || random === 0) return [];
-  if (method === 'latin_hypercube' && totalJobs < runs) return [subsetWarning(totalJobs, runs)];
-  if (method !== 'quasi_monte_carlo') return [];
-  // Fixed dispersions keep their Sobol' dimension, so they count for the dimensions that are used.
-  return quasiMonteCarloWarnings(totalJobs, runs, Object.keys(config.dispersions).length);
+function parameterFault(name: string, dispersions: Readonly<Record<string, DispersionConfig>>): string | undefined {
+  if (!Object.hasOwn(dispersions, name)) {
+    const near = closestMatch(name, Object.keys(dispersions));
+    return `is not a dispersion of this study${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`;
+  }
+  const type = dispersions[name]!.distribution.type;
+  if (distributionEntry(type)?.argument === 'uniform') return undefined;
+  return `has the distribution ${type}, which uses no random number and cannot be correlated`;
 }
 
-function subsetWarning(totalJobs: number, runs: number): SubmissionWarning {
-  return {
-    code: 'latin-hypercube-subset',
-    pointer: '/runs_override',
-    detail:
-      `${totalJobs === 1 ? 'the one run is' : `the ${totalJobs} runs are`} a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
-      `set config.monte_carlo.runs to ${totalJobs} for a Latin hypercube of that size`,
-  };
-}
-
-function quasiMonteCarloWarnings(totalJobs: number, runs: number, dimensions: number): SubmissionWarning[] {
-  const pointer = totalJobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
-  const warnings: SubmissionWarning[] = [];
-  if (totalJobs < 64) {
-    const detail = `quasi_monte_carlo with ${totalJobs} runs leaves parameters strongly correlated: use at least 64, or latin_hypercube`;
-    warnings.push({ code: 'quasi-monte-carlo-few-runs', pointer, detail });
-  } else if (totalJobs < 16 * dimensions) {
+function groupFaults(correlations: readonly Correlation[], pointer: string): Fault[] {
+  for (const names of connectedGroups(correlations)) {
+    const listed = names.length > 10 ? `${names.slice(0, 10).join(', ')}, ...` : names.join(', ');
+    if (names.length > MAX_GROUP) {
+      const detail = `joins ${names.length} dispersions into one group (${listed}); a group may have at most ${MAX_GROUP}`;
+      return [{ pointer, detail }];
+    }
+    const group = factorOf(names, correlations);
+    if (!('shrinkBy' in group)) continue;
     const detail =
-      `quasi_monte_carlo with ${totalJobs} runs for ${dimensions} dispersions leaves parameters correlated: ` +
-      `use at least ${16 * dimensions} (16 for each dispersion), or latin_hypercube`;
-    warnings.push({ code: 'quasi-monte-carlo-few-runs-for-dispersions', pointer, detail });
+      `contradict each other for ${listed}: no joint distribution has these ranks; ` +
+      `multiply the ranks of this group by ${group.shrinkBy} or less`;
+    // One group at a time: finding the factor is what costs.
+    return [{ pointer, detail }];
   }
-  if (!Number.isInteger(Math.log2(totalJobs))) {
-    const below = 2 ** Math.floor(Math.log2(totalJobs));
-    const detail = `quasi_monte_carlo is balanced only when the runs are a power of two: use ${below} or ${2 * below}, not ${totalJobs}`;
-    warnings.push({ code: 'quasi-monte-carlo-not-a-power-of-two', pointer, detail });
-  }
-  return warnings;
+  return [];
 }

@@ -1,13 +1,14 @@
 /**
  * The sampler of a study: the parameters of run i as a pure function of (dispersions, method, runs, seed, i), one run at a time,
- * nothing stored. Sampling methods and schemes are tables here; the distributions are a table in `quantiles.ts`.
+ * nothing stored. Sampling methods and schemes are tables here; the distributions are a table in `distributions/table.ts`.
  */
 import { seedToDecimal } from '../seed.ts';
-import type { DispersionConfig, SamplingMethod, Seed } from '../../contract/types.ts';
+import { distributionEntry, quantileFunction } from '../../base/distributions/table.ts';
+import type { BatchConfig, Correlation, DispersionConfig, SamplingMethod, Seed } from '../../contract/types.ts';
+import { copula, correlatedGroups } from './correlation.ts';
 import { deriveKey } from './key.ts';
 import { latinHypercubeUniforms } from './latin-hypercube.ts';
 import { monteCarloUniforms } from './monte-carlo.ts';
-import { quantileFunction } from './quantiles.ts';
 import { quasiMonteCarloUniforms } from './quasi-monte-carlo.ts';
 import { directionNumbers } from './sobol.ts';
 
@@ -19,6 +20,9 @@ export interface SamplingPlan {
   runs: number;
   sampling_method: SamplingMethod;
   seed: Seed;
+  /** Which independent randomisation of the design; 0 or absent is the first. */
+  replicate?: number | null;
+  correlations?: readonly Correlation[] | null;
 }
 
 /** Gives any run's parameters. Not for concurrent use from several threads; made in some 10 us a parameter, so keep it for the batch. */
@@ -31,7 +35,7 @@ export interface Sampler {
   sampleInto(run: number, out: Float64Array): void;
   /** The run's values by name. Serializes with JSON.stringify whatever the names are. */
   parameters(run: number): Record<string, number>;
-  /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN for `fixed`. */
+  /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN where no random number is used (`fixed`, `table`). */
   uniforms(run: number): Float64Array;
 }
 
@@ -46,6 +50,16 @@ const METHODS: Record<SamplingMethod, (key: Uint32Array, runs: number, rank: num
 
 /** The schemes this version can reproduce. */
 const SCHEMES: ReadonlyMap<string, typeof METHODS> = new Map([[SAMPLING_SCHEME, METHODS]]);
+
+/** The sampler of a stored or submitted study with the seed that is used; see `createSampler`. */
+export function studySampler(
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>,
+  seed: Seed,
+  scheme: string = SAMPLING_SCHEME,
+): Sampler {
+  const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null };
+  return createSampler(config.dispersions, plan, scheme);
+}
 
 /**
  * The sampler of a valid study (`dispersions.ts` in this folder says what is valid). `scheme` is the one stored with the batch.
@@ -66,58 +80,74 @@ export function createSampler(
   const seedDecimal = seedToDecimal(monteCarlo.seed);
   // By code unit and not by locale: the order must be the same on every machine.
   const names = Object.keys(dispersions).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const uniformsOf: (Uniforms | undefined)[] = [];
-  const quantileOf: ((u: number) => number)[] = [];
+  const columns: Column[] = [];
   for (const [rank, name] of names.entries()) {
     const { distribution } = dispersions[name]!;
-    quantileOf.push(quantileFunction(distribution));
-    const random = distribution.type !== 'fixed';
-    uniformsOf.push(random ? methods[method](deriveKey(scheme, method, seedDecimal, name), runs, rank) : undefined);
+    const { argument } = distributionEntry(distribution.type)!;
+    const key = (): Uint32Array => deriveKey(scheme, method, seedDecimal, name, monteCarlo.replicate ?? 0);
+    columns.push({
+      random: argument === 'uniform',
+      argument: argument === 'uniform' ? methods[method](key(), runs, rank) : argument === 'run' ? runItself : nothing,
+      value: quantileFunction(distribution),
+    });
   }
-  return new TableSampler(names, runs, uniformsOf, quantileOf);
+  const place = new Map(names.map((name, index) => [name, index]));
+  const copulas = correlatedGroups(monteCarlo.correlations ?? []).map((group) =>
+    copula(
+      group.factor,
+      group.names.map((name) => place.get(name)!),
+    ),
+  );
+  return copulas.length === 0
+    ? new IndependentSampler(names, runs, columns)
+    : new CorrelatedSampler(names, runs, columns, copulas);
 }
 
-class TableSampler implements Sampler {
+/** One parameter: its value is a function of an argument, which is a function of the run. */
+interface Column {
+  readonly random: boolean;
+  readonly argument: (run: number) => number;
+  readonly value: (argument: number) => number;
+}
+
+const runItself = (run: number): number => run;
+const nothing = (): number => Number.NaN;
+
+class IndependentSampler implements Sampler {
   readonly names: readonly string[];
   readonly runs: number;
-  readonly #uniformsOf: readonly (Uniforms | undefined)[];
-  readonly #quantileOf: readonly ((u: number) => number)[];
-  readonly #values: Float64Array;
+  protected readonly arguments: readonly ((run: number) => number)[];
+  protected readonly values: readonly ((argument: number) => number)[];
+  readonly #random: readonly boolean[];
+  readonly #latest: Float64Array;
 
-  constructor(
-    names: readonly string[],
-    runs: number,
-    uniformsOf: readonly (Uniforms | undefined)[],
-    quantileOf: readonly ((u: number) => number)[],
-  ) {
+  constructor(names: readonly string[], runs: number, columns: readonly Column[]) {
     this.names = names;
     this.runs = runs;
-    this.#uniformsOf = uniformsOf;
-    this.#quantileOf = quantileOf;
-    this.#values = new Float64Array(names.length);
+    this.arguments = columns.map(({ argument }) => argument);
+    this.values = columns.map(({ value }) => value);
+    this.#random = columns.map(({ random }) => random);
+    this.#latest = new Float64Array(names.length);
   }
 
-  #check(run: number): void {
+  protected check(run: number): void {
     if (!(run >= 0 && run < this.runs && Number.isInteger(run))) {
       throw new RangeError(`run ${run} is not one of the ${this.runs} runs of this study`);
     }
   }
 
   sampleInto(run: number, out: Float64Array): void {
-    this.#check(run);
-    const uniformsOf = this.#uniformsOf;
-    const quantileOf = this.#quantileOf;
-    for (let at = 0; at < quantileOf.length; at++) {
-      const uniforms = uniformsOf[at];
-      out[at] = quantileOf[at]!(uniforms === undefined ? Number.NaN : uniforms(run));
-    }
+    this.check(run);
+    const argumentOf = this.arguments;
+    const valueOf = this.values;
+    for (let at = 0; at < valueOf.length; at++) out[at] = valueOf[at]!(argumentOf[at]!(run));
   }
 
   parameters(run: number): Record<string, number> {
-    this.sampleInto(run, this.#values);
+    this.sampleInto(run, this.#latest);
     const parameters: Record<string, number> = {};
     for (const [at, name] of this.names.entries()) {
-      const value = this.#values[at]!;
+      const value = this.#latest[at]!;
       // A plain assignment to `__proto__` would set nothing.
       if (name !== '__proto__') parameters[name] = value;
       else Object.defineProperty(parameters, name, { value, writable: true, enumerable: true, configurable: true });
@@ -126,7 +156,46 @@ class TableSampler implements Sampler {
   }
 
   uniforms(run: number): Float64Array {
-    this.#check(run);
-    return Float64Array.from(this.#uniformsOf, (uniforms) => (uniforms === undefined ? Number.NaN : uniforms(run)));
+    this.check(run);
+    return this.drawn(run).map((argument, at) => (this.#random[at]! ? argument : Number.NaN));
+  }
+
+  /** The arguments of the run's values. */
+  protected drawn(run: number): Float64Array {
+    return Float64Array.from(this.arguments, (argumentOf) => argumentOf(run));
+  }
+}
+
+/** Joins the uniforms of correlated parameters before the values are computed. */
+class CorrelatedSampler extends IndependentSampler {
+  readonly #copulas: readonly ((uniforms: Float64Array) => void)[];
+
+  constructor(
+    names: readonly string[],
+    runs: number,
+    columns: readonly Column[],
+    copulas: readonly ((uniforms: Float64Array) => void)[],
+  ) {
+    super(names, runs, columns);
+    this.#copulas = copulas;
+  }
+
+  override sampleInto(run: number, out: Float64Array): void {
+    this.check(run);
+    this.#draw(run, out);
+    const valueOf = this.values;
+    for (let at = 0; at < valueOf.length; at++) out[at] = valueOf[at]!(out[at]!);
+  }
+
+  protected override drawn(run: number): Float64Array {
+    const out = new Float64Array(this.names.length);
+    this.#draw(run, out);
+    return out;
+  }
+
+  #draw(run: number, out: Float64Array): void {
+    const argumentOf = this.arguments;
+    for (let at = 0; at < argumentOf.length; at++) out[at] = argumentOf[at]!(run);
+    for (const join of this.#copulas) join(out);
   }
 }

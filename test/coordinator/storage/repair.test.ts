@@ -29,6 +29,7 @@ describe('coordinator/repair', () => {
   let directory = '';
   let completed = '';
   let running = '';
+  let selected = '';
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'simbatch-repair-'));
@@ -57,6 +58,16 @@ describe('coordinator/repair', () => {
       }
     }
     await coordinator.cancelJob(jobId(running, 25));
+    // A batch that holds runs 10, 20, 30 and 40 of its design: one Completed, one Running, one untouched, one cancelled.
+    const config = { monte_carlo: { run_ids: '10-40:10' } };
+    selected = (await coordinator.submit(study({ runs: 100, name: 'selected', config }), {})).batch_id;
+    await coordinator.register({ id: 'r3', instance: 'i3', capabilities, heartbeat_interval_secs: 5 });
+    const { assignments: some } = await coordinator.claim('r3', { instance: 'i3', max_jobs: 2 });
+    expect(some.map(({ job }) => job.id)).to.deep.equal([jobId(selected, 10), jobId(selected, 20)]);
+    for (const { job } of some) await coordinator.start(job.id, { runner_id: 'r3', attempt: 1 });
+    const result = { execution_time_secs: 1, output_files: [], metadata: {} };
+    await coordinator.complete(jobId(selected, 10), { runner_id: 'r3', attempt: 1, result });
+    await coordinator.cancelJob(jobId(selected, 40));
     await coordinator.close();
     // Once more, so that there are tables.
     await (await openStore(original)).close();
@@ -124,6 +135,7 @@ describe('coordinator/repair', () => {
     expect(findings).to.deep.equal([]);
     expect(statuses[completed]?.filter((it) => it === 'Completed')).to.have.length(19);
     expect(statuses[running]?.filter((it) => it === 'Cancelled')).to.have.length(1);
+    expect(statuses[selected]).to.deep.equal(['Completed', 'Running', 'Completed', 'Cancelled']);
   });
 
   it('refuses both while a coordinator serves the directory', async () => {
@@ -147,6 +159,30 @@ describe('coordinator/repair', () => {
       () => [[`!job!${jobId(completed, 5)}`, null]],
       /the job record of run 5 is missing/,
       /\(run 5\): its record is lost; it is Failed now/,
+    ],
+    [
+      'a missing job record of a batch that selects runs',
+      () => [[`!job!${jobId(selected, 10)}`, null]],
+      /job .* has no record, and a result/,
+      /\(run 10\): its record is lost; it is Failed now/,
+    ],
+    [
+      'missing records of a run of a batch that selects runs',
+      () => [
+        [`!job!${jobId(selected, 10)}`, null],
+        [`!result!${jobId(selected, 10)}`, null],
+      ],
+      /the job record of run 10 is missing/,
+      /\(run 10\): its record is lost; it is Failed now/,
+    ],
+    [
+      'a wrong cursor of a batch that selects runs',
+      (get) => {
+        const key = `!batch!${selected}`;
+        return [[key, seal(key, get(key).replace('"next":2', '"next":1'))]];
+      },
+      /counts 1 runs cancelled ahead, and its records have 2/,
+      /its counters follow the records that are left: next 1 -> 2/,
     ],
     [
       'a missing result',

@@ -1,11 +1,18 @@
 /** Designs as text and columns. */
 import { expect } from 'chai';
-import { DESIGN_FORMATS, designColumns, designText } from '../../../src/domain/sampling/design-table.ts';
-import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { RunSelection } from '../../../src/domain/run-selection.ts';
+import {
+  DESIGN_FORMATS,
+  designColumns,
+  designText,
+  type DesignFormat,
+} from '../../../src/domain/sampling/design-table.ts';
+import { createSampler, type Sampler } from '../../../src/domain/sampling/sampler.ts';
 import { dispersionsOf, names, unitSampler } from './support.ts';
 
-const text = (...[sampler, format, from, to]: Parameters<typeof designText>) =>
-  [...designText(sampler, format, from, to)].join('');
+const between = (from: number, to: number) => RunSelection.between(from, to);
+const text = (sampler: Sampler, format: DesignFormat, from: number, to: number) =>
+  [...designText(sampler, format, between(from, to))].join('');
 
 describe('design table', () => {
   const small = createSampler(
@@ -40,15 +47,25 @@ describe('design table', () => {
     );
   });
 
+  it('writes the selected runs under their run ids', () => {
+    const selection = RunSelection.of([0, 2]);
+    expect([...designText(small, 'csv', selection)].join('').split('\r\n').slice(1, -1)).to.deep.equal([
+      '0,0,1e-300,7,-2.5',
+      '2,0,1e-300,7,-2.5',
+    ]);
+    expect([...designColumns(small, selection).run_id]).to.deep.equal([0, 2]);
+    expect(JSON.parse([...designText(small, 'json', selection)].join(''))).to.have.length(2);
+  });
+
   it('reads back every digit, and comes in chunks of bounded size', () => {
     const sampler = unitSampler(names(6), 'latin_hypercube', 5000);
     for (const format of DESIGN_FORMATS) {
-      const chunks = [...designText(sampler, format, 0, 5000)];
+      const chunks = [...designText(sampler, format, between(0, 5000))];
       expect(chunks.length).to.be.above(5);
       expect(Math.max(...chunks.map((chunk) => chunk.length))).to.be.below(70_000);
     }
     const rows = text(sampler, 'csv', 0, 5000).split('\r\n').slice(1, -1);
-    const { run_id: runIds, columns } = designColumns(sampler, 4000, 4100);
+    const { run_id: runIds, columns } = designColumns(sampler, between(4000, 4100));
     for (const [row, runId] of runIds.entries()) {
       const expected = [runId, ...sampler.uniforms(runId)];
       expect(rows[runId]!.split(',').map(Number)).to.deep.equal(expected);

@@ -1,6 +1,7 @@
 /** Which dispersions are refused or warned of, as tables. */
 import { expect } from 'chai';
-import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling/dispersions.ts';
+import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
+import { samplingWarnings } from '../../../src/domain/sampling/warnings.ts';
 import type { DistributionType, SamplingMethod } from '../../../src/contract/types.ts';
 import { UNIT, dispersionsOf, names } from './support.ts';
 
@@ -35,6 +36,57 @@ describe('dispersions', () => {
       'x/distribution/type: must be one of normal, uniform, exponential, gamma, beta, fixed',
     ],
     [{ type: 'toString' }, 'x/distribution/type: must be one of'],
+    [{ type: 'lognormal', mu: 0, sigma: -1 }, 'x/distribution/sigma: must be >= 0, not -1'],
+    [{ type: 'lognormal', mu: 700, sigma: 2 }, 'x/distribution: as lognormal with mu 700 and sigma 2 has extreme'],
+    [{ type: 'loguniform', min: 0, max: 1 }, 'x/distribution/min: must be > 0, not 0'],
+    [{ type: 'loguniform', min: 2, max: 1 }, 'x/distribution/min: must be <= max (1), not 2'],
+    [{ type: 'weibull', shape: 0, scale: 1 }, 'x/distribution/shape: must be > 0, not 0'],
+    [{ type: 'weibull', shape: 0.001, scale: 1 }, 'x/distribution: as weibull with '],
+    [{ type: 'triangular', min: 0, mode: 3, max: 2 }, 'x/distribution/mode: must be from min (0) to max (2), not 3'],
+    [{ type: 'triangular', min: 5, mode: 3, max: 2 }, 'x/distribution/min: must be <= max (2), not 5'],
+    [{ type: 'triangular', min: -1.5e308, mode: 0, max: 1.5e308 }, 'x/distribution: as triangular with '],
+    [{ type: 'discrete', values: [] }, 'x/distribution/values: must have 1 to 10000 items, not 0'],
+    [{ type: 'discrete', values: [{ value: 1, weight: 0 }] }, 'x/distribution/values/0/weight: must be > 0, not 0'],
+    [
+      { type: 'discrete', values: [{ weight: 1 }] },
+      'x/distribution/values/0/value: must be a finite number, is missing',
+    ],
+    [
+      {
+        type: 'discrete',
+        values: [
+          { value: 1, weight: 1e308 },
+          { value: 2, weight: 1e308 },
+        ],
+      },
+      'x/distribution/values: has weights whose sum overflows',
+    ],
+    [{ type: 'empirical', data: [1] }, 'x/distribution/data: must have 2 to 100000 items, not 1'],
+    [{ type: 'empirical', data: [1, 2, '3'] }, 'x/distribution/data/2: must be a finite number, not string'],
+    [{ type: 'empirical', data: 'cases.csv' }, 'x/distribution/data: must be a list, not string'],
+    [{ type: 'table', values: [] }, 'x/distribution/values: has 0 numbers for 1 runs; give one for each run'],
+    [{ type: 'table', values: [Infinity] }, 'x/distribution/values/0: must be a finite number, not Infinity'],
+    [{ type: 'normal', mean: 0, std_dev: 1, lower: 2, upper: 2 }, 'x/distribution/lower: must be < upper (2), not 2'],
+    [{ type: 'normal', mean: 0, std_dev: 1, lower: '2' }, 'x/distribution/lower: must be a finite number, not string'],
+    [
+      { type: 'normal', mean: 0, std_dev: 1, lower: 38 },
+      'x/distribution/lower: leaves an interval of probability below',
+    ],
+    [
+      { type: 'normal', mean: 0, std_dev: 1, upper: -38 },
+      'x/distribution/upper: leaves an interval of probability below',
+    ],
+    [
+      { type: 'normal', mean: 5, std_dev: 0, lower: 6 },
+      'x/distribution/lower: leaves an interval of probability below',
+    ],
+    [
+      { type: 'lognormal', mu: 0, sigma: 1, upper: 0 },
+      'x/distribution/upper: must be > 0, where the distribution begins',
+    ],
+    [{ type: 'weibull', shape: 2, scale: 1, upper: -1 }, 'x/distribution/upper: must be > 0, where'],
+    [{ type: 'gamma', shape: 2, scale: 1, lower: 3, upper: 1 }, 'x/distribution/lower: must be < upper (1), not 3'],
+    [{ type: 'exponential', lambda: 1, lower: 700 }, 'x/distribution/lower: leaves an interval of probability below'],
   ];
   for (const [distribution, expected] of refused) {
     it(`refuses ${JSON.stringify(distribution)}`, () => {
@@ -53,6 +105,17 @@ describe('dispersions', () => {
     { type: 'beta', alpha: 1e-300, beta: 1e-300 },
     { type: 'beta', alpha: 1e9, beta: 1e-9 },
     { type: 'fixed', value: -0 },
+    { type: 'lognormal', mu: 0, sigma: 0 },
+    { type: 'lognormal', mu: 0, sigma: 1, lower: -3, upper: 1 },
+    { type: 'loguniform', min: 1e-300, max: 1e300 },
+    { type: 'triangular', min: 1, mode: 1, max: 1 },
+    { type: 'discrete', values: [{ value: -1, weight: 1e-300 }] },
+    { type: 'empirical', data: [2, 1] },
+    { type: 'table', values: [1, 2, 3] },
+    { type: 'normal', mean: 0, std_dev: 1, lower: 37, upper: null },
+    { type: 'normal', mean: 5, std_dev: 0, lower: 5 },
+    { type: 'normal', mean: 0, std_dev: 1e308, lower: -1e308, upper: 1e308 },
+    { type: 'exponential', lambda: 1, lower: 690 },
   ];
   for (const distribution of accepted) {
     it(`accepts ${JSON.stringify(distribution)}`, () => expect(faultsOf(distribution)).to.deep.equal([]));
@@ -107,4 +170,45 @@ describe('dispersions', () => {
       for (const warning of warnings) expect(warning.pointer).to.equal(pointer);
     });
   }
+
+  const selected: [SamplingMethod, runIds: string, jobs: number, codes: string[]][] = [
+    ['monte_carlo', '5-9', 5, []],
+    ['latin_hypercube', '5-9', 5, ['latin-hypercube-subset']],
+    ['latin_hypercube', '0-127', 128, []],
+    ['quasi_monte_carlo', '0-127', 128, []],
+    ['quasi_monte_carlo', '64-127', 64, []],
+    ['quasi_monte_carlo', '64-127', 32, []],
+    ['quasi_monte_carlo', '32-95', 64, ['quasi-monte-carlo-subset']],
+    ['quasi_monte_carlo', '0-126:2', 64, ['quasi-monte-carlo-subset']],
+    ['quasi_monte_carlo', '3,17', 2, ['quasi-monte-carlo-subset']],
+  ];
+  for (const [method, runIds, jobs, codes] of selected) {
+    it(`warns of ${method}, runs ${runIds} of 128, ${jobs} made: ${codes.join(', ') || 'nothing'}`, () => {
+      const study = config([['x', UNIT]], method, 128);
+      const warnings = samplingWarnings({ ...study, monte_carlo: { ...study.monte_carlo, run_ids: runIds } }, jobs);
+      expect(warnings.map(({ code }) => code)).to.deep.equal(codes);
+      for (const { pointer } of warnings) expect(pointer).to.equal('/config/monte_carlo/run_ids');
+    });
+  }
+
+  it('warns that a Latin hypercube keeps its strata for one parameter of each correlated group', () => {
+    const study = config(
+      names(4).map((name) => [name, UNIT] as const),
+      'latin_hypercube',
+      10,
+    );
+    const correlations = [
+      { parameters: ['p1', 'p0'] as [string, string], rank: 0.5 },
+      { parameters: ['p3', 'p2'] as [string, string], rank: 0.5 },
+    ];
+    const [warning, ...others] = samplingWarnings({ ...study, correlations }, 10);
+    expect(others).to.deep.equal([]);
+    expect(warning).to.include({ code: 'latin-hypercube-correlated', pointer: '/config/correlations' });
+    expect(warning!.detail).to.include('(p0, p2)');
+  });
+
+  it('does not warn of a design without random numbers', () => {
+    const study = config([['t', { type: 'table', values: [1, 2] }]], 'latin_hypercube', 2);
+    expect(samplingWarnings(study, 1)).to.deep.equal([]);
+  });
 });

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { dispersionFaults, samplingWarnings } from '../../../src/domain/sampling/dispersions.ts';
+import type { Distribution } from '../../../src/base/distributions/entry.ts';
+import { DISTRIBUTIONS } from '../../../src/base/distributions/table.ts';
+import { samplingWarnings } from '../../../src/domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../../src/domain/sampling/sampler.ts';
 import { SAMPLING_METHODS } from '../../../src/contract/enums.ts';
-import type { DistributionType } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { UNIT, dispersionsOf, names } from './support.ts';
 
@@ -13,21 +14,19 @@ describe('docs/sampling.md', () => {
   const page = readFileSync(join(packageRoot, 'docs/sampling.md'), 'utf8');
   const rowOf = (name: string) => page.split('\n').find((row) => row.startsWith(`| \`${name}\` |`)) ?? '';
 
-  it('has a row for each method and each distribution, with its members', () => {
+  it('has a row for each method', () => {
     for (const method of SAMPLING_METHODS) expect(rowOf(method), method).to.not.equal('');
-    const monteCarlo = { runs: 1, sampling_method: 'monte_carlo' } as const;
-    // The fault of an unknown type lists the known ones; the faults of a bare type, its members.
-    const faults = (distribution: object) =>
-      dispersionFaults({
-        monte_carlo: monteCarlo,
-        dispersions: dispersionsOf([['x', distribution as DistributionType]]),
-      });
-    const types = /one of (.*), not/.exec(faults({ type: '?' })[0]!.detail)![1]!.split(', ');
-    expect(types).to.have.length(6);
-    for (const type of types) {
-      const members = faults({ type }).map(({ pointer }) => pointer.split('/').at(-1)!);
-      expect(members.length, type).to.be.above(0);
-      for (const member of members) expect(rowOf(type), type).to.include(`\`${member}\``);
+  });
+
+  it('has a row for each distribution, with its members, support and note from the table of distributions', () => {
+    expect(Object.keys(DISTRIBUTIONS)).to.have.length(13);
+    for (const [type, { members, support, note }] of Object.entries<Distribution>(DISTRIBUTIONS)) {
+      const [, , memberCell, ...others] = rowOf(type).split('|');
+      for (const name of Object.keys(members)) expect(memberCell, type).to.include(`\`${name}\``);
+      expect(
+        others.slice(0, 2).map((cell) => cell.trim()),
+        `the row of ${type}`,
+      ).to.deep.equal([support, note]);
     }
   });
 
@@ -48,8 +47,23 @@ describe('docs/sampling.md', () => {
         { monte_carlo: { runs: 10, sampling_method: 'latin_hypercube' }, dispersions: dispersionsOf([['x', UNIT]]) },
         5,
       ),
+      ...samplingWarnings(
+        {
+          monte_carlo: { runs: 64, sampling_method: 'quasi_monte_carlo', run_ids: '3,17' },
+          dispersions: dispersionsOf([['x', UNIT]]),
+        },
+        2,
+      ),
+      ...samplingWarnings(
+        {
+          monte_carlo: { runs: 10, sampling_method: 'latin_hypercube' },
+          dispersions: dispersionsOf(names(2).map((name) => [name, UNIT] as const)),
+          correlations: [{ parameters: ['p0', 'p1'], rank: 0.5 }],
+        },
+        10,
+      ),
     ];
-    expect(new Set(warnings.map(({ code }) => code)).size).to.equal(4);
+    expect(new Set(warnings.map(({ code }) => code)).size).to.equal(6);
     for (const { code } of warnings) expect(rowOf(code), code).to.not.equal('');
     expect(page).to.include(SAMPLING_SCHEME);
   });

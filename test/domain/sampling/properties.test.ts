@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import { quantileFunction } from '../../../src/domain/sampling/quantiles.ts';
+import { quantileFunction } from '../../../src/base/distributions/table.ts';
 import { MAX_SEED, seedFromBigint } from '../../../src/domain/seed.ts';
 import { SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
@@ -163,6 +163,32 @@ describe('sampling properties', () => {
         if (k > 0) expect(x, label).to.be.at.least(values[k - 1]! - Math.abs(values[k - 1]!) * 1e-12);
       }
     }
+  });
+
+  it('continues a design: under monte_carlo and quasi_monte_carlo the first runs do not depend on how many there are', () => {
+    const dispersions = dispersionsOf([
+      ['a', { type: 'normal', mean: 0, std_dev: 1, lower: -1 }],
+      ['b', { type: 'weibull', shape: 2, scale: 3 }],
+      ['c', { type: 'empirical', data: [3, 1, 2] }],
+    ]);
+    const correlations = [{ parameters: ['a', 'b'] as [string, string], rank: -0.4 }];
+    fc.assert(
+      fc.property(
+        seeds,
+        fc.constantFrom('monte_carlo' as const, 'quasi_monte_carlo' as const),
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 1, max: 2 ** 31 - 1001 }),
+        fc.nat({ max: 5 }),
+        (seed, method, runs, more, replicate) => {
+          const plan = { sampling_method: method, seed, replicate, correlations };
+          const short = createSampler(dispersions, { ...plan, runs });
+          const long = createSampler(dispersions, { ...plan, runs: runs + more });
+          for (const run of [0, runs >> 1, runs - 1]) {
+            expect(long.parameters(run)).to.deep.equal(short.parameters(run));
+          }
+        },
+      ),
+    );
   });
 
   it('writes every name, `__proto__` too, into serializable parameters', () => {

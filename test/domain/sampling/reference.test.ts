@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { deriveKey } from '../../../src/domain/sampling/key.ts';
 import { philox } from '../../../src/domain/sampling/philox.ts';
-import { quantileFunction } from '../../../src/domain/sampling/quantiles.ts';
+import { quantileFunction } from '../../../src/base/distributions/table.ts';
 import { quasiMonteCarloUniforms } from '../../../src/domain/sampling/quasi-monte-carlo.ts';
 import { SAMPLING_SCHEME } from '../../../src/domain/sampling/sampler.ts';
 import { SOBOL_DIMENSIONS, directionNumbers, sobolPoint } from '../../../src/domain/sampling/sobol.ts';

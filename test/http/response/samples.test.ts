@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import { EventLoopShare } from '../../../src/base/event-loop-share.ts';
+import { RunSelection } from '../../../src/domain/run-selection.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
 import { designText } from '../../../src/domain/sampling/design-table.ts';
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
@@ -20,7 +21,7 @@ interface Row {
 describe('http: the samples of a batch', () => {
   let server: TestServer;
   const samples: CoordinatorApi['samples'] = async (_id, format, { from = 0, to = RUNS } = {}) =>
-    share.paced(designText(sampler, format, from, Math.min(to, RUNS)));
+    share.paced(designText(sampler, format, RunSelection.between(from, Math.min(to, RUNS))));
   before(async () => {
     server = await listen({ coordinator: fakeCoordinator({ samples }) });
   });

@@ -30,7 +30,7 @@ function csv(table: RunTable, { names, values }: Columns): Blob {
   for (let run = 0; run < table.size; run += 1) {
     const figures = values.map((it) => (Number.isNaN(it[run]!) ? '' : String(it[run])));
     parts.push(
-      [run, JOB_STATUSES[table.status[run]!], ...figures, quoted(table.errors.get(run) ?? '')].join(',') + '\r\n',
+      [table.runAt(run), JOB_STATUSES[table.status[run]!], ...figures, quoted(table.errors.get(run) ?? '')].join(',') + '\r\n',
     );
   }
   return new Blob(parts, { type: 'text/csv' });
@@ -44,7 +44,7 @@ function json(table: RunTable, { values }: Columns): Blob {
     Object.fromEntries(names.map((name, at) => [name, numberOrNull(values[from + at]![run]!)]));
   for (let run = 0; run < table.size; run += 1) {
     const record = {
-      run_id: run,
+      run_id: table.runAt(run),
       status: JOB_STATUSES[table.status[run]!],
       parameters: row(parameters, run, 0),
       outputs: row(outputs, run, parameters.length),
@@ -60,7 +60,7 @@ async function parquet(table: RunTable, { names, values }: Columns): Promise<Blo
   const runs = Array.from({ length: table.size }, (_, run) => run);
   const buffer = parquetWriteBuffer({
     columnData: [
-      { name: 'run_id', data: Int32Array.from(runs), type: 'INT32' },
+      { name: 'run_id', data: Int32Array.from(runs, (row) => table.runAt(row)), type: 'INT32' },
       { name: 'status', data: runs.map((run) => JOB_STATUSES[table.status[run]!]), type: 'STRING' },
       ...names.map((name, at) => ({
         name,

@@ -2,7 +2,7 @@
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { JobStatus } from '../../../src/contract/types.ts';
 
-/** Runs `from`, `from + 1`, ... NaN means unknown. Times in ms since the epoch. */
+/** Run `from` and those that follow it in its batch. NaN means unknown. Times in ms since the epoch. */
 export interface RunChunk {
   from: number;
   status: Uint8Array;

@@ -1,9 +1,10 @@
 /**
- * All runs of one study as columns: filled by the loader, updated by the live feed. The loader does not overwrite a run that
- * the feed has updated.
+ * All runs of one study as columns, a row for each run in the order of run ids: filled by the loader, updated by the live feed.
+ * The loader does not overwrite a run that the feed has updated.
  */
 import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
+import type { RunSelection } from '../../../src/domain/run-selection.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
@@ -14,6 +15,7 @@ const NOTIFY_MS = 400;
 export class RunTable {
   readonly batchId: string;
   readonly size: number;
+  readonly #selection: RunSelection;
   readonly status: Uint8Array;
   readonly retries: Uint8Array;
   readonly started: Float64Array;
@@ -37,14 +39,22 @@ export class RunTable {
   #worker: Worker | undefined;
   #timer: number | undefined;
 
-  constructor(batchId: string, size: number) {
+  /** `selection`: the runs that the batch holds. */
+  constructor(batchId: string, selection: RunSelection) {
+    const size = selection.count;
     this.batchId = batchId;
+    this.#selection = selection;
     this.size = size;
     this.status = new Uint8Array(size);
     this.retries = new Uint8Array(size);
     this.started = new Float64Array(size).fill(Number.NaN);
     this.ended = new Float64Array(size).fill(Number.NaN);
     this.#live = new Uint8Array(size);
+  }
+
+  /** The run id of a row. */
+  runAt(row: number): number {
+    return this.#selection.nth(row);
   }
 
   /** Reads all runs, in the background. */
@@ -84,7 +94,8 @@ export class RunTable {
   }
 
   #takeRuns(chunk: RunChunk): void {
-    const { from } = chunk;
+    // Pages list the runs of the batch without gaps.
+    const from = this.#selection.indexFrom(chunk.from);
     if (chunk.parameters.length > 0) this.#takeParameters(from, chunk.parameters);
     for (let at = 0; at < chunk.status.length; at += 1) {
       const run = from + at;
@@ -108,9 +119,10 @@ export class RunTable {
 
   #takeOutputs({ runs, columns }: OutputChunk): void {
     this.valuesVersion += 1;
+    const rows = runs.map((run) => this.#selection.indexFrom(run));
     for (const [name, values] of Object.entries(columns)) {
       const column = this.#output(name);
-      for (let at = 0; at < runs.length; at += 1) if (!Number.isNaN(values[at]!)) column[runs[at]!] = values[at]!;
+      for (let at = 0; at < rows.length; at += 1) if (!Number.isNaN(values[at]!)) column[rows[at]!] = values[at]!;
     }
   }
 
@@ -126,7 +138,7 @@ export class RunTable {
   /** Applies changed runs from the feed. */
   apply(rows: readonly RunRow[]): void {
     for (const row of rows) {
-      const { run } = row;
+      const run = this.#selection.indexFrom(row.run);
       this.#live[run] = 1;
       this.status[run] = STATUS_CODE[row.status];
       this.retries[run] = Math.min(row.retries, 255);

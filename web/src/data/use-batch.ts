@@ -1,6 +1,7 @@
 /** State of the page of one study: its live progress, and the table of its runs. */
 import { useEffect, useState } from 'react';
-import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
+import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable } from './run-table.ts';
@@ -16,14 +17,16 @@ export function useBatch(batchId: string): BatchView {
   const initial = useRequest<BatchStatusResponse>(`/batches/${encodeURIComponent(batchId)}`);
   const [progress, setProgress] = useState<BatchStatusResponse>();
   const [table, setTable] = useState<RunTable>();
+  const submission = useRequest<BatchSubmission>(`/batches/${encodeURIComponent(batchId)}/submission`);
   const size = initial.data?.batch.total_jobs;
+  const monteCarlo = submission.data?.config.monte_carlo;
   useEffect(() => {
-    if (size === undefined) return undefined;
-    const made = new RunTable(batchId, size);
+    if (size === undefined || monteCarlo === undefined) return undefined;
+    const made = new RunTable(batchId, selectedRuns(monteCarlo, size));
     setTable(made);
     made.load();
     return () => made.close();
-  }, [batchId, size]);
+  }, [batchId, size, monteCarlo]);
   const [gone, setGone] = useState<string>();
   useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message) => {
     if (message.type === 'error') setGone(message.detail);
@@ -36,7 +39,7 @@ export function useBatch(batchId: string): BatchView {
       if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();
     }
   });
-  return { progress: progress ?? initial.data, table, error: gone ?? initial.error?.message };
+  return { progress: progress ?? initial.data, table, error: gone ?? initial.error?.message ?? submission.error?.message };
 }
 
 /** Renders again when the table changes; returns its version. */

@@ -242,7 +242,7 @@ function Cell({ column, run, table }: { column: Column; run: number; table: RunT
     case 'run':
       return (
         <div role="cell">
-          <a href={hrefOf(['jobs', jobId(table.batchId, run)])}>#{run}</a>
+          <a href={hrefOf(['jobs', jobId(table.batchId, table.runAt(run))])}>#{table.runAt(run)}</a>
         </div>
       );
     case 'status':

@@ -9,7 +9,7 @@ export function BatchStudy({ batchId }: { batchId: string }) {
   const { data, error } = useRequest<BatchSubmission>(`/batches/${batchId}/submission`);
   if (error !== undefined) return <Failure what="The submission could not be read." detail={error.message} />;
   if (data === undefined) return <Waiting what="Reading the submission" />;
-  const { simulation, monte_carlo: plan, compute, dispersions, early_termination: early } = data.config;
+  const { simulation, monte_carlo: plan, compute, dispersions, early_termination: early, correlations } = data.config;
   return (
     <div className="columns">
       <div className="column">
@@ -26,6 +26,20 @@ export function BatchStudy({ batchId }: { batchId: string }) {
                 data.runs_override !== null &&
                 `, of which the first ${count(data.runs_override)}`}
             </dd>
+            {isText(plan.run_ids) && (
+              <>
+                <dt>Selected runs</dt>
+                <dd className="mono clip" title={plan.run_ids.slice(0, 2_000)}>
+                  {plan.run_ids}
+                </dd>
+              </>
+            )}
+            {typeof plan.replicate === 'number' && plan.replicate > 0 && (
+              <>
+                <dt>Replicate</dt>
+                <dd>{count(plan.replicate)}</dd>
+              </>
+            )}
             <dt>Sampling</dt>
             <dd>{plan.sampling_method.replaceAll('_', ' ')}</dd>
             <dt>Seed</dt>
@@ -38,6 +52,12 @@ export function BatchStudy({ batchId }: { batchId: string }) {
             <dd>
               {compute.container.cpu_request} CPU, {compute.container.memory_request} memory
             </dd>
+            {correlations !== undefined && correlations !== null && correlations.length > 0 && (
+              <>
+                <dt>Correlations</dt>
+                <dd>{correlations.map((it) => `${it.parameters.join(' with ')} ${figure(it.rank)}`).join(', ')}</dd>
+              </>
+            )}
             <dt>Stops early</dt>
             <dd>
               {early.enabled && early.conditions.length > 0
@@ -84,9 +104,15 @@ export function BatchStudy({ batchId }: { batchId: string }) {
 
 function describe(distribution: DistributionType): string {
   const { type, ...members } = distribution;
-  const parts = Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${figure(value)}`);
+  const parts = Object.entries(members).flatMap(([name, value]: [string, unknown]) => {
+    if (value === null || value === undefined) return [];
+    const shown = Array.isArray(value) ? `(${count(value.length)})` : figure(value as number);
+    return [`${name.replaceAll('_', ' ')} ${shown}`];
+  });
   return `${type}, ${parts.join(', ')}`;
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Returns the submission as a study file; the YAML writer is loaded on demand. */
 function AsYaml({ value }: { value: BatchSubmission }) {

@@ -1,7 +1,8 @@
 /** The page of one run: attempts, parameters as percentiles, result, replay command. */
 import { useMemo, useState } from 'react';
-import { batchIdOf, isJobId } from '../../../src/domain/ids.ts';
-import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { batchIdOf, isJobId, jobId } from '../../../src/domain/ids.ts';
+import { selectedRuns } from '../../../src/domain/run-selection.ts';
+import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
   Attempt,
   BatchStatusResponse,
@@ -23,9 +24,9 @@ import { hrefOf } from '../router.ts';
 
 const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
 
-export function RunPage({ jobId }: { jobId: string }) {
-  const { data, error } = useTopic(`job/${jobId}`, latest);
-  const batchId = isJobId(jobId) ? batchIdOf(jobId) : undefined;
+export function RunPage({ jobId: id }: { jobId: string }) {
+  const { data, error } = useTopic(`job/${id}`, latest);
+  const batchId = isJobId(id) ? batchIdOf(id) : undefined;
   const batch = useRequest<BatchStatusResponse>(batchId === undefined ? undefined : `/batches/${batchId}`);
   const submission = useRequest<BatchSubmission>(batchId === undefined ? undefined : `/batches/${batchId}/submission`);
   if (error !== undefined) return <Failure what="The run could not be read." detail={error} />;
@@ -33,7 +34,11 @@ export function RunPage({ jobId }: { jobId: string }) {
   const { job, history, result } = data;
   return (
     <>
-      <RunHead job={job} batchName={batch.data?.batch.name} totalJobs={batch.data?.batch.total_jobs} />
+      <RunHead
+        job={job}
+        batchName={batch.data?.batch.name}
+        neighbours={neighboursOf(job, batch.data, submission.data)}
+      />
       {job.error_message !== undefined && (
         <div className="notice">
           <strong>{job.status === 'Cancelled' ? 'Cancelled' : 'Why it failed'}</strong>
@@ -67,14 +72,33 @@ export function RunPage({ jobId }: { jobId: string }) {
   );
 }
 
+interface Neighbours {
+  before: number | undefined;
+  after: number | undefined;
+}
+
+/** The runs of the batch before and after this one. */
+function neighboursOf(
+  job: Job,
+  status: BatchStatusResponse | undefined,
+  submission: BatchSubmission | undefined,
+): Neighbours {
+  if (status === undefined || submission === undefined) return { before: undefined, after: undefined };
+  const selection = selectedRuns(submission.config.monte_carlo, status.batch.total_jobs);
+  const at = selection.indexOf(job.run_config.run_id);
+  const runAt = (index: number): number | undefined =>
+    index >= 0 && index < selection.count ? selection.nth(index) : undefined;
+  return at === undefined ? { before: undefined, after: undefined } : { before: runAt(at - 1), after: runAt(at + 1) };
+}
+
 function RunHead({
   job,
   batchName,
-  totalJobs,
+  neighbours: { before, after },
 }: {
   job: Job;
   batchName: string | undefined;
-  totalJobs: number | undefined;
+  neighbours: Neighbours;
 }) {
   const [isAsked, setAsked] = useState(false);
   const [failure, setFailure] = useState<string>();
@@ -85,8 +109,7 @@ function RunHead({
       setFailure(error.message),
     );
   };
-  const neighbour = (by: number): string =>
-    hrefOf(['jobs', job.batch_id.slice(0, 28) + (run + by + 1).toString(16).padStart(8, '0')]);
+  const other = (runId: number): string => hrefOf(['jobs', jobId(job.batch_id, runId)]);
   return (
     <>
       <div className="head">
@@ -108,14 +131,14 @@ function RunHead({
             )}
           </div>
         </div>
-        {run > 0 && (
-          <a className="button" href={neighbour(-1)} title="The run before">
-            ← #{run - 1}
+        {before !== undefined && (
+          <a className="button" href={other(before)} title="The run before">
+            ← #{before}
           </a>
         )}
-        {totalJobs !== undefined && run + 1 < totalJobs && (
-          <a className="button" href={neighbour(1)} title="The run after">
-            #{run + 1} →
+        {after !== undefined && (
+          <a className="button" href={other(after)} title="The run after">
+            #{after} →
           </a>
         )}
         {isOpen && (
@@ -218,8 +241,8 @@ function Parameters({ job, submission }: { job: Job; submission: BatchSubmission
   const { parameters, run_id: run } = job.run_config;
   const shares = useMemo(() => {
     if (submission === undefined) return undefined;
-    const { dispersions, monte_carlo } = submission.config;
-    const sampler = createSampler(dispersions, { ...monte_carlo, seed: monte_carlo.seed as Seed });
+    const { config } = submission;
+    const sampler = studySampler(config, config.monte_carlo.seed as Seed);
     const uniforms = sampler.uniforms(run);
     return new Map(sampler.names.map((name, at) => [name, uniforms[at]!]));
   }, [submission, run]);

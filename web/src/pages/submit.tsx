@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { stringifyExact } from '../../../src/base/json-writing.ts';
 import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
+import { RunSelection } from '../../../src/domain/run-selection.ts';
 import { post, RequestError } from '../data/api.ts';
 import { Failure, Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
@@ -70,7 +71,7 @@ export default function SubmitPage() {
           )}
           <div className="row">
             <button type="button" className="primary" disabled={isSending} onClick={() => void submit()}>
-              Submit {Number.isInteger(study.config.monte_carlo.runs) ? count(study.config.monte_carlo.runs) : ''} runs
+              Submit {runCount(study)} runs
             </button>
             {isTried && faults.length > 0 && (
               <span className="fault" role="alert">
@@ -192,4 +193,12 @@ function OpenFile({ onOpen }: { onOpen: (study: BatchSubmission) => void }) {
       </label>
     </>
   );
+}
+
+/** How many runs the batch would hold; empty while that cannot be known. */
+function runCount({ config, runs_override: cap }: BatchSubmission): string {
+  const { monte_carlo: plan } = config;
+  const selection = typeof plan.run_ids === 'string' ? RunSelection.parse(plan.run_ids) : undefined;
+  if (typeof selection === 'string' || !Number.isInteger(plan.runs)) return '';
+  return count(Math.min(selection?.count ?? plan.runs, cap ?? Infinity));
 }

@@ -37,7 +37,8 @@ function Frame({
 }) {
   const id = useId();
   const { faults } = useForm();
-  const fault = faults.find((it) => it.pointer === pointer);
+  const fault =
+    faults.find((it) => it.pointer === pointer) ?? faults.find((it) => it.pointer.startsWith(`${pointer}/`));
   return (
     <div className="field" data-pointer={pointer}>
       <label htmlFor={id} className={hiddenLabel ? 'visually-hidden' : 'label'}>
@@ -52,7 +53,7 @@ function Frame({
   );
 }
 
-export function TextField(props: Props & { placeholder?: string }) {
+export function TextField(props: Props & { placeholder?: string; empty?: null }) {
   const { study, change } = useForm();
   return (
     <Frame {...props}>
@@ -61,7 +62,10 @@ export function TextField(props: Props & { placeholder?: string }) {
           {...attributes}
           placeholder={props.placeholder}
           value={shown(memberAt(study, props.pointer))}
-          onChange={(event) => change(withMember(study, props.pointer, event.target.value))}
+          onChange={(event) => {
+            const text = event.target.value;
+            change(withMember(study, props.pointer, text === '' && props.empty === null ? null : text));
+          }}
         />
       )}
     </Frame>
@@ -104,6 +108,64 @@ const shown = (value: unknown): string =>
         ? JSON.stringify(value)
         : `${value as number}`;
 
+/** The notation of a list in a text field. An item that is not a number stays text, for validation. */
+export interface ListNotation {
+  hint: string;
+  write(value: unknown): string;
+  read(text: string): unknown;
+}
+
+/** Numbers with spaces, commas or line ends between: a column pasted from a spreadsheet. */
+export const NUMBER_LIST: ListNotation = {
+  hint: 'numbers, spaces or commas between',
+  write: (value) => (Array.isArray(value) ? value.join(' ') : shown(value)),
+  read: (text) =>
+    text
+      .split(/[\s,;]+/)
+      .filter((it) => it !== '')
+      .map(numberOr),
+};
+
+/** `value:weight`, with spaces or commas between. */
+export const WEIGHTED_LIST: ListNotation = {
+  hint: 'value:weight, spaces or commas between',
+  write: (value) =>
+    Array.isArray(value)
+      ? (value as { value: unknown; weight: unknown }[])
+          .map((it) => `${shown(it?.value)}:${shown(it?.weight)}`)
+          .join(' ')
+      : shown(value),
+  read: (text) =>
+    text
+      .split(/[\s,;]+/)
+      .filter((it) => it !== '')
+      .map((it) => {
+        const [value = '', weight = ''] = it.split(':');
+        return { value: numberOr(value), weight: numberOr(weight) };
+      }),
+};
+
+/** A list as one line of text, kept as typed. Faults of its items are shown here too. */
+export function ListField({ notation, ...props }: Props & { notation: ListNotation }) {
+  const { study, change } = useForm();
+  const [text, setText] = useState<string>();
+  return (
+    <Frame {...props} hint={notation.hint}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          value={text ?? notation.write(memberAt(study, props.pointer))}
+          onChange={(event) => {
+            setText(event.target.value);
+            change(withMember(study, props.pointer, notation.read(event.target.value)));
+          }}
+          onBlur={() => setText(undefined)}
+        />
+      )}
+    </Frame>
+  );
+}
+
 /** Returns a number, or the text unchanged for validation. */
 function numberOr(text: string): unknown {
   const value = Number(text);
@@ -116,7 +178,12 @@ function numberOr(text: string): unknown {
   }
 }
 
-export function ChoiceField({ options, ...props }: Props & { options: readonly string[] }) {
+/** `verbatim`: the options are names of the user's, shown as they are. */
+export function ChoiceField({
+  options,
+  verbatim = false,
+  ...props
+}: Props & { options: readonly string[]; verbatim?: boolean }) {
   const { study, change } = useForm();
   return (
     <Frame {...props}>
@@ -128,7 +195,7 @@ export function ChoiceField({ options, ...props }: Props & { options: readonly s
         >
           {options.map((it) => (
             <option key={it} value={it}>
-              {it.replaceAll('_', ' ')}
+              {verbatim ? it : it.replaceAll('_', ' ')}
             </option>
           ))}
         </select>

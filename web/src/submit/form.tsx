@@ -1,9 +1,12 @@
 /** The form of a study. Every field edits one member of the submission, which the file view shows too. */
+import type { Member } from '../../../src/base/distributions/members.ts';
+import { DISTRIBUTIONS, DISTRIBUTION_KINDS } from '../../../src/base/distributions/table.ts';
 import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
-import { ChoiceField, NumberField, TextField, useForm } from './fields.tsx';
-import { DISTRIBUTIONS, escaped, withMember } from './study.ts';
+import { ChoiceField, ListField, NUMBER_LIST, NumberField, TextField, WEIGHTED_LIST, useForm } from './fields.tsx';
+import { Correlations } from './correlations.tsx';
+import { escaped, newDistribution, withMember } from './study.ts';
 
 export function StudyForm() {
   return (
@@ -25,9 +28,23 @@ export function StudyForm() {
           <NumberField pointer="/config/monte_carlo/runs" label="Runs" />
           <ChoiceField pointer="/config/monte_carlo/sampling_method" label="Sampling" options={SAMPLING_METHODS} />
           <NumberField pointer="/config/monte_carlo/seed" label="Seed" hint="empty: one is drawn" empty={null} />
+          <TextField
+            pointer="/config/monte_carlo/run_ids"
+            label="Selected runs"
+            hint="empty: all"
+            placeholder="e.g. 0-99,150,200-299:2"
+            empty={null}
+          />
+          <NumberField
+            pointer="/config/monte_carlo/replicate"
+            label="Replicate"
+            hint="another randomisation; empty: 0"
+            empty={null}
+          />
         </div>
       </Panel>
       <Dispersions />
+      <Correlations />
       <Panel title="Execution">
         <div className="fields">
           <NumberField pointer="/config/compute/max_parallel_jobs" label="At once" hint="0: no cap" />
@@ -65,7 +82,10 @@ function Dispersions() {
   const add = (): void => {
     let number = names.length + 1;
     while (Object.hasOwn(dispersions, `parameter_${number}`)) number += 1;
-    set([...Object.entries(dispersions), [`parameter_${number}`, { distribution: DISTRIBUTIONS.normal, units: '' }]]);
+    set([
+      ...Object.entries(dispersions),
+      [`parameter_${number}`, { distribution: newDistribution('normal'), units: '' }],
+    ]);
   };
   const fault = faults.find((it) => it.pointer === '/config/dispersions');
   return (
@@ -106,7 +126,7 @@ function Dispersion({
   const pointer = `/config/dispersions/${escaped(name)}`;
   const distribution = study.config.dispersions[name]?.distribution;
   const type = distribution?.type ?? 'normal';
-  const members = Object.keys(distribution ?? {}).filter((it) => it !== 'type');
+  const members = Object.hasOwn(DISTRIBUTIONS, type) ? Object.entries<Member>(DISTRIBUTIONS[type].members) : [];
   return (
     <fieldset className="dispersion">
       <legend className="visually-hidden">{name}</legend>
@@ -131,18 +151,18 @@ function Dispersion({
               withMember(
                 study,
                 `${pointer}/distribution`,
-                DISTRIBUTIONS[event.target.value as DistributionType['type']],
+                newDistribution(event.target.value as DistributionType['type']),
               ),
             )
           }
         >
-          {Object.keys(DISTRIBUTIONS).map((it) => (
+          {DISTRIBUTION_KINDS.map((it) => (
             <option key={it}>{it}</option>
           ))}
         </select>
       </label>
-      {members.map((it) => (
-        <NumberField key={`${type}${it}`} pointer={`${pointer}/distribution/${it}`} label={it.replaceAll('_', ' ')} />
+      {members.map(([it, member]) => (
+        <MemberField key={`${type}${it}`} pointer={`${pointer}/distribution/${it}`} name={it} member={member} />
       ))}
       <TextField pointer={`${pointer}/units`} label="units" />
       <button type="button" className="quiet remove" onClick={onRemove} aria-label={`Remove ${name}`}>
@@ -150,6 +170,23 @@ function Dispersion({
       </button>
     </fieldset>
   );
+}
+
+/** The field of one member of a distribution, as its kind needs it. */
+function MemberField({ pointer, name, member }: { pointer: string; name: string; member: Member }) {
+  const label = name.replaceAll('_', ' ');
+  switch (member.kind) {
+    case 'number':
+      return member.optional ? (
+        <NumberField pointer={pointer} label={label} hint="empty: none" empty={null} />
+      ) : (
+        <NumberField pointer={pointer} label={label} />
+      );
+    case 'numbers':
+      return <ListField pointer={pointer} label={label} notation={NUMBER_LIST} />;
+    case 'weighted':
+      return <ListField pointer={pointer} label={label} notation={WEIGHTED_LIST} />;
+  }
 }
 
 function EarlyTermination() {

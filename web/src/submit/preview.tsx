@@ -1,6 +1,7 @@
 /** Preview of a design: the samples that the runs will get, as distributions and pairs. */
 import { useDeferredValue, useMemo } from 'react';
-import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { selectedRuns } from '../../../src/domain/run-selection.ts';
+import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
@@ -15,22 +16,26 @@ interface Design {
   names: string[];
   columns: Float64Array[];
   runs: number;
+  /** How many runs the batch would hold. */
+  selected: number;
 }
 
 /** Most runs in the preview, so that it can be drawn while the user types. */
 function designOf(config: BatchConfig): Design | undefined {
   const plan = config.monte_carlo;
   if (!Number.isInteger(plan.runs) || plan.runs <= 0) return undefined;
-  const runs = Math.min(plan.runs, MAX_RUNS);
   try {
-    const sampler = createSampler(config.dispersions, { ...plan, seed: plan.seed ?? 1 });
+    const selection = selectedRuns(plan);
+    const shown = selection.take(MAX_RUNS);
+    const runs = shown.count;
+    const sampler = studySampler(config, plan.seed ?? 1);
     const columns = sampler.names.map(() => new Float64Array(runs));
     const values = new Float64Array(columns.length);
-    for (let run = 0; run < runs; run += 1) {
-      sampler.sampleInto(run, values);
-      columns.forEach((it, at) => (it[run] = values[at]!));
+    for (let row = 0; row < runs; row += 1) {
+      sampler.sampleInto(shown.nth(row), values);
+      columns.forEach((it, at) => (it[row] = values[at]!));
     }
-    return { names: [...sampler.names], columns, runs };
+    return { names: [...sampler.names], columns, runs, selected: selection.count };
   } catch {
     // The fault is shown at its field.
     return undefined;
@@ -52,9 +57,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
   }
   const seedless = config.monte_carlo.seed === null || config.monte_carlo.seed === undefined;
   const cut =
-    design.runs < config.monte_carlo.runs
-      ? `The first ${count(design.runs)} of ${count(config.monte_carlo.runs)} runs. `
-      : '';
+    design.runs < design.selected ? `The first ${count(design.runs)} of ${count(design.selected)} runs. ` : '';
   return (
     <Panel title="Preview of the design">
       <p className="small soft">

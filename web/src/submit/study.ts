@@ -1,19 +1,16 @@
 /** A study in the form: access to its members, its initial value, and its faults with their positions. */
-import { dispersionFaults } from '../../../src/domain/sampling/dispersions.ts';
+import type { Member } from '../../../src/base/distributions/members.ts';
+import { DISTRIBUTIONS } from '../../../src/base/distributions/table.ts';
 import { INT32_MAX } from '../../../src/contract/limits.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
 import { submissionFaults } from '../../../src/domain/submission.ts';
 import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
 
-/** Members of each distribution, with initial values. */
-export const DISTRIBUTIONS: { [T in DistributionType['type']]: Extract<DistributionType, { type: T }> } = {
-  normal: { type: 'normal', mean: 0, std_dev: 1 },
-  uniform: { type: 'uniform', min: 0, max: 1 },
-  exponential: { type: 'exponential', lambda: 1 },
-  gamma: { type: 'gamma', shape: 2, scale: 1 },
-  beta: { type: 'beta', alpha: 2, beta: 2 },
-  fixed: { type: 'fixed', value: 0 },
-};
+/** Returns the initial value of a distribution: the examples of its required members. */
+export function newDistribution(type: DistributionType['type']): DistributionType {
+  const members = Object.entries<Member>(DISTRIBUTIONS[type].members).filter(([, { optional }]) => !optional);
+  return { type, ...Object.fromEntries(members.map(([name, { example }]) => [name, example])) } as DistributionType;
+}
 
 export const NEW_STUDY: BatchSubmission = {
   name: '',
@@ -82,5 +79,5 @@ export function faultsOf(study: BatchSubmission): Fault[] {
   const { seed } = study.config.monte_carlo;
   const wrongSeed = seed === null || seed === undefined ? undefined : seedFault(seed);
   if (wrongSeed !== undefined) faults.push({ pointer: '/config/monte_carlo/seed', detail: wrongSeed });
-  return [...faults, ...dispersionFaults(study.config), ...submissionFaults(study)];
+  return [...faults, ...submissionFaults(study)];
 }

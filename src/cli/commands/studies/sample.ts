@@ -1,8 +1,9 @@
 /** `simbatch sample`: prints the parameters of every run of a study file, without a coordinator, in constant memory. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
-import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
-import { createSampler, type Sampler } from '../../../domain/sampling/sampler.ts';
+import { selectedRuns, type RunSelection } from '../../../domain/run-selection.ts';
+import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
+import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
 import { MAX_SEED, seedFromDecimal } from '../../../domain/seed.ts';
 import type { BatchSubmission, Seed } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -35,14 +36,11 @@ export function sampleCommand(): Command {
     .action(async (file: string, flags: SampleFlags) => {
       const { loadStudy } = await import('../../study/check-study.ts');
       const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
-      const sampler = createSampler(submission.config.dispersions, {
-        ...submission.config.monte_carlo,
-        seed: seedOf(submission, flags),
-      });
-      const runs = Math.min(sampler.runs, submission.runs_override ?? INT32_MAX);
-      for (const { pointer, detail } of samplingWarnings(submission.config, runs))
+      const sampler = studySampler(submission.config, seedOf(submission, flags));
+      const selection = selectedRuns(submission.config.monte_carlo, submission.runs_override);
+      for (const { pointer, detail } of samplingWarnings(submission.config, selection.count))
         note(`warning: ${printable(named(pointer))}: ${printable(detail)}`);
-      await print(sampler, runs, submission, flags);
+      await print(sampler, selection, submission, flags);
     });
 }
 
@@ -67,20 +65,25 @@ function drawSeed(): number {
   return Number(Buffer.from(systemClock.random(8)).readBigUInt64BE() >> 11n);
 }
 
-async function print(sampler: Sampler, runs: number, submission: BatchSubmission, flags: SampleFlags): Promise<void> {
+async function print(
+  sampler: Sampler,
+  selection: RunSelection,
+  submission: BatchSubmission,
+  flags: SampleFlags,
+): Promise<void> {
   const { format, output } = flags;
-  if (format === 'parquet') return printParquet(sampler, runs, flags);
+  if (format === 'parquet') return printParquet(sampler, selection, flags);
   if (format === 'table') {
     if (output !== undefined)
       throw new Failure(
         EXIT.usage,
         'a table cannot be written to a file; give --format csv, json, ndjson or parquet with --output',
       );
-    await writeTable(columnsOf(sampler, submission), rows(sampler, runs));
+    await writeTable(columnsOf(sampler, submission), rows(sampler, selection));
     return undefined;
   }
-  if (output === undefined) return copy(designText(sampler, format satisfies DesignFormat, 0, runs), write);
-  return writeFileFrom(output, (put) => copy(designText(sampler, format, 0, runs), put));
+  if (output === undefined) return copy(designText(sampler, format satisfies DesignFormat, selection), write);
+  return writeFileFrom(output, (put) => copy(designText(sampler, format, selection), put));
 }
 
 function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
@@ -91,23 +94,24 @@ function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
   return [{ name: 'run', align: 'right' }, ...named];
 }
 
-async function* rows(sampler: Sampler, runs: number): AsyncGenerator<(string | number)[]> {
+async function* rows(sampler: Sampler, selection: RunSelection): AsyncGenerator<(string | number)[]> {
   const values = new Float64Array(sampler.names.length);
-  for (let run = 0; run < runs; run++) {
+  for (const run of selection.runIds()) {
     sampler.sampleInto(run, values);
     yield [run, ...Array.from(values, (value) => formatNumber(value))];
   }
 }
 
-async function printParquet(sampler: Sampler, runs: number, flags: SampleFlags): Promise<void> {
+async function printParquet(sampler: Sampler, selection: RunSelection, flags: SampleFlags): Promise<void> {
   const { writeDesignParquet } = await import('../../study/design-parquet.ts');
-  if (flags.output !== undefined) return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, runs, put));
+  if (flags.output !== undefined)
+    return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, selection, put));
   if (process.stdout.isTTY)
     throw new Failure(
       EXIT.usage,
       'Parquet is binary and not for a terminal: give --output FILE, or redirect it with > FILE',
     );
-  return writeDesignParquet(sampler, runs, write);
+  return writeDesignParquet(sampler, selection, write);
 }
 
 async function copy(chunks: Iterable<string>, to: (text: string) => Promise<void>): Promise<void> {

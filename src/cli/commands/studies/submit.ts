@@ -1,7 +1,8 @@
 /** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
-import { samplingWarnings } from '../../../domain/sampling/dispersions.ts';
+import { selectedRuns } from '../../../domain/run-selection.ts';
+import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import type { SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -41,7 +42,7 @@ export function submitCommand(): Command {
 
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const { submission } = study;
-  const runs = Math.min(submission.config.monte_carlo.runs, submission.runs_override ?? INT32_MAX);
+  const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
   const warnings = samplingWarnings(submission.config, runs);
   if (flags.output === 'json') return writeJson({ valid: true, runs, warnings });
   warn(warnings, study);

@@ -1,4 +1,4 @@
-/** The root finder behind the gamma and beta quantiles. */
+/** The root finder of the gamma and beta quantiles. */
 
 /** A function of x and what a third-order step needs, all with respect to t = ln x. */
 export interface LogSlope {

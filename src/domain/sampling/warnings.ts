@@ -1,0 +1,94 @@
+/** The warnings of a submission about its design: allowed, and probably misleading. */
+import { distributionEntry } from '../../base/distributions/table.ts';
+import type { BatchConfig, SubmissionWarning } from '../../contract/types.ts';
+import { RunSelection } from '../run-selection.ts';
+import { connectedGroups } from './correlation.ts';
+
+/** The members of `config` that decide how it is sampled. */
+type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>;
+
+/**
+ * The warnings of a valid study. `totalJobs` is the number of runs in the batch: those selected, or fewer by `runs_override`.
+ */
+export function samplingWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
+  const { sampling_method: method } = config.monte_carlo;
+  const random = Object.values(config.dispersions).some(
+    ({ distribution }) => distributionEntry(distribution.type)?.argument === 'uniform',
+  );
+  if (totalJobs === 0 || !random) return [];
+  if (method === 'latin_hypercube') return latinHypercubeWarnings(config, totalJobs);
+  return method === 'quasi_monte_carlo' ? quasiMonteCarloWarnings(config, totalJobs) : [];
+}
+
+function latinHypercubeWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
+  const { runs, run_ids: runIds } = config.monte_carlo;
+  const warnings: SubmissionWarning[] = [];
+  const pointer = isGiven(runIds) ? '/config/monte_carlo/run_ids' : '/runs_override';
+  if (totalJobs < runs) warnings.push(subsetWarning(totalJobs, runs, pointer));
+  const groups = connectedGroups(config.correlations ?? []);
+  if (groups.length > 0) warnings.push(correlatedWarning(groups));
+  return warnings;
+}
+
+function correlatedWarning(groups: readonly (readonly string[])[]): SubmissionWarning {
+  const kept = groups.map(([first]) => first!);
+  const listed = kept.length > 10 ? `${kept.slice(0, 10).join(', ')}, ...` : kept.join(', ');
+  return {
+    code: 'latin-hypercube-correlated',
+    pointer: '/config/correlations',
+    detail:
+      `of each group of correlated dispersions only the first by name keeps exactly one run in each stratum (${listed}); ` +
+      'the others keep their distributions, as under monte_carlo',
+  };
+}
+
+const isGiven = (runIds: string | null | undefined): runIds is string => typeof runIds === 'string';
+
+function subsetWarning(totalJobs: number, runs: number, pointer: string): SubmissionWarning {
+  return {
+    code: 'latin-hypercube-subset',
+    pointer,
+    detail:
+      `${totalJobs === 1 ? 'the one run is' : `the ${totalJobs} runs are`} a random part of the ${runs}-run Latin hypercube and cover no better than monte_carlo; ` +
+      (pointer === '/runs_override'
+        ? `set config.monte_carlo.runs to ${totalJobs} for a Latin hypercube of that size`
+        : 'judge means over all runs of the design'),
+  };
+}
+
+function quasiMonteCarloWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
+  const { runs, run_ids: runIds } = config.monte_carlo;
+  if (isGiven(runIds)) return selectionWarnings(runIds, totalJobs);
+  // Fixed dispersions keep their Sobol' dimension, so they count for the dimensions that are used.
+  const dimensions = Object.keys(config.dispersions).length;
+  const pointer = totalJobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
+  const warnings: SubmissionWarning[] = [];
+  if (totalJobs < 64) {
+    const detail = `quasi_monte_carlo with ${totalJobs} runs leaves parameters strongly correlated: use at least 64, or latin_hypercube`;
+    warnings.push({ code: 'quasi-monte-carlo-few-runs', pointer, detail });
+  } else if (totalJobs < 16 * dimensions) {
+    const detail =
+      `quasi_monte_carlo with ${totalJobs} runs for ${dimensions} dispersions leaves parameters correlated: ` +
+      `use at least ${16 * dimensions} (16 for each dispersion), or latin_hypercube`;
+    warnings.push({ code: 'quasi-monte-carlo-few-runs-for-dispersions', pointer, detail });
+  }
+  if (!Number.isInteger(Math.log2(totalJobs))) {
+    const below = 2 ** Math.floor(Math.log2(totalJobs));
+    const detail = `quasi_monte_carlo is balanced only when the runs are a power of two: use ${below} or ${2 * below}, not ${totalJobs}`;
+    warnings.push({ code: 'quasi-monte-carlo-not-a-power-of-two', pointer, detail });
+  }
+  return warnings;
+}
+
+/** Runs k 2^m to (k + 1) 2^m - 1 of a Sobol' sequence are balanced, others are not. */
+function selectionWarnings(runIds: string, totalJobs: number): SubmissionWarning[] {
+  const selection = RunSelection.parse(runIds);
+  if (typeof selection === 'string') return [];
+  const first = selection.nth(0);
+  const isBlock = selection.nth(totalJobs - 1) - first === totalJobs - 1;
+  if (isBlock && Number.isInteger(Math.log2(totalJobs)) && first % totalJobs === 0) return [];
+  const detail =
+    `the ${totalJobs} selected runs are not one balanced block of the quasi_monte_carlo design; ` +
+    'judge means over the whole design, or select 2^m runs that begin at a multiple of 2^m';
+  return [{ code: 'quasi-monte-carlo-subset', pointer: '/config/monte_carlo/run_ids', detail }];
+}
