@@ -17,8 +17,9 @@ function stored(): Choice {
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
+const initial: Theme = { choice: stored(), isSystemDark: system.matches };
 const store = createStore({
-  context: { choice: stored(), isSystemDark: system.matches } as Theme,
+  context: initial,
   on: {
     chosen: (theme, { choice }: { choice: Choice }) => ({ ...theme, choice }),
     systemChanged: (theme, { isDark }: { isDark: boolean }) => ({ ...theme, isSystemDark: isDark }),

@@ -32,9 +32,10 @@ const messageSchema = {
 } as const;
 
 /** The state of one topic; its messages are emitted as events, so that none is merged or lost between renders. */
+const NO_SUBSCRIBERS: Topic = { subscribers: 0, from: undefined };
 const createTopic = () =>
   createStore({
-    context: { subscribers: 0, from: undefined } as Topic,
+    context: NO_SUBSCRIBERS,
     schemas: { emitted: { message: messageSchema } },
     on: {
       subscribed: (topic) => ({ ...topic, subscribers: topic.subscribers + 1 }),
@@ -49,9 +50,11 @@ const createTopic = () =>
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 5_000;
 
+const CONNECTING: { state: FeedState } = { state: 'connecting' };
+
 class LiveFeed {
   readonly store = createStore({
-    context: { state: 'connecting' as FeedState },
+    context: CONNECTING,
     on: { changed: (_, { state }: { state: FeedState }) => ({ state }) },
   });
   readonly #topics = new Map<string, ReturnType<typeof createTopic>>();
