@@ -165,7 +165,7 @@ export async function all<T>(listing: Listing<T>): Promise<T[]> {
 }
 
 /** The run ids of a batch's samples, in their order. */
-export async function sampledRuns(api: Pick<CoordinatorApi, 'samples'>, batchId: Uuid): Promise<number[]> {
+export async function sampledRuns(api: Pick<Coordinator, 'samples'>, batchId: Uuid): Promise<number[]> {
   let text = '';
   for await (const part of await api.samples(batchId, 'ndjson')) text += part;
   return text
