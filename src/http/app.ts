@@ -10,7 +10,6 @@ import { requireRunner, type Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
 import { etagOf, matchesTag } from './response/etag.ts';
-import { handlers, type Call, type Handler, type ListAnswer, type RawAnswer, type Service } from './handlers.ts';
 import { apiDescription } from './openapi.ts';
 import { stopwatch } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
@@ -25,8 +24,9 @@ import {
   readIdempotencyKey,
   readPage,
 } from './request/request.ts';
-import { pathParameter, type Route } from './route.ts';
-import { routes } from './routes.ts';
+import type { ListAnswer, RawAnswer } from './routes/answers.ts';
+import { pathParameter, type Call, type Route, type Service } from './routes/route.ts';
+import { routes } from './routes/index.ts';
 import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { servingPages } from './response/static.ts';
@@ -185,8 +185,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     description: apiDescription,
     service: options.service,
   };
-  const handler: Handler = handlers[route.handler];
-  const answer = await handler(options.coordinator, call);
+  const answer = await route.handle(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');

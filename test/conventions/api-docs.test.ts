@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_TITLES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/http/response/problem.ts';
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/http/routes/index.ts';
 import { packageRoot } from '../../src/base/package.ts';
 
 const docs = readFileSync(join(packageRoot, 'docs/api.md'), 'utf8');

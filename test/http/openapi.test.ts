@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { apiDescription } from '../../src/http/openapi.ts';
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/http/routes/index.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { listen } from '../support/http.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/http/routes/index.ts';
 import { schemaFaults } from '../../src/contract/validation/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/open-store.ts';

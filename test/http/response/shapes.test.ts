@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { routes } from '../../../src/http/routes.ts';
+import { routes } from '../../../src/http/routes/index.ts';
 import { schemaFaults } from '../../../src/contract/validation/validate.ts';
 import { BATCH_ID, JOB_ID, capabilities, fakeCoordinator, submission } from '../../support/fake-api.ts';
 import { listen, post, type TestServer } from '../../support/http.ts';

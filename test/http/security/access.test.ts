@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Access } from '../../../src/http/security/auth.ts';
 import { FailedAttempts } from '../../../src/http/security/failed-attempts.ts';
-import { routes } from '../../../src/http/routes.ts';
+import { routes } from '../../../src/http/routes/index.ts';
 import { TOKEN_SCOPES } from '../../../src/contract/enums.ts';
 import type { TokenScope } from '../../../src/contract/types.ts';
 import { changeTokens, newToken, Tokens } from '../../../src/coordinator/storage/tokens.ts';

@@ -1,0 +1,52 @@
+/** Answers that are more than one JSON value, and how lists of them are laid out. */
+import type { Listing } from '../../coordinator/operations/listings.ts';
+import type { ExportedRecord, ExportListing } from '../../coordinator/operations/snapshot.ts';
+import type { Query } from '../request/query.ts';
+
+/** An answer that is sent unchanged, whole or in pieces. */
+export interface RawAnswer {
+  body: string | Iterable<string> | AsyncIterable<string>;
+  /** Media type, where the route has several. */
+  media?: string;
+}
+
+/** A list that is sent item by item, between a head and a tail. */
+export interface ListAnswer {
+  listing: Listing<unknown>;
+  before: unknown;
+  /** Layout of the answer, where it is not the default one. */
+  layout?: ListLayout;
+}
+
+/** Head, tail and separator of a list, and the text of each item. */
+export interface ListLayout {
+  head: string;
+  separator: string;
+  tail: string;
+  itemToJson(item: unknown): string;
+}
+
+export const list = (listing: Listing<unknown>, before?: unknown): ListAnswer => ({ listing, before });
+
+/** One record per line, so that the file can be read line by line and compared. */
+export function exported({ head, records }: ExportListing): ListAnswer {
+  const layout: ListLayout = {
+    head: `${JSON.stringify(head).slice(0, -1)},"records":[`,
+    separator: ',',
+    tail: '\n]}\n',
+    itemToJson: (item) => {
+      const { key, json } = item as ExportedRecord;
+      return `\n{"key":${JSON.stringify(key)},"value":${json}}`;
+    },
+  };
+  return { listing: records, before: undefined, layout };
+}
+
+/** The filter in a query: its parameters without those of the page. */
+export function filterOf<Q extends Query>({
+  limit: _limit,
+  cursor: _cursor,
+  ...filter
+}: Q): Omit<Q, 'limit' | 'cursor'> {
+  return filter;
+}

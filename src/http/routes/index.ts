@@ -1,0 +1,18 @@
+/**
+ * All endpoints. The router, validation, access, the API description and the tests of the documentation are derived from
+ * them: an endpoint is one object in a file of this folder and its section in docs/api.md.
+ */
+import { poolRoutes } from './pool.ts';
+import { protocolRoutes } from './protocol.ts';
+import type { Route } from './route.ts';
+import { runsRoutes } from './runs.ts';
+import { serviceRoutes } from './service.ts';
+import { studiesRoutes } from './studies.ts';
+
+export const routes: readonly Route[] = [
+  ...studiesRoutes,
+  ...runsRoutes,
+  ...poolRoutes,
+  ...protocolRoutes,
+  ...serviceRoutes,
+];

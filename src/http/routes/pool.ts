@@ -1,0 +1,67 @@
+/** Routes of the runner pool, for operators. */
+import { stringifyInSlices } from '../../base/event-loop-share.ts';
+import { REASON_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
+import * as runners from '../../contract/resources/runners.ts';
+import { routesOf } from './route.ts';
+
+const route = routesOf('runners');
+
+export const poolRoutes = [
+  route({
+    method: 'DELETE',
+    path: '/runners/{runner_id}',
+    operationId: 'forgetRunner',
+    summary: 'Forget a runner that is gone',
+    description: 'The runner must be Offline and hold no jobs. Returns its last state. It may register again.',
+    scope: 'operate',
+    response: runners.Runner,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.forgetRunner(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/runners',
+    operationId: 'listRunners',
+    summary: 'List runners',
+    scope: 'read',
+    answer: 'raw',
+    media: ['application/json; charset=utf-8'],
+    query: RUNNER_FILTER,
+    response: runners.RunnerListResponse,
+    handle: async (coordinator, { query }) => ({
+      body: await stringifyInSlices(coordinator.share, await coordinator.runners(query)),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/runners/{runner_id}',
+    operationId: 'getRunner',
+    summary: 'Read a runner',
+    scope: 'read',
+    answer: 'single',
+    response: runners.Runner,
+    handle: (coordinator, call) => coordinator.runner(call.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/drain',
+    operationId: 'drainRunner',
+    summary: 'Drain a runner',
+    description: 'The runner gets no new jobs; its active jobs run to completion.',
+    scope: 'operate',
+    query: REASON_QUERY,
+    response: runners.Runner,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.drain(call.id, call.query.reason),
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/resume',
+    operationId: 'resumeRunner',
+    summary: 'Resume a drained runner',
+    scope: 'operate',
+    response: runners.Runner,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.resume(call.id),
+  }),
+];

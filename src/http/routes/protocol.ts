@@ -1,0 +1,120 @@
+/** Routes of the runner protocol. */
+import { SimbatchError } from '../../domain/errors.ts';
+import * as jobs from '../../contract/resources/jobs.ts';
+import * as reports from '../../contract/resources/reports.ts';
+import * as runners from '../../contract/resources/runners.ts';
+import type { ReportOutcome } from '../../contract/types.ts';
+import type { ReportJudgement } from '../../coordinator/operations/reports.ts';
+import { problemOf } from '../response/problem.ts';
+import { routesOf } from './route.ts';
+
+const route = routesOf('runner protocol');
+
+export const protocolRoutes = [
+  route({
+    method: 'POST',
+    path: '/runners',
+    operationId: 'registerRunner',
+    summary: 'Register a runner',
+    scope: 'runner',
+    body: { schema: runners.RegisterRequest, limit: 'submission' },
+    response: runners.RegisterResponse,
+    errors: ['runner-id-in-use'],
+    handle: (coordinator, call) => coordinator.register(call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/heartbeat',
+    operationId: 'heartbeat',
+    summary: 'Send a heartbeat with the held attempts',
+    scope: 'runner',
+    body: { schema: runners.HeartbeatRequest, limit: 'submission' },
+    response: runners.HeartbeatResponse,
+    errors: ['wrong-instance', 'signed-off'],
+    handle: (coordinator, call) => coordinator.heartbeat(call.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/claims',
+    operationId: 'claimJobs',
+    summary: 'Ask for work',
+    description: 'With `wait_seconds` the answer arrives as soon as there is work, or empty after that time.',
+    scope: 'runner',
+    body: { schema: runners.ClaimRequest, limit: 'submission' },
+    response: runners.ClaimResponse,
+    errors: ['wrong-instance', 'signed-off'],
+    handle: async (coordinator, call) => {
+      // Without a wait the answer is immediate, and a disconnect need not be noticed.
+      const abandoned = (call.body.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
+      const response = await coordinator.claim(call.id, call.body, abandoned);
+      // A client that lost its authorization gets the refusal. Jobs claimed before it stay claimed: no other runner has them.
+      if (abandoned?.reason instanceof SimbatchError && response.assignments.length === 0) throw abandoned.reason;
+      return response;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/reports',
+    operationId: 'report',
+    summary: 'Report on many jobs at once',
+    description: 'Each report has its own outcome; a refused one has its problem among the outcomes.',
+    scope: 'runner',
+    body: { schema: reports.ReportsRequest, limit: 'reports' },
+    response: reports.ReportsResponse,
+    errors: ['wrong-instance'],
+    handle: async (coordinator, call) => ({
+      outcomes: (await coordinator.reports(call.id, call.body)).map(outcomeOf),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/runners/{runner_id}/sign-off',
+    operationId: 'signOffRunner',
+    summary: 'Leave the pool',
+    scope: 'runner',
+    body: { schema: runners.SignOffRequest, limit: 'small' },
+    response: runners.Runner,
+    errors: ['wrong-instance'],
+    handle: (coordinator, call) => coordinator.signOff(call.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/jobs/{job_id}/start',
+    operationId: 'startJob',
+    summary: 'Report that the simulation started',
+    scope: 'runner',
+    body: { schema: reports.StartRequest, limit: 'small' },
+    response: jobs.Job,
+    errors: ['illegal-transition', 'stale-attempt'],
+    handle: (coordinator, call) => coordinator.start(call.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/jobs/{job_id}/complete',
+    operationId: 'completeJob',
+    summary: 'Report that the simulation finished',
+    scope: 'runner',
+    body: { schema: reports.CompleteRequest, limit: 'reports' },
+    response: jobs.Job,
+    errors: ['illegal-transition', 'stale-attempt'],
+    handle: (coordinator, call) => coordinator.complete(call.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/jobs/{job_id}/fail',
+    operationId: 'failJob',
+    summary: 'Report that the simulation failed',
+    scope: 'runner',
+    body: { schema: reports.FailRequest, limit: 'reports' },
+    response: jobs.Job,
+    errors: ['illegal-transition', 'stale-attempt'],
+    handle: (coordinator, call) => coordinator.fail(call.id, call.body),
+  }),
+];
+
+/** Adds the problem to a refused report: layers below HTTP know no status. */
+function outcomeOf(judgement: ReportJudgement): ReportOutcome {
+  if (!('refusal' in judgement)) return judgement;
+  const { code, message, faults } = judgement.refusal;
+  return { job_id: judgement.job_id, problem: problemOf(code, message, { faults }) };
+}

@@ -1,0 +1,134 @@
+/** The shape of a route: its schema and its handler in one object, and properties derived from them. */
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { LimitsResponse, TokenScope } from '../../contract/types.ts';
+import type { QueryOf, QueryParameters } from '../../contract/queries.ts';
+import type { Static } from 'typebox';
+import type { NamedSchema } from '../../contract/build.ts';
+import type { CoordinatorApi } from '../../coordinator/api.ts';
+import type { PageRequest } from '../../coordinator/operations/listings.ts';
+import type { Query } from '../request/query.ts';
+
+/** The scope that a credential needs. `open` needs no credential. */
+export type Scope = 'open' | TokenScope;
+
+/** Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `plain` none of these. */
+export type Answer = 'single' | 'list' | 'plain' | 'raw';
+
+/** A request that has passed all checks of its route. */
+export interface Call<Body = unknown, Q = Query> {
+  /** The identifier in the path; empty without one. */
+  id: string;
+  query: Q;
+  /** Limit and position of a list. */
+  page: PageRequest;
+  /** Valid by the route's body schema; undefined without a body. */
+  body: Body;
+  /** Digest of the body's text. */
+  bodyDigest: () => string;
+  idempotencyKey: string | undefined;
+  /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
+  abandoned: () => AbortSignal;
+  /** Name of the media type that the client prefers; the first one without a preference. */
+  preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
+  /** The API description. */
+  description: () => unknown;
+  /** The limits and settings of this server. */
+  service: Service;
+}
+
+export interface Service {
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
+  limits(): LimitsResponse;
+}
+
+/** `study`: validated beyond its schema. `limit`: the size limit that applies. */
+export interface RouteBody {
+  schema: NamedSchema;
+  optional?: true;
+  study?: true;
+  limit: 'submission' | 'reports' | 'small';
+}
+
+interface Definition<B extends RouteBody | undefined, Q extends QueryParameters> {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers. */
+  path: string;
+  operationId: string;
+  summary: string;
+  description?: string;
+  scope: Scope;
+  /** By default `plain`. */
+  answer?: Answer;
+  /** Schema of the answer; undefined: any JSON object, or text. */
+  response?: NamedSchema;
+  /** Media types of a `raw` answer; the first one is the default. */
+  media?: readonly string[];
+  body?: B;
+  query?: Q;
+  /** Request headers with a meaning for this route, beside the usual ones. */
+  headers?: Record<string, string>;
+  /** Error codes beyond those of every route of its kind (see `errorsOf`). */
+  errors?: readonly ErrorCode[];
+  /**
+   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, else a value that is sent as
+   * JSON. Contains no rule of the product.
+   */
+  handle: (coordinator: CoordinatorApi, call: Call<BodyOf<B>, QueryOf<Q>>) => Promise<unknown>;
+}
+
+type BodyOf<B> = B extends RouteBody
+  ? Static<B['schema']> | (B extends { optional: true } ? undefined : never)
+  : undefined;
+
+/** A route as the application serves it. */
+export interface Route extends Omit<Definition<RouteBody | undefined, QueryParameters>, 'handle'> {
+  tag: Tag;
+  answer: Answer;
+  errors: readonly ErrorCode[];
+  handle: (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
+}
+
+/** Returns a function that makes the routes of a tag. A handler's body and query have the types of the route's schemas. */
+export function routesOf(tag: Tag) {
+  return <const B extends RouteBody | undefined = undefined, const Q extends QueryParameters = QueryParameters>(
+    definition: Definition<B, Q>,
+  ): Route => ({ tag, answer: 'plain', errors: [], ...definition }) as Route;
+}
+
+export const TAGS = {
+  studies: 'Submitting studies, and their progress and results.',
+  jobs: 'The single runs of a study.',
+  runners: 'The runner pool.',
+  'runner protocol':
+    'The operations of a runner program. The coordinator comes with one; these are for authors of another.',
+  service: 'The service itself.',
+} as const;
+export type Tag = keyof typeof TAGS;
+
+/** Identifiers in paths, and the error code for an unknown one. A malformed identifier is an unknown one. */
+export const PATH_PARAMETERS = {
+  job_id: { unknown: 'unknown-job', noun: 'job' },
+  batch_id: { unknown: 'unknown-batch', noun: 'batch' },
+  runner_id: { unknown: 'unknown-runner', noun: 'runner' },
+} as const;
+export type PathParameter = keyof typeof PATH_PARAMETERS;
+
+/** Returns the identifier in the route's path, if there is one. */
+export function pathParameter(route: Route): PathParameter | undefined {
+  return /\{(\w+)\}/.exec(route.path)?.[1] as PathParameter | undefined;
+}
+
+/** Returns the error codes of a route, without those of every address (foreign origin, internal, unavailable). */
+export function errorsOf(route: Route): ErrorCode[] {
+  const parameter = pathParameter(route);
+  return [
+    'malformed-query' as const,
+    ...(route.scope === 'open' ? [] : (['unauthenticated', 'forbidden', 'too-many-requests'] as const)),
+    ...(parameter === undefined ? [] : [PATH_PARAMETERS[parameter].unknown]),
+    ...(route.body === undefined
+      ? []
+      : (['malformed-body', 'unsupported-media-type', 'body-too-large', 'invalid-request'] as const)),
+    ...route.errors,
+  ];
+}

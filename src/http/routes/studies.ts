@@ -1,0 +1,180 @@
+/** Routes of studies: submission, progress, results, cancellation, deletion. */
+import * as batches from '../../contract/resources/batches.ts';
+import { BATCH_FILTER, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
+import * as study from '../../contract/study.ts';
+import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
+import { exported, filterOf, list } from './answers.ts';
+import { routesOf } from './route.ts';
+
+const route = routesOf('studies');
+
+/** The media type of each format of a design. */
+const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+};
+
+export const studiesRoutes = [
+  route({
+    method: 'POST',
+    path: '/jobs',
+    operationId: 'submitBatch',
+    summary: 'Submit a study',
+    description: 'Creates one batch and one job per run.',
+    scope: 'submit',
+    body: { schema: study.BatchSubmission, study: true, limit: 'submission' },
+    headers: {
+      'Idempotency-Key':
+        'Up to 255 visible characters of your choice. A repeat with the same key and body gets the same answer and creates nothing. Kept 24 hours.',
+    },
+    response: study.SubmissionResponse,
+    errors: ['idempotency-key-reused'],
+    handle: (coordinator, call) =>
+      coordinator.submit(
+        call.body,
+        call.idempotencyKey === undefined ? {} : { idempotencyKey: call.idempotencyKey, bodyDigest: call.bodyDigest() },
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches',
+    operationId: 'listBatches',
+    summary: 'List batches',
+    scope: 'read',
+    answer: 'list',
+    query: { ...BATCH_FILTER, ...PAGE_QUERY },
+    response: batches.BatchList,
+    handle: async (coordinator, { query, page }) => list(await coordinator.batches(filterOf(query), page)),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}',
+    operationId: 'getBatch',
+    summary: 'Read the progress of a batch',
+    scope: 'read',
+    answer: 'single',
+    response: batches.BatchStatusResponse,
+    handle: (coordinator, call) => coordinator.batch(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/results',
+    operationId: 'getBatchResults',
+    summary: 'Read the results of a batch',
+    description: 'The results of the jobs that have one, in order of run; also while the batch is still running.',
+    scope: 'read',
+    answer: 'list',
+    query: PAGE_QUERY,
+    response: batches.BatchResultsResponse,
+    handle: async (coordinator, call) => {
+      const { batch, results } = await coordinator.batchResults(call.id, call.page);
+      return list(results, { batch });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/submission',
+    operationId: 'getBatchSubmission',
+    summary: 'Read what was submitted',
+    description: 'The submission as stored, with the seed in use: submitting it again creates the same runs.',
+    scope: 'read',
+    answer: 'single',
+    response: study.BatchSubmission,
+    handle: (coordinator, call) => coordinator.submission(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/samples',
+    operationId: 'getBatchSamples',
+    summary: 'Read the sampled parameters of a batch',
+    description:
+      'The parameters of every run, computed while they are sent. As JSON, CSV or NDJSON: by `format`, or else by `Accept`.',
+    scope: 'read',
+    answer: 'raw',
+    media: Object.values(DESIGN_TYPES),
+    query: {
+      format: {
+        kind: 'enum',
+        list: false,
+        values: DESIGN_FORMATS,
+        description: 'The format; takes precedence over `Accept`.',
+      },
+      ...RUN_RANGE_QUERY,
+    },
+    handle: async (coordinator, { id, query, preferred }) => {
+      const { format = preferred(DESIGN_TYPES), ...range } = query;
+      return { media: DESIGN_TYPES[format], body: await coordinator.samples(id, format, range) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/snapshot',
+    operationId: 'exportBatch',
+    summary: 'Export a batch',
+    description:
+      'The batch with its submission, the records of its jobs, their results and the runners it has to do with, as of one instant: a file for `simbatch snapshot`.',
+    scope: 'read',
+    answer: 'list',
+    response: batches.SnapshotExport,
+    handle: async (coordinator, call) => exported(await coordinator.exportSnapshot(call.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/cancel',
+    operationId: 'cancelBatch',
+    summary: 'Cancel a batch',
+    description: 'Every job that has not ended becomes Cancelled; running simulations are killed.',
+    scope: 'submit',
+    body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.cancelBatch(call.id, call.body?.reason),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/pause',
+    operationId: 'pauseBatch',
+    summary: 'Pause a batch',
+    description: 'No new runs are assigned; running ones continue.',
+    scope: 'submit',
+    body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.pauseBatch(call.id, call.body?.reason),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/resume',
+    operationId: 'resumeBatch',
+    summary: 'Resume a paused batch',
+    description: 'Runs are assigned again.',
+    scope: 'submit',
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.resumeBatch(call.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/release',
+    operationId: 'releaseBatch',
+    summary: 'Release the runs after the canary runs',
+    description: 'The runs that wait for the canary runs may be assigned.',
+    scope: 'submit',
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.releaseBatch(call.id),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/batches/{batch_id}',
+    operationId: 'deleteBatch',
+    summary: 'Delete a batch that has ended',
+    description:
+      'With its submission, jobs and results. Returns the last state of the batch. A batch that has not ended must be cancelled first.',
+    scope: 'operate',
+    response: batches.Batch,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.deleteBatch(call.id),
+  }),
+];
