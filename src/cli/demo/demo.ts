@@ -18,7 +18,7 @@ import { follow, formatCounts } from '../terminal/progress.ts';
 import { failureLines, statisticsTable, summarizeResults, type ResultSummary } from '../study/result-summary.ts';
 import { writeResultsFile } from '../commands/runs/results.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
-import { Processes } from './processes.ts';
+import { Processes } from '../processes.ts';
 
 const EXAMPLE = join(packageRoot, 'examples', 'sounding-rocket');
 const RUNNERS = ['demo-1', 'demo-2'];
