@@ -46,6 +46,7 @@ export class Processes {
     env: Record<string, string>,
     onLine: (line: string) => void = () => {},
   ): Started {
+    if (this.#stopping) throw new Failure(EXIT.interrupted, `${name} was not started: the processes are being stopped`);
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       // In its own group: otherwise Ctrl-C would reach it before the command stops the processes in order.
       detached: true,
@@ -117,9 +118,10 @@ export class Processes {
     await Promise.all(all.filter(isCoordinator).map(({ child }) => end(child)));
   }
 
-  /** Kills all process groups. */
+  /** Kills all process groups; `died` rejects, so that nothing waits for a process any more. */
   kill(): void {
     this.#stopping = true;
+    this.#reportDeath(new Failure(EXIT.interrupted, 'stopped'));
     for (const { child } of this.#running.keys()) signalGroup(child, 'SIGKILL');
   }
 }

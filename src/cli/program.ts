@@ -81,6 +81,12 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/server/verify.ts')).repairCommand(),
   },
   {
+    name: 'selftest',
+    group: SERVE,
+    summary: 'check on this machine that killed processes change no result',
+    load: async () => (await import('./commands/selftest.ts')).selftestCommand(),
+  },
+  {
     name: 'token',
     group: SERVE,
     summary: 'create, list and revoke access tokens',
