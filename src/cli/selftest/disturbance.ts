@@ -21,7 +21,8 @@ const POLL_MS = 10;
 interface Armed {
   point: KillPoint;
   delayMs: number;
-  resolve: (kill: Kill) => void;
+  promise: Promise<Kill | undefined>;
+  resolve: (kill: Kill | undefined) => void;
   reject: (error: unknown) => void;
 }
 
@@ -49,18 +50,17 @@ export class Disturbance {
   async killAt(point: KillPoint, signal: AbortSignal): Promise<Kill | undefined> {
     const delayMs = this.#draws.fraction() * point.withinMs;
     if (point.at === undefined) return this.#killByChance(point, delayMs, signal);
-    return new Promise((resolve, reject) => {
-      const armed: Armed = { point, delayMs, resolve, reject };
-      const disarm = (): void => {
-        // Once it is triggered the kill takes its course.
-        if (this.#armed !== armed) return;
-        this.#armed = undefined;
-        resolve(undefined);
-      };
-      this.#armed = armed;
-      signal.addEventListener('abort', disarm, { once: true });
-      if (signal.aborted) disarm();
-    });
+    const armed: Armed = { point, delayMs, ...withResolvers<Kill | undefined>() };
+    const disarm = (): void => {
+      // Once it is triggered the kill takes its course.
+      if (this.#armed !== armed) return;
+      this.#armed = undefined;
+      armed.resolve(undefined);
+    };
+    this.#armed = armed;
+    signal.addEventListener('abort', disarm, { once: true });
+    if (signal.aborted) disarm();
+    return armed.promise.finally(() => signal.removeEventListener('abort', disarm));
   }
 
   async #observe(moment: Moment): Promise<'pass' | 'drop'> {
@@ -170,4 +170,15 @@ export class Disturbance {
       }
     }
   }
+}
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
 }
