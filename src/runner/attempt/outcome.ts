@@ -63,7 +63,9 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
   }
   const found = await artifactsOf(clock, waits, directory);
-  const { files, metadata } = found;
+  const { metadata } = found;
+  const removed = simulation.removeEmptyLogs();
+  const files = found.files.filter((it) => !removed.includes(it));
   const allNotes = [...found.notes, ...notes, ...(telemetry === undefined ? [] : telemetryNotes(telemetry))];
   const result: ReportedResult = {
     execution_time_secs: Math.round(elapsedMs / 1000),

@@ -1,8 +1,8 @@
 /** Keeps the output of a simulation: beginning and end in a file of bounded size, the last lines for the report. */
-import { constants } from 'node:fs';
-import { lstat, open, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { close, closeSync, constants, lstatSync, openSync, unlinkSync, write } from 'node:fs';
+import { lstat, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 
 export interface CaptureLimits {
   /** Bytes kept from the beginning. */
@@ -53,26 +53,28 @@ class Ring {
 
 /**
  * A log in the output directory, opened before the simulation starts: nothing that the simulation puts in its place (a
- * pipe, a link, a device) is ever opened or followed.
+ * pipe, a link, a device) is ever opened or followed. Creating and removing are synchronous, which costs a tenth, so the
+ * directory must have answered just before; everything later is not.
  */
 export class LogFile {
   /** Why the file could not be written, if so. */
   fault: Error | undefined;
-  readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly path: string;
+  readonly #fd: number;
   #written = 0;
+  #isOpen = true;
   #queue: Promise<void> = Promise.resolve();
 
-  /** @param handle open for writing at `path`; see `create`. */
-  constructor(path: string, handle: FileHandle) {
-    this.#path = path;
-    this.#handle = handle;
+  /** @param fd open for writing at `path`; see `create`. */
+  constructor(path: string, fd: number) {
+    this.path = path;
+    this.#fd = fd;
   }
 
   /** @throws the system's error when there is anything at `path`, or the file cannot be created. */
-  static async create(path: string): Promise<LogFile> {
+  static create(path: string): LogFile {
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-    return new LogFile(path, await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644));
+    return new LogFile(path, openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644));
   }
 
   /** Appends; resolves when it is written or has failed. Writes nothing more after a failure. */
@@ -81,7 +83,7 @@ export class LogFile {
       if (this.fault !== undefined) return;
       try {
         for (let done = 0; done < bytes.length;) {
-          const { bytesWritten } = await this.#handle.write(bytes, done);
+          const { bytesWritten } = await writeBytes(this.#fd, bytes, done);
           done += bytesWritten;
           this.#written += bytesWritten;
         }
@@ -92,19 +94,48 @@ export class LogFile {
     return this.#queue;
   }
 
-  /** Completes the file; removes it when it is empty. */
-  async close(): Promise<void> {
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Completes the file. An empty one stays open until it is removed. */
+  async complete(): Promise<void> {
     await this.#queue;
-    await this.#handle.close();
-    if (this.#written > 0) return;
+    if (this.#written === 0 || !this.#isOpen) return;
+    this.#isOpen = false;
+    await closeFile(this.#fd);
+  }
+
+  /** Removes the file when it is empty, and returns whether it did. */
+  removeIfEmpty(): boolean {
+    if (this.#written > 0 || !this.#isOpen) return false;
+    this.#isOpen = false;
+    closeSync(this.#fd);
     try {
-      const found = await lstat(this.#path);
-      if (found.isFile() && found.size === 0) await unlink(this.#path);
+      const found = lstatSync(this.path);
+      // The simulation may have put a file of its own there.
+      if (!found.isFile() || found.size > 0) return false;
+      unlinkSync(this.path);
+      return true;
     } catch {
       // The simulation has removed it.
+      return false;
     }
   }
+
+  /** The same for a directory that may not answer. */
+  async discard(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#queue;
+    await closeFile(this.#fd);
+    const found = await lstat(this.path).catch(() => undefined);
+    if (found?.isFile() === true && found.size === 0) await unlink(this.path).catch(() => {});
+  }
 }
+
+const closeFile = promisify(close);
+const writeBytes = promisify(write);
 
 /** Reads `stream` to its end even when the file fails: a full disk must not block the simulation's pipe. */
 export class OutputCapture {
@@ -139,7 +170,7 @@ export class OutputCapture {
     return this.#file.fault;
   }
 
-  /** Stops reading and completes the file. There is no file when nothing was printed. */
+  /** Stops reading and completes the file. */
   async finish(): Promise<void> {
     this.#stream.destroy();
     const beyond = this.#total - this.#limits.headBytes;
@@ -149,7 +180,7 @@ export class OutputCapture {
       if (left > 0) void this.#file.write(Buffer.from(`\n[simbatch: ${String(left)} bytes left out here]\n`));
       void this.#file.write(tail);
     }
-    await this.#file.close();
+    await this.#file.complete();
   }
 
   /** The last lines, at most `maxBytes`, without control characters. */

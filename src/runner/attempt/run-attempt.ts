@@ -26,6 +26,7 @@ import type { Logs, Remains } from './simulation-process.ts';
 
 /** Deadlines of the steps around a run, in milliseconds. The run itself is limited by its time limit alone. */
 const DEADLINES_MS = { prepare: 30_000, launched: 30_000, telemetry: 60_000, logs: 10_000 };
+const ANSWER_VALID_MS = 1000;
 /** How often processes that survived are looked at again. */
 const SURVIVORS_LOOK_MS = 1000;
 
@@ -118,7 +119,6 @@ export class Attempt {
     const closeTelemetry = once(() => this.#closeTelemetry(telemetry));
     try {
       if (this.#actor.killedFor !== undefined) {
-        await this.#closeLogs(ready);
         return { type: 'abandoned' };
       }
       const sinceMs = clock.monotonicMs();
@@ -131,6 +131,7 @@ export class Attempt {
       return await this.#watch(simulation, closeTelemetry, launch.command, sinceMs, launched);
     } finally {
       await closeTelemetry().catch(() => {});
+      await this.#closeLogs(ready);
     }
   }
 
@@ -206,15 +207,12 @@ export class Attempt {
     const absent = await entrypointFault(engine.entrypoint, this.#site.python);
     if (absent !== undefined) return infrastructure(absent);
     // Starting a process in a directory that does not answer would stop the whole runner.
-    await stat(this.#site.workingDirectory).catch(() => {});
+    await answered(this.#site);
     const made = await mkdir(directory, { recursive: true });
     // A directory that exists belongs to another attempt.
     if (made === undefined) throw new Error(`${directory} exists already`);
-    const [logs] = await Promise.all([
-      createLogs(directory),
-      writeFile(runConfigPath, `${stringifyExact(runConfig)}\n`),
-    ]);
-    return logs;
+    await writeFile(runConfigPath, `${stringifyExact(runConfig)}\n`);
+    return createLogs(directory);
   }
 
   async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
@@ -249,7 +247,8 @@ export class Attempt {
   }
 
   async #closeLogs({ stdout, stderr }: Logs): Promise<void> {
-    const closed = Promise.all([stdout.close(), stderr.close()]);
+    if (!stdout.isOpen && !stderr.isOpen) return;
+    const closed = Promise.all([stdout.discard(), stderr.discard()]);
     await this.#waits.within(DEADLINES_MS.logs, 'closing its logs', closed).catch(() => {});
   }
 
@@ -264,6 +263,17 @@ export class Attempt {
   #kill(cause: { type: 'timeout' } | { type: 'early_termination'; detail: string }): void {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
+}
+
+/** When the working directory of a site was looked at, in milliseconds of its clock. */
+const answeredMs = new WeakMap<ExecutionSite, number>();
+
+/** Resolves when the working directory answers, or has done so within the last second. */
+async function answered(site: ExecutionSite): Promise<void> {
+  const nowMs = site.clock.monotonicMs();
+  if (nowMs - (answeredMs.get(site) ?? -Infinity) < ANSWER_VALID_MS) return;
+  await stat(site.workingDirectory).catch(() => {});
+  answeredMs.set(site, nowMs);
 }
 
 /** Calls `operation` once, and returns its promise to every caller. */

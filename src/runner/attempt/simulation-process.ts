@@ -43,13 +43,12 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** How long the pipes may stay open after the last known process has ended. */
 const PIPES_MS = 250;
 
-/** Creates `stdout.log` and `stderr.log` in the output directory. */
-export async function createLogs(directory: string): Promise<Logs> {
-  const [stdout, stderr] = await Promise.all([
-    LogFile.create(join(directory, 'stdout.log')),
-    LogFile.create(join(directory, 'stderr.log')),
-  ]);
-  return { stdout, stderr };
+/** Creates `stdout.log` and `stderr.log` in the output directory, which must have answered just before. */
+export function createLogs(directory: string): Logs {
+  return {
+    stdout: LogFile.create(join(directory, 'stdout.log')),
+    stderr: LogFile.create(join(directory, 'stderr.log')),
+  };
 }
 
 export class SimulationProcess {
@@ -119,8 +118,12 @@ export class SimulationProcess {
 
   /** Completes the log files. */
   async finishLogs(): Promise<void> {
-    const { stdout, stderr } = this.#captures ?? {};
-    await Promise.all([stdout?.finish() ?? this.#logs.stdout.close(), stderr?.finish() ?? this.#logs.stderr.close()]);
+    await Promise.all([this.#captures?.stdout.finish(), this.#captures?.stderr.finish()]);
+  }
+
+  /** Removes the log files that are empty and returns their paths. The directory must have answered just before. */
+  removeEmptyLogs(): string[] {
+    return [this.#logs.stdout, this.#logs.stderr].filter((it) => it.removeIfEmpty()).map((it) => it.path);
   }
 
   /** The last lines of stderr, or of stdout when stderr is empty. */

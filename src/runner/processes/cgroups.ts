@@ -49,8 +49,10 @@ export class RunCgroup {
 
   /** Applies the limits. Not while this process is inside: it could be ended for the memory of the run. */
   limit({ memoryBytes, cpuMilli }: CgroupLimits): void {
-    this.#oomKillsBefore = this.#oomKills();
-    if (memoryBytes !== undefined && memoryBytes > 0) this.#write('memory.max', String(memoryBytes));
+    if (memoryBytes !== undefined && memoryBytes > 0) {
+      this.#oomKillsBefore = this.#oomKills();
+      this.#write('memory.max', String(memoryBytes));
+    }
     if (cpuMilli !== undefined && cpuMilli > 0) {
       const quotaUs = Math.max(LEAST_QUOTA_US, Math.round((cpuMilli / 1000) * CPU_PERIOD_US));
       this.#write('cpu.max', `${String(quotaUs)} ${String(CPU_PERIOD_US)}`);
