@@ -8,7 +8,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 
 /**
  * Locks the directory until `release` is called or the process ends. It is a name in Linux's abstract socket namespace,
- * which leaves nothing behind; other systems have none, and LevelDB's own lock is the only one there.
+ * which leaves no file; other systems have none, and LevelDB's own lock is the only one there.
  * @throws SimbatchError `store-locked` when another process has the lock
  */
 export async function lockDirectory(directory: string): Promise<{ release(): Promise<void> }> {

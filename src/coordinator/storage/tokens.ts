@@ -34,7 +34,7 @@ export const tokensPath = (directory: string): string => join(directory, 'tokens
 
 /** A new token and its record. `random` gives cryptographically random bytes. */
 export function newToken(
-  wish: TokenRequest,
+  request: TokenRequest,
   now: number,
   random: (bytes: number) => Uint8Array,
 ): { token: string; record: TokenRecord } {
@@ -42,18 +42,18 @@ export function newToken(
   const token = `sbt_${id}_${Buffer.from(random(32)).toString('base64url')}`;
   const record: TokenRecord = {
     id,
-    name: wish.name,
-    scopes: [...wish.scopes],
-    runner_id: wish.runnerId ?? null,
+    name: request.name,
+    scopes: [...request.scopes],
+    runner_id: request.runnerId ?? null,
     hash: hashOf(token).toString('hex'),
     created_at: new Date(now).toISOString(),
-    expires_at: wish.expiresAtMs === undefined ? null : new Date(wish.expiresAtMs).toISOString(),
+    expires_at: request.expiresAtMs === undefined ? null : new Date(request.expiresAtMs).toISOString(),
   };
   return { token, record };
 }
 
 /**
- * The tokens of a data directory; undefined when none was ever made. An empty list is not that: it lets nobody in.
+ * The tokens of a data directory; undefined when none was ever created. An empty list differs: it refuses every request.
  * @throws SimbatchError `invalid-configuration` when the file cannot be read or is not what this program writes
  */
 export function readTokens(directory: string): TokenRecord[] | undefined {

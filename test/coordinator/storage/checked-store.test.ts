@@ -4,7 +4,7 @@ import type { Engine, Operation } from '../../../src/coordinator/storage/engine.
 import { CheckedStore } from '../../../src/coordinator/storage/integrity/checked-store.ts';
 
 describe('coordinator/storage/checked-store', () => {
-  /** An engine whose writes end when they are told to. */
+  /** An engine whose writes end on demand. */
   function held() {
     const disk = new Map<string, string>();
     const writes: { sync: boolean; operations: readonly Operation[]; end(error?: Error): void }[] = [];

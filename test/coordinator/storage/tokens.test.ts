@@ -14,8 +14,8 @@ import {
   type TokenRequest,
 } from '../../../src/coordinator/storage/tokens.ts';
 
-const wish: TokenRequest = { name: 'me', scopes: ['read'], runnerId: undefined, expiresAtMs: undefined };
-const make = (changes: Partial<TokenRequest> = {}) => newToken({ ...wish, ...changes }, 0, randomBytes);
+const request: TokenRequest = { name: 'me', scopes: ['read'], runnerId: undefined, expiresAtMs: undefined };
+const make = (changes: Partial<TokenRequest> = {}) => newToken({ ...request, ...changes }, 0, randomBytes);
 
 import { MemoryStore } from '../../support/memory-store.ts';
 

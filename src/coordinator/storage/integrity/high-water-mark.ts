@@ -1,5 +1,5 @@
 /**
- * The high-water mark: a small file that names the last group known to be on the disk. LevelDB cannot tell a log whose end
+ * The high-water mark: a small file that names the last group known to be on the disk. LevelDB cannot distinguish a log whose end
  * is missing from one whose last write was interrupted; this file can, up to the groups of the last moments.
  *
  * It is written after a group, at most 20 ms later, and never before it: it never names a group that is not on the disk. Its two

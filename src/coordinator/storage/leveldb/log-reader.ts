@@ -1,6 +1,6 @@
 /**
  * Reads a file in LevelDB's log format (its doc/log_format.md), which the write-ahead logs and the manifest have. LevelDB
- * skips a damaged record and continues; this reader reports it, and tells a torn end from damage.
+ * skips a damaged record and continues; this reader reports it, and distinguishes a torn end from damage.
  */
 import { crc32c, unmasked } from './crc32c.ts';
 
