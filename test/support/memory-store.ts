@@ -1,6 +1,6 @@
 /**
- * A store in memory for tests: the same promises as the real one, and on demand the real one's bad days: a write that
- * fails, a crash that loses what was not acknowledged.
+ * A store in memory for tests, with the interface of the real one. On demand a write fails, or a crash loses the writes
+ * that were not acknowledged.
  */
 import type { KeyRange } from '../../src/coordinator/storage/keys.ts';
 import type { Changes, Store, StoreView } from '../../src/coordinator/storage/store.ts';

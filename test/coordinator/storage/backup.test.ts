@@ -34,7 +34,7 @@ async function textOf(source: AsyncIterable<string>): Promise<string> {
 
 const share = new EventLoopShare(systemClock);
 
-describe('a backup', () => {
+describe('coordinator/storage/backup', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-backup-'));
@@ -60,7 +60,7 @@ describe('a backup', () => {
     }
   }
 
-  it('taken under load is restored to a state that a recount confirms and that can continue', async () => {
+  it('a backup taken under load is restored to a state that a recount confirms and that can continue', async () => {
     const coordinator = await openCoordinator(await openStore(join(folder, 'live')), systemClock);
     for (let i = 0; i < 5; i++) await coordinator.submit(study({ runs: 400, name: `study ${i}` }));
     let over = false;
@@ -96,7 +96,7 @@ describe('a backup', () => {
     expect(grown).to.be.greaterThan(180);
   });
 
-  describe('that is incomplete or altered is refused, and nothing is created:', () => {
+  describe('a backup that is incomplete or altered is refused, and nothing is created:', () => {
     const store = new MemoryStore(
       new Map(Array.from({ length: 1_203 }, (_, i) => [`!job!${i}`, `{"n":${i},"é":"ü"}`])),
     );

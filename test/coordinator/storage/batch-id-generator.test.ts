@@ -4,7 +4,7 @@ import { isBatchId } from '../../../src/domain/ids.ts';
 import type { Uuid } from '../../../src/contract/types.ts';
 import { all, Scene } from '../../support/scene.ts';
 
-describe('system/batch-ids', () => {
+describe('coordinator/storage/batch-id-generator', () => {
   let scene: Scene;
   const submitted: Uuid[] = [];
   const submit = async (count: number): Promise<void> => {

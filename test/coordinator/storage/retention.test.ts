@@ -22,7 +22,7 @@ const rest = async () => {
   for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('forgetting', () => {
+describe('coordinator/storage/retention', () => {
   let world: SimulatedClock;
   let disk: Map<string, string>;
   let coordinator: Coordinator;

@@ -1,4 +1,4 @@
-/** The store: one suite that every store has to pass, and what only the real one on its disk can show. */
+/** One suite that every store must pass, and tests of the real one on its disk. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ function conformance(name: string, open: () => Promise<Store>): void {
     });
     after(() => store.close());
 
-    it('keeps what was written, and forgets what was deleted', async () => {
+    it('keeps written records and removes deleted ones', async () => {
       await store.write(changes({ a: '1', b: '2', c: '' }));
       await store.write(changes({ a: null, b: '3' }));
       expect([store.get('a'), store.get('b'), store.get('c'), store.get('d')]).to.deep.equal([
@@ -159,7 +159,7 @@ function conformance(name: string, open: () => Promise<Store>): void {
   });
 }
 
-describe('system/store', () => {
+describe('coordinator/storage/open-store', () => {
   const made: string[] = [];
   const directory = async (): Promise<string> => {
     const path = await mkdtemp(join(tmpdir(), 'simbatch-store-'));
@@ -171,7 +171,7 @@ describe('system/store', () => {
   conformance('in memory', async () => new MemoryStore());
   conformance('LevelDB', async () => openStore(await directory()));
 
-  it('is there again when it is opened again', async () => {
+  it('has its records when it is opened again', async () => {
     const path = join(await directory(), 'made', 'on the way');
     const store = await openStore(path);
     await store.write(changes({ a: '1' }));
@@ -182,7 +182,7 @@ describe('system/store', () => {
     await again.close();
   });
 
-  it('refuses a second process, in words', async () => {
+  it('refuses a second process with a message that names the directory', async () => {
     const path = await directory();
     const store = await openStore(path);
     const second = openStore(path);

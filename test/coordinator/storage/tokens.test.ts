@@ -19,7 +19,7 @@ const make = (changes: Partial<TokenRequest> = {}) => newToken({ ...request, ...
 
 import { MemoryStore } from '../../support/memory-store.ts';
 
-describe('tokens', () => {
+describe('coordinator/storage/tokens', () => {
   let folder: string;
   let now = 0;
   let troubles: SimbatchError[];
