@@ -1,4 +1,4 @@
-/** What a claim costs with 1,000 open studies, against one. */
+/** Cost of a claim with 1,000 open studies, against one. */
 import type { ClaimResponse } from '../src/contract/types.ts';
 import { withCoordinator } from './support/folder.ts';
 import { measure, median, type Measure } from './support/measure.ts';

@@ -1,6 +1,6 @@
 /**
  * Jobs per second through their whole life (claim, start, complete with a result), each reply durable: in bulk from four
- * runners, and one by one from 64; and how long `GET /batches/{id}` takes while that goes on.
+ * runners, and one by one from 64; and how long `GET /batches/{id}` takes meanwhile.
  */
 import type { SubmissionResponse } from '../src/contract/types.ts';
 import type { CoordinatorProcess } from './support/coordinator.ts';
@@ -65,7 +65,7 @@ async function rounds(what: string, load: typeof BULK, target: number): Promise<
         found.map((it) => it.p99),
         { atMost: 25 },
       ),
-      // What other programs on the machine take does not change this one.
+      // The load of other programs on the machine does not change this figure.
       measure(
         `coordinator's CPU per job (${what})`,
         'us',

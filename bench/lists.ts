@@ -60,7 +60,7 @@ export async function run(): Promise<Measure[]> {
         ),
       );
       const more = rounds.map((it) => it.mbMore);
-      // The first round is the one that counts: later ones find the memory already taken.
+      // Only the first round counts: later ones find the memory already taken.
       lines.push(
         measure(`resident memory more, ${what}`, 'MB', [Math.max(...more)], isTarget ? { atMost: MB_MORE } : undefined),
       );

@@ -39,7 +39,7 @@ class Pool {
         for (let runner = at * perWire; runner < (at + 1) * perWire; runner += 1) {
           await wire.post('/runners', registration(`p${runner}`, 1));
         }
-        // From now on, so that nobody goes silent while the others arrive.
+        // From now on, so that no runner goes silent while the others arrive.
         const phase = at / HEARTBEAT_CONNECTIONS;
         this.#beat(wire, at * perWire, perWire, phase).catch(() => {});
       }),
@@ -74,7 +74,7 @@ class Pool {
     }
   }
 
-  /** Beats for `count` runners in turn. `phase`: by what part of the time between two beats it is behind the first of all. */
+  /** Beats for `count` runners in turn. `phase`: its delay after the first of all, as a share of the time between two beats. */
   async #beat(wire: Wire, first: number, count: number, phase: number): Promise<void> {
     await pause((phase * HEARTBEAT_MS) / count);
     for (let at = 0; !this.#stopped; at = (at + 1) % count) {

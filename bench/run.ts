@@ -9,7 +9,7 @@ import { isReached, shown, showMeasures, type Measure } from './support/measure.
 import { yardstickMs } from './support/yardstick.ts';
 
 interface Bench {
-  /** Measures, or rows of a table of its own; nothing from one that prints its own. */
+  /** Measures, or rows of a table of its own; nothing from a benchmark that prints its own. */
   run(): Promise<readonly (Measure | Row)[] | void>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Jobs per second of one runner whose simulation does nothing (`true`), against a real coordinator in another process, and
- * what a job costs beside a bare `spawn`. Prints its figures; `run` is for `bench/run.ts`.
+ * the cost of a job beside a bare `spawn`. Prints its figures; `run` is for `bench/run.ts`.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

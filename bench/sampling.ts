@@ -1,5 +1,5 @@
 /**
- * What a sample costs: microseconds per run for each method, for 6 and for 100 dispersions, inverse CDFs included, and the making of
+ * Cost of a sample: microseconds per run for each method, for 6 and for 100 dispersions, inverse CDFs included, and the making of
  * a sampler. Run it alone (`node dist/bench/sampling.js`) or by `bench/run.ts`, which collects `run()`.
  */
 import { argv } from 'node:process';

@@ -116,7 +116,7 @@ for (let round = 0; round < 7; round += 1) {
   await pause(500);
   viewed.push(await rate(load.changes, 2));
   await viewer.terminate();
-  // The feed lingers for those who come back.
+  // The feed lingers for viewers who come back.
   await pause(10_500);
 }
 await load.stop();

@@ -1,4 +1,4 @@
-// Jobs per second of BullMQ on Redis and of graphile-worker on PostgreSQL, both told to lose nothing, with a job that does
+// Jobs per second of BullMQ on Redis and of graphile-worker on PostgreSQL, both set to lose nothing, with a job that does
 // nothing; then of simbatch on the same machine in the same run. A peer whose server is not installed is left out.
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a benchmark gives back, and how figures are shown. */
+/** The result of a benchmark, and the text of its figures. */
 import Table from 'cli-table3';
 
 /** One line of the results. */
@@ -8,7 +8,7 @@ export interface Measure {
   value: number;
   unit: string;
   samples: readonly number[];
-  /** What has to be reached: at least or at most this. Absent where a figure only informs. */
+  /** The target: at least or at most this. Absent where a figure only informs. */
   target?: { atLeast: number } | { atMost: number };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Asks one address over and over from a thread of its own, so that the client's other work does not delay it, and tells how
+ * Asks one address over and over from a thread of its own, so that the client's other work does not delay it, and reports how
  * long each answer took.
  */
 import { once } from 'node:events';

@@ -34,7 +34,7 @@ export function study(runs: number, name = 'bench'): BatchSubmission {
   };
 }
 
-/** What a run without a simulation reports: as much as a small real one. */
+/** The outcome of a run without a simulation: as long as that of a small real one. */
 export const RESULT = {
   execution_time_secs: 1,
   output_files: ['/var/lib/simbatch/out/run/trajectory.csv'],

@@ -14,7 +14,7 @@ export class Wire {
   readonly #head: string;
   #received: Buffer[] = [];
   #bytes = 0;
-  /** Of the answer under way: where its body begins and where it ends; -1 until its head has arrived. */
+  /** Of the answer in flight: where its body begins and where it ends; -1 until its head has arrived. */
   #bodyAt = -1;
   #endAt = -1;
   #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;

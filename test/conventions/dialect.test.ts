@@ -1,7 +1,7 @@
 /** The language of the sources: plain, standard English without the phrases that readers have to guess. */
 import { expect } from 'chai';
 import { dialectIn } from './dialect.ts';
-import { filesIn } from './files.ts';
+import { filesIn, rootFiles } from './files.ts';
 
 const ENDINGS = ['.ts', '.tsx', '.js', '.mjs', '.py', '.proto', '.css'];
 const FOLDERS = ['machines', 'src', 'bin', 'web', 'clients', 'test', 'bench', 'examples'];
@@ -19,7 +19,6 @@ const PENDING: readonly string[] = [
   'src/runner/',
   'src/contract/',
   'clients/',
-  'bench/',
   'bin/',
   'test/',
 ];
@@ -31,10 +30,12 @@ describe('conventions/dialect', () => {
     expect(dialectIn('const seekerOf = 1;\n// a runner that nobody told\nexport const clear = 2;')).to.have.length(3);
   });
 
-  it('finds no phrase of the dialect in the sources', () => {
+  it('finds no phrase of the dialect in the sources and the documentation', () => {
     const files = ENDINGS.flatMap((ending) => filesIn(FOLDERS, ending));
     expect(files.length).to.be.greaterThan(400);
-    const hits = files
+    const pages = filesIn(['docs'], '.md');
+    expect(pages.length).to.be.greaterThan(10);
+    const hits = [...files, ...pages, ...rootFiles('README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md')]
       .filter(({ path }) => !EXEMPT.has(path) && !isPending(path))
       .flatMap(({ path, text }) => dialectIn(text).map((hit) => `${path}:${hit}`));
     expect(hits).to.deep.equal([]);

@@ -19,3 +19,8 @@ export function filesIn(folders: readonly string[], ending = '.ts'): SourceFile[
   );
   return paths.sort().map((path) => ({ path, text: readFileSync(join(packageRoot, path), 'utf8') }));
 }
+
+/** The files with these paths, relative to the package. */
+export function rootFiles(...paths: string[]): SourceFile[] {
+  return paths.map((path) => ({ path, text: readFileSync(join(packageRoot, path), 'utf8') }));
+}

@@ -153,7 +153,8 @@ function executes(pid: number, entrypoint: string): boolean {
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
         : execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-    return command.includes(entrypoint);
+    // The runner has the path among its arguments, too; the simulation has it as its last one.
+    return command.replaceAll('\0', ' ').trimEnd().endsWith(` ${entrypoint}`);
   } catch {
     return false;
   }
