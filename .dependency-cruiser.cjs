@@ -55,6 +55,18 @@ module.exports = {
       from: { path: '^src/domain' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     },
+    {
+      name: 'analysis-has-no-packages',
+      severity: 'error',
+      from: { path: '^src/analysis' },
+      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'] },
+    },
+    {
+      name: 'analysis-does-no-io',
+      severity: 'error',
+      from: { path: '^src/analysis' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
     nothingAbove(
       'analysis-knows-the-domain-only',
       '^src/analysis',

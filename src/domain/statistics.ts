@@ -26,6 +26,15 @@ export interface Bin {
   count: number;
 }
 
+/** The value at `share` in [0, 1] of the way from low to high, low <= high; monotone in `share` and within [low, high]. */
+export function interpolate(low: number, high: number, share: number): number {
+  // Each form grows with `share` and stays within [low, high] although it is rounded: the first because adding and
+  // multiplying round monotonically (and the end is held), the second because its terms have opposite signs, which is
+  // the only case where the difference can overflow.
+  const width = high - low;
+  return Number.isFinite(width) ? Math.min(low + share * width, high) : (1 - share) * low + share * high;
+}
+
 /**
  * Takes numbers one at a time. Mean and variance by Welford's update (Technometrics 4 (1962) 419), which does not cancel
  * for values far from zero; the values themselves are kept, 8 bytes each, so that quantiles are exact.
@@ -40,6 +49,16 @@ export class NumberSeries {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** NaN without values. */
+  get mean(): number {
+    return this.#count === 0 ? Number.NaN : this.#mean;
+  }
+
+  /** The sample standard deviation (n - 1), undefined for fewer than two values. */
+  get sd(): number | undefined {
+    return this.#count < 2 ? undefined : Math.sqrt(this.#squares / (this.#count - 1));
   }
 
   add(value: number): void {
@@ -66,7 +85,7 @@ export class NumberSeries {
    * the default of NumPy and R). NaN without values.
    */
   quantile(p: number): number {
-    const values = this.#order();
+    const values = this.sorted();
     if (values.length === 0) return Number.NaN;
     const position = Math.min(Math.max(p, 0), 1) * (values.length - 1);
     const below = Math.floor(position);
@@ -74,11 +93,7 @@ export class NumberSeries {
     const high = values[Math.min(below + 1, values.length - 1)] as number;
     const share = position - below;
     if (share === 0) return low;
-    // Each form grows with `share` and stays within [low, high] although it is rounded: the first because adding and
-    // multiplying round monotonically (and the end is held), the second because its terms have opposite signs, which is
-    // the only case where the difference can overflow.
-    const width = high - low;
-    return Number.isFinite(width) ? Math.min(low + share * width, high) : (1 - share) * low + share * high;
+    return interpolate(low, high, share);
   }
 
   /** Returns undefined without finite values. */
@@ -93,13 +108,24 @@ export class NumberSeries {
       number,
       number,
     ];
-    const sd = this.#count < 2 ? undefined : Math.sqrt(this.#squares / (this.#count - 1));
-    return { count: this.#count, nonFinite: this.#nonFinite, mean: this.#mean, sd, min, p5, p25, p50, p75, p95, max };
+    return {
+      count: this.#count,
+      nonFinite: this.#nonFinite,
+      mean: this.#mean,
+      sd: this.sd,
+      min,
+      p5,
+      p25,
+      p50,
+      p75,
+      p95,
+      max,
+    };
   }
 
   /** Equal-width bins from the smallest to the largest value; one bin when all values are equal, none without values. */
   histogram(bins: number): Bin[] {
-    const values = this.#order();
+    const values = this.sorted();
     if (values.length === 0) return [];
     const min = values[0] as number;
     const max = values.at(-1) as number;
@@ -116,7 +142,8 @@ export class NumberSeries {
     return result;
   }
 
-  #order(): Float64Array {
+  /** The values in ascending order: a view that the next `add` invalidates. */
+  sorted(): Float64Array {
     const used = this.#values.subarray(0, this.#count);
     if (!this.#sorted) used.sort();
     this.#sorted = true;

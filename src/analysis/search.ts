@@ -1,0 +1,30 @@
+/** Searches among the integers for the place where a monotone condition changes. */
+
+/** Beyond this no count of runs makes sense. */
+const MAX_COUNT = 2 ** 50;
+
+/** The least integer m >= 0 for which a condition holds that, once it holds, holds for all larger m; null where none up to 2^50 does. */
+export function leastCount(holds: (m: number) => boolean): number | null {
+  if (holds(0)) return 0;
+  let above = 1;
+  while (!holds(above)) {
+    if (above >= MAX_COUNT) return null;
+    above *= 2;
+  }
+  return bisect(above / 2 < 1 ? 0 : above / 2, above, holds);
+}
+
+/** The least integer in [from, to] for which the condition holds; `to + 1` where it holds for none. */
+export function leastWithin(from: number, to: number, holds: (m: number) => boolean): number {
+  return bisect(from - 1, to + 1, (m) => m > to || holds(m));
+}
+
+/** The condition fails at `below` and holds at `above`. */
+function bisect(below: number, above: number, holds: (m: number) => boolean): number {
+  while (above - below > 1) {
+    const middle = below + Math.floor((above - below) / 2);
+    if (holds(middle)) above = middle;
+    else below = middle;
+  }
+  return above;
+}
