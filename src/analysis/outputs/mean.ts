@@ -1,0 +1,55 @@
+/** The mean of an output with the interval that its sampling method allows. */
+import { NumberSeries } from '../../domain/statistics.ts';
+import type { SamplingMethod } from '../../contract/types.ts';
+import { studentUpperQuantile } from '../special/student.ts';
+
+/** `t-conservative`: the t interval of one Latin hypercube, usually about twice as wide as necessary. */
+export type MeanMethod = 't' | 't-conservative' | 'replicates';
+
+export interface MeanEstimate {
+  /** Null without values. */
+  mean: number | null;
+  interval: [low: number, high: number] | null;
+  method: MeanMethod | null;
+  /** The reason for a missing interval. */
+  reason: string | null;
+}
+
+/** The moments of a set of values; `sd` (n - 1) is undefined for fewer than two. */
+export interface Moments {
+  count: number;
+  mean: number;
+  sd: number | undefined;
+}
+
+const NO_SEQUENCE_ERROR = 'one quasi-Monte Carlo sequence has no error estimate: use replicates';
+
+/**
+ * The mean and its two-sided interval. `monte_carlo`: t with n - 1 degrees of freedom. The other methods with at least two
+ * replicates: the mean of the replicates' means, t over these (McKay, Beckman and Conover 1979; Owen 1997). One Latin hypercube:
+ * the t interval, too wide. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
+ */
+export function estimateMean(
+  method: SamplingMethod,
+  sample: Moments,
+  replicateMeans: readonly number[],
+  confidence: number,
+): MeanEstimate {
+  if (sample.count === 0) return { mean: null, interval: null, method: null, reason: 'no values' };
+  if (method !== 'monte_carlo' && replicateMeans.length >= 2) {
+    const means = new NumberSeries();
+    for (const mean of replicateMeans) means.add(mean);
+    return { mean: means.mean, interval: studentInterval(means, confidence), method: 'replicates', reason: null };
+  }
+  const { mean } = sample;
+  if (method === 'quasi_monte_carlo') return { mean, interval: null, method: null, reason: NO_SEQUENCE_ERROR };
+  const interval = studentInterval(sample, confidence);
+  if (interval === null) return { mean, interval, method: null, reason: 'fewer than two values' };
+  return { mean, interval, method: method === 'monte_carlo' ? 't' : 't-conservative', reason: null };
+}
+
+function studentInterval({ count, mean, sd }: Moments, confidence: number): [number, number] | null {
+  if (sd === undefined) return null;
+  const half = (studentUpperQuantile((1 - confidence) / 2, count - 1) * sd) / Math.sqrt(count);
+  return [mean - half, mean + half];
+}

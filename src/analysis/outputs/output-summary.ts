@@ -1,0 +1,122 @@
+/** The statistics of one output: moments, quantiles, tolerance bounds, text values. */
+import { NumberSeries } from '../../domain/statistics.ts';
+import { CLASS_CODES } from '../table/run-class.ts';
+import type { RunTable } from '../table/run-table.ts';
+import { unknownValues } from './censoring.ts';
+import { type MeanMethod, estimateMean } from './mean.ts';
+import { toleranceRank, toleranceRunsNeeded, twoSidedToleranceRank } from './order-statistics.ts';
+import { type QuantileEstimate, estimateQuantile, valueAt } from './quantiles.ts';
+import { type Sample, sampleOf } from './sample.ts';
+
+export const DEFAULT_QUANTILES = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as const;
+/** The share of all runs that a tolerance bound covers. */
+const TOLERANCE_CONTENT = 0.95;
+/** Rarer values of a text output are one entry. */
+const MOST_TEXT_VALUES = 20;
+
+export interface Tolerance {
+  content: number;
+  confidence: number;
+  /** At least the content of all runs lies above `lower`, and below `upper`; null where there are too few runs. */
+  lower: number | null;
+  upper: number | null;
+  two_sided: [low: number, high: number] | null;
+  /** The least number of values for a one-sided bound. */
+  runs_needed: number;
+}
+
+export interface OutputSummary {
+  name: string;
+  units: string | null;
+  /** Completed runs with a value, and without. */
+  count: number;
+  missing: number;
+  mean: number | null;
+  mean_interval: [low: number, high: number] | null;
+  mean_method: MeanMethod | null;
+  /** The reason for a missing interval of the mean. */
+  mean_reason: string | null;
+  /** n - 1; null for fewer than two values. */
+  sd: number | null;
+  min: number | null;
+  max: number | null;
+  quantiles: QuantileEstimate[];
+  tolerance: Tolerance;
+  /** Of the completed runs, most frequent first; the rest together under null. */
+  text_values?: { value: string | null; count: number }[];
+}
+
+export interface OutputOptions {
+  /** In (0, 1). */
+  confidence: number;
+  /** Each in [0, 1]. */
+  quantiles: readonly number[];
+  /** Output name to the telemetry variable whose extreme it reports; the output's own name where absent. */
+  censored?: ReadonlyMap<string, string>;
+  units?: ReadonlyMap<string, string>;
+}
+
+/** The summary of one output. Without numbers every statistic is null and `quantiles` is empty. */
+export function summarizeOutput(table: RunTable, name: string, options: OutputOptions): OutputSummary {
+  const sample = sampleOf(table, name) ?? NO_VALUES;
+  const { series, missing, replicateMeans } = sample;
+  const sorted = series.sorted();
+  const estimate = estimateMean(table.method, series, replicateMeans, options.confidence);
+  const texts = textValues(table, name);
+  return {
+    name,
+    units: options.units?.get(name) ?? null,
+    count: sorted.length,
+    missing,
+    mean: estimate.mean,
+    mean_interval: estimate.interval,
+    mean_method: estimate.method,
+    mean_reason: estimate.reason,
+    sd: series.sd ?? null,
+    min: sorted[0] ?? null,
+    max: sorted.at(-1) ?? null,
+    quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sample, options),
+    tolerance: toleranceOf(sorted, options.confidence),
+    ...(texts === undefined ? {} : { text_values: texts }),
+  };
+}
+
+const NO_VALUES: Sample = { series: new NumberSeries(), missing: 0, replicateMeans: [] };
+
+function quantilesOf(
+  table: RunTable,
+  name: string,
+  { series, missing }: Sample,
+  { quantiles, confidence, censored }: OutputOptions,
+): QuantileEstimate[] {
+  const unknown = unknownValues(table, censored?.get(name) ?? name, missing);
+  return quantiles.map((p) => estimateQuantile(series, unknown, p, confidence));
+}
+
+function toleranceOf(sorted: Float64Array, confidence: number): Tolerance {
+  const content = TOLERANCE_CONTENT;
+  const n = sorted.length;
+  const rank = toleranceRank(n, content, confidence);
+  const inner = twoSidedToleranceRank(n, content, confidence);
+  return {
+    content,
+    confidence,
+    lower: rank === null ? null : valueAt(sorted, n - rank + 1),
+    upper: valueAt(sorted, rank),
+    two_sided: inner === null ? null : [sorted[inner - 1]!, sorted[n - inner]!],
+    runs_needed: toleranceRunsNeeded(content, confidence),
+  };
+}
+
+function textValues(table: RunTable, name: string): OutputSummary['text_values'] {
+  const column = table.texts.get(name);
+  if (column === undefined) return undefined;
+  const counts = new Uint32Array(column.values.length);
+  for (let row = 0; row < table.rows; row++) if (table.classes[row] === CLASS_CODES.ok) counts[column.codes[row]!]!++;
+  const entries = column.values
+    .map((value, code): { value: string | null; count: number } => ({ value, count: counts[code]! }))
+    .filter((it, code) => code > 0 && it.count > 0)
+    .sort((a, b) => b.count - a.count);
+  const rest = entries.slice(MOST_TEXT_VALUES).reduce((sum, it) => sum + it.count, 0);
+  return [...entries.slice(0, MOST_TEXT_VALUES), ...(rest > 0 ? [{ value: null, count: rest }] : [])];
+}

@@ -1,0 +1,62 @@
+/** Values in the order of their arrival, with the k-th smallest so far in O(log n). */
+import { interpolate } from '../../domain/statistics.ts';
+
+/**
+ * A Fenwick tree over the ranks of all values to come. All values are known at construction; `add` takes them one at a time.
+ * Source: Fenwick, Software: Practice and Experience 24 (1994) 327.
+ */
+export class RankedValues {
+  readonly #distinct: Float64Array;
+  readonly #tree: Uint32Array;
+  readonly #top: number;
+  #count = 0;
+
+  /** `values`: finite. */
+  constructor(values: Float64Array) {
+    const sorted = values.slice().sort();
+    let distinct = 0;
+    for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i]!;
+    this.#distinct = sorted.subarray(0, distinct);
+    this.#tree = new Uint32Array(distinct + 1);
+    this.#top = distinct === 0 ? 0 : 2 ** Math.floor(Math.log2(distinct));
+  }
+
+  /** `value` is one of the constructor's. */
+  add(value: number): void {
+    this.#count++;
+    for (let place = this.#placeOf(value); place < this.#tree.length; place += place & -place) this.#tree[place]!++;
+  }
+
+  /** The k-th smallest value so far, k from 1 to the number of values. */
+  at(k: number): number {
+    let place = 0;
+    let rest = k;
+    for (let step = this.#top; step > 0; step >>>= 1) {
+      const next = place + step;
+      if (next >= this.#tree.length || this.#tree[next]! >= rest) continue;
+      place = next;
+      rest -= this.#tree[next]!;
+    }
+    return this.#distinct[place]!;
+  }
+
+  /** Type 7, as `NumberSeries.quantile`. At least one value. */
+  quantile(p: number): number {
+    const position = p * (this.#count - 1);
+    const below = Math.floor(position);
+    const share = position - below;
+    const low = this.at(below + 1);
+    return share === 0 ? low : interpolate(low, this.at(below + 2), share);
+  }
+
+  /** The place of a value in the tree, from 1. */
+  #placeOf(value: number): number {
+    let [from, to] = [0, this.#distinct.length - 1];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.#distinct[middle]! < value) from = middle + 1;
+      else to = middle;
+    }
+    return from + 1;
+  }
+}

@@ -1,0 +1,35 @@
+/** A judged requirement in one sentence. */
+import { countOf, shareInPercent } from '../wording.ts';
+import type { RequirementAnswer } from './answer.ts';
+
+/** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
+export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
+  const { output, condition, probability, confidence } = answer;
+  const claim = `${output} ${condition} with probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
+  const verdict = answer.verdict === 'not-shown' ? 'not shown' : answer.verdict;
+  const { passed, judged, unknown } = answer;
+  const unknownPart = unknown > 0 ? `, ${unknown} unknown` : '';
+  return `${verdict}: ${claim}; ${passed} of ${countOf(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
+}
+
+function reason(answer: Omit<RequirementAnswer, 'sentence'>): string {
+  if (answer.settled === 'sequential') return `, decided at run ${answer.settled_at_run_id}`;
+  if (answer.verdict === 'met') return `, lower bound ${shareInPercent(answer.lower)}`;
+  if (answer.verdict === 'violated') return `, upper bound ${shareInPercent(answer.upper)}`;
+  if (answer.look === 'continuous') return '';
+  return `, bounds ${shareInPercent(answer.lower)} and ${shareInPercent(answer.upper)}`;
+}
+
+function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
+  const { verdict, more_clean_runs: more, needed_clean_runs: needed, failures_left: left } = answer;
+  if (answer.settled === 'certain') return `; the ${open === 1 ? 'open run' : `${open} open runs`} cannot change it`;
+  if (verdict === 'not-shown') {
+    if (more === null) return '';
+    const obstacle = answer.warnings.find((it) => it.code === 'unknown-decides');
+    return `; ${countOf(more, 'further run')} without a failure would show it${obstacle === undefined ? '' : `; ${obstacle.message}`}`;
+  }
+  if (verdict !== 'open' || left === null) return '';
+  if (left < 0) return '; this study cannot show it any more';
+  const soonest = needed === null ? '' : `; at the soonest after ${countOf(needed, 'more clean run')}`;
+  return `${soonest}, ${countOf(left, 'more failure')} at most`;
+}

@@ -1,0 +1,80 @@
+/** The summary of a study: its outputs, its failures, its requirements. */
+import { type FailurePattern, failurePatterns } from './failure-patterns.ts';
+import { DEFAULT_QUANTILES, type OutputSummary, summarizeOutput } from './outputs/output-summary.ts';
+import type { RequirementAnswer } from './requirements/answer.ts';
+import { judgeRequirement } from './requirements/judge.ts';
+import { DEFAULT_CONFIDENCE, type Requirement } from './requirements/requirement.ts';
+import { requireShare } from './request-checks.ts';
+import {
+  type AnswerHeader,
+  answerHeader,
+  dependenceWarnings,
+  unfinishedWarnings,
+  usedRunsSentence,
+} from './table/header.ts';
+import { type RunTable, outputNames } from './table/run-table.ts';
+import type { Warning } from './warning.ts';
+import { listed } from './wording.ts';
+
+export interface StudySummary extends AnswerHeader {
+  sentence: string;
+  outputs: OutputSummary[];
+  failures: FailurePattern[];
+  requirements: RequirementAnswer[];
+}
+
+export interface SummaryRequest {
+  /** In (0, 1); 0.95 when absent. */
+  confidence?: number;
+  /** Each in [0, 1]; `DEFAULT_QUANTILES` when absent. */
+  quantiles?: readonly number[];
+  requirements?: readonly Requirement[];
+  /** Output name to the telemetry variable whose extreme it reports. */
+  censored?: ReadonlyMap<string, string>;
+  /** By output name. */
+  units?: ReadonlyMap<string, string>;
+}
+
+/**
+ * The statistics of the completed runs, text outputs included, and the verdicts.
+ * @throws RangeError when a number is out of its range or a requirement is not usable.
+ */
+export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): StudySummary {
+  const { confidence = DEFAULT_CONFIDENCE, quantiles = DEFAULT_QUANTILES, requirements = [] } = request;
+  requireShare('confidence', confidence);
+  const outside = quantiles.find((p) => !(p >= 0 && p <= 1));
+  if (outside !== undefined)
+    throw new RangeError(`quantiles holds ${outside}: each must be from 0 to 1; give 0.95 for the 95th percentile`);
+  const header = answerHeader(table);
+  const names = [...new Set([...outputNames(table), ...table.texts.keys()])];
+  const options = { ...request, confidence, quantiles };
+  return {
+    ...header,
+    warnings: [...header.warnings, ...methodWarnings(table), ...omissionWarnings(table)],
+    sentence: studySentence(table, header),
+    outputs: names.map((name) => summarizeOutput(table, name, options)),
+    failures: failurePatterns(table),
+    requirements: requirements.map((requirement) => judgeRequirement(table, requirement)),
+  };
+}
+
+/** An unfinished or cancelled study is called so first. */
+function studySentence(table: RunTable, { of, n_used: used, excluded }: AnswerHeader): string {
+  const states = unfinishedWarnings(table).map((it) => it.code);
+  const statistics = usedRunsSentence(of, used, excluded);
+  return states.length === 0 ? statistics : `${states.join(' and ')} study: ${statistics}`;
+}
+
+function methodWarnings({ method, replicates }: RunTable): Warning[] {
+  const warnings = dependenceWarnings(method);
+  if (method !== 'latin_hypercube' || replicates !== undefined) return warnings;
+  const message =
+    'the interval of the mean of one Latin hypercube is about twice as wide as necessary: replicates give a better one';
+  return [...warnings, { code: 'conservative', message }];
+}
+
+function omissionWarnings({ omittedOutputs }: RunTable): Warning[] {
+  if (omittedOutputs.length === 0) return [];
+  const message = `too many outputs: no statistics of ${listed(omittedOutputs)}`;
+  return [{ code: 'outputs-omitted', message }];
+}

@@ -1,0 +1,112 @@
+/** The beginning of every answer: how many runs it uses, which it leaves out, and what limits it. */
+import type { SamplingMethod } from '../../contract/types.ts';
+import type { Warning } from '../warning.ts';
+import { type RunClass, RUN_CLASSES } from './run-class.ts';
+import { type RunTable, classOf, completePrefix, countClasses } from './run-table.ts';
+
+/** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
+export type Exclusion = RunClass | 'no_value' | 'after_prefix';
+
+export interface AnswerHeader {
+  batch_id: string;
+  /** All runs of the study. */
+  of: number;
+  n_used: number;
+  /** The other runs; together with `n_used` they are `of`. */
+  excluded: Partial<Record<Exclusion, number>>;
+  /** The longest beginning of the run order without an open run. */
+  prefix: { length: number; of: number };
+  warnings: Warning[];
+}
+
+const LEFT_OUT: Readonly<Record<Exclusion, string>> = {
+  ok: 'completed',
+  terminated: 'terminated early',
+  crashed: 'crashed',
+  timeout: 'timed out',
+  lost: 'lost',
+  cancelled: 'cancelled',
+  open: 'open',
+  no_value: 'completed without a value',
+  after_prefix: 'after the first open run',
+};
+
+/** Which runs an answer uses. */
+export interface Use {
+  /** `ok` alone when absent. */
+  classes?: readonly RunClass[];
+  /** How many runs of these classes are used; all when absent, and the others have no value. */
+  used?: number;
+  /** True: no run after the complete prefix is used. */
+  prefixOnly?: boolean;
+}
+
+/** The header of an answer that uses runs of some classes. */
+export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOnly = false }: Use = {}): AnswerHeader {
+  const prefix = completePrefix(table);
+  const rows = prefixOnly ? prefix : table.rows;
+  const counts = countClasses(table, rows);
+  const excluded: AnswerHeader['excluded'] = {};
+  let candidates = 0;
+  for (const name of RUN_CLASSES) {
+    if (classes.includes(name)) candidates += counts[name];
+    else if (counts[name] > 0) excluded[name] = counts[name];
+  }
+  const nUsed = used ?? candidates;
+  if (nUsed < candidates) excluded.no_value = candidates - nUsed;
+  if (rows < table.rows) excluded.after_prefix = table.rows - rows;
+  return headerOf(table, nUsed, excluded, prefix);
+}
+
+/** The header of an answer that uses the rows marked with 1. */
+export function markedRowsHeader(table: RunTable, used: Uint8Array): AnswerHeader {
+  const excluded: AnswerHeader['excluded'] = {};
+  let count = 0;
+  for (let row = 0; row < table.rows; row++) {
+    const name = classOf(table, row);
+    const reason = name === 'ok' ? 'no_value' : name;
+    if (used[row] === 1) count++;
+    else excluded[reason] = (excluded[reason] ?? 0) + 1;
+  }
+  return headerOf(table, count, excluded, completePrefix(table));
+}
+
+function headerOf(table: RunTable, used: number, excluded: AnswerHeader['excluded'], prefix: number): AnswerHeader {
+  const warnings = [...unfinishedWarnings(table), ...leftOutWarnings(table.rows, used, excluded)];
+  const lengths = { length: prefix, of: table.rows };
+  return { batch_id: table.batchId, of: table.rows, n_used: used, excluded, prefix: lengths, warnings };
+}
+
+/** First in an answer about a study that is not over, or that was cancelled. */
+export function unfinishedWarnings(table: RunTable): Warning[] {
+  const counts = countClasses(table);
+  const warnings: Warning[] = [];
+  if (counts.open > 0) {
+    const message = `${counts.open} of ${table.rows} runs are open: runs that end early are not a fair sample of all runs`;
+    warnings.push({ code: 'unfinished', message });
+  }
+  if (counts.cancelled > 0) {
+    const message = `${counts.cancelled} of ${table.rows} runs were cancelled: the completed runs may not be a fair sample of all runs`;
+    warnings.push({ code: 'cancelled', message });
+  }
+  return warnings;
+}
+
+/** `statistics of 66 of 200 runs: 134 terminated early and left out`. */
+export function usedRunsSentence(of: number, nUsed: number, excluded: AnswerHeader['excluded']): string {
+  const parts = Object.entries(excluded).map(([name, count]) => `${count} ${LEFT_OUT[name as Exclusion]}`);
+  const rest = parts.length === 0 ? '' : `: ${parts.join(', ')} and left out`;
+  return `statistics of ${nUsed} of ${of} runs${rest}`;
+}
+
+function leftOutWarnings(of: number, nUsed: number, excluded: AnswerHeader['excluded']): Warning[] {
+  if (nUsed === of) return [];
+  return [{ code: 'runs-left-out', message: usedRunsSentence(of, nUsed, excluded) }];
+}
+
+/** For answers whose error model asks for independent runs. */
+export function dependenceWarnings(method: SamplingMethod): Warning[] {
+  if (method === 'monte_carlo') return [];
+  const message = `the runs of a ${method} design are not independent: intervals and verdicts that assume it are usually wider than necessary`;
+  return [{ code: 'not-independent', message }];
+}

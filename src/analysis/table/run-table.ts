@@ -1,0 +1,91 @@
+/** The runs of a study as columns: the input of every statistic. Built by `RunTableBuilder`; read-only afterwards. */
+import type { ConditionOperator } from '../../domain/condition.ts';
+import type { SamplingMethod } from '../../contract/types.ts';
+import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
+
+/** Text values as codes: `codes[row]` is the place in `values`; place 0 means no value. */
+export interface TextColumn {
+  codes: Uint16Array;
+  values: readonly string[];
+}
+
+/** The early-termination rule that ended a run. `operator` and `threshold` are absent where the condition is not readable. */
+export interface TerminationRule {
+  variable: string;
+  condition: string;
+  operator?: ConditionOperator;
+  /** In the units of the variable. */
+  threshold?: number;
+}
+
+/**
+ * One row a run, in ascending order of (replicate, run id). About 12 bytes a row, and 8 for each numeric column and 2 for each
+ * text column. NaN is a missing number. The outputs of a terminated run are partial: they depend on the moment of its end.
+ */
+export interface RunTable {
+  readonly batchId: string;
+  readonly method: SamplingMethod;
+  /** All runs of the study, open ones included. */
+  readonly rows: number;
+  /** Absent: row i is run i. */
+  readonly runIds?: Uint32Array;
+  /** Absent: one design, no replicates. */
+  readonly replicates?: Uint16Array;
+  /** The batch of each row, where rows are from more than one batch. */
+  readonly batches?: TextColumn;
+  /** Places in `RUN_CLASSES`. */
+  readonly classes: Uint8Array;
+  /** 1 where telemetry was lost while a termination rule was active, so that the rule may have missed its moment. */
+  readonly telemetryLost?: Uint8Array;
+  readonly parameters: ReadonlyMap<string, Float64Array>;
+  /** Numbers, and booleans as 0 and 1; values that are not finite are NaN. */
+  readonly outputs: ReadonlyMap<string, Float64Array>;
+  readonly texts: ReadonlyMap<string, TextColumn>;
+  /** Seconds. */
+  readonly executionSecs: Float64Array;
+  /** The normalised message of each failure. */
+  readonly patterns: TextColumn;
+  /** `rules[ruleCodes[row]]` ended the run of the row; place 0 means none. */
+  readonly ruleCodes: Uint16Array;
+  readonly rules: readonly (TerminationRule | undefined)[];
+  /** Outputs that are not in the table because there are too many. */
+  readonly omittedOutputs: readonly string[];
+}
+
+/** The name under which the execution time is an output like the others. */
+export const EXECUTION_SECS = 'execution_secs';
+
+/** The values of an output in row order; `execution_secs` among them unless the simulation reports its own. */
+export function outputColumn(table: RunTable, name: string): Float64Array | undefined {
+  return table.outputs.get(name) ?? (name === EXECUTION_SECS ? table.executionSecs : undefined);
+}
+
+/** The names that `outputColumn` takes. */
+export function outputNames(table: RunTable): string[] {
+  return [...new Set([...table.outputs.keys(), EXECUTION_SECS])];
+}
+
+export const runIdOf = (table: RunTable, row: number): number => table.runIds?.[row] ?? row;
+
+/** The batch that holds the run of this row. */
+export const batchOf = (table: RunTable, row: number): string => {
+  const code = table.batches?.codes[row] ?? 0;
+  return code === 0 ? table.batchId : table.batches!.values[code]!;
+};
+
+export const classOf = (table: RunTable, row: number): RunClass => RUN_CLASSES[table.classes[row]!]!;
+
+/** How many of the first rows are terminal without a gap. Whatever is decided while runs are open is decided on these alone. */
+export function completePrefix({ classes, rows }: RunTable): number {
+  const first = classes.indexOf(CLASS_CODES.open);
+  return first === -1 ? rows : first;
+}
+
+export type ClassCounts = Record<RunClass, number>;
+
+/** How many of the first `rows` runs are in each class; of all runs when absent. */
+export function countClasses({ classes }: RunTable, rows = classes.length): ClassCounts {
+  const counts = new Uint32Array(RUN_CLASSES.length);
+  for (let row = 0; row < rows; row++) counts[classes[row]!]!++;
+  return Object.fromEntries(RUN_CLASSES.map((name, code) => [name, counts[code]!])) as ClassCounts;
+}

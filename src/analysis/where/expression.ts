@@ -1,0 +1,54 @@
+/** A `where` expression as a tree, and its text. */
+
+export type Literal = number | string | boolean;
+
+export const COMPARISONS = ['=', '!=', '<', '<=', '>', '>='] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** `at` is the position of the column's name in the text, from 1. `terms` are two or more, none of the same kind. */
+export type Expression =
+  | { kind: 'and' | 'or'; terms: Expression[] }
+  | { kind: 'not'; term: Expression }
+  | { kind: 'compare'; column: string; at: number; operator: Comparison; value: Literal }
+  | { kind: 'in'; column: string; at: number; values: Literal[] }
+  | { kind: 'null'; column: string; at: number; isNull: boolean };
+
+export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', 'null', 'true', 'false']);
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const PLAIN_WORD = /^[^\s()=!<>,'"]+$/;
+
+/** The finite number that a word is; undefined for any other word. */
+export function numberOf(word: string): number | undefined {
+  // Adding 0 makes -0 the same as 0, which no comparison distinguishes.
+  return NUMBER.test(word) && Number.isFinite(Number(word)) ? Number(word) + 0 : undefined;
+}
+
+/** The text of an expression, with as few parentheses and quotes as its meaning allows; parsing it gives an equal tree. */
+export function printWhere(expression: Expression): string {
+  switch (expression.kind) {
+    case 'or':
+      return expression.terms.map((it) => printWhere(it)).join(' or ');
+    case 'and':
+      return expression.terms.map((it) => (it.kind === 'or' ? `(${printWhere(it)})` : printWhere(it))).join(' and ');
+    case 'not': {
+      const { term } = expression;
+      const isJoined = term.kind === 'and' || term.kind === 'or';
+      return `not ${isJoined ? `(${printWhere(term)})` : printWhere(term)}`;
+    }
+    case 'compare':
+      return `${printText(expression.column)} ${expression.operator} ${printLiteral(expression.value)}`;
+    case 'in':
+      return `${printText(expression.column)} in (${expression.values.map(printLiteral).join(', ')})`;
+    case 'null':
+      return `${printText(expression.column)} is ${expression.isNull ? '' : 'not '}null`;
+  }
+}
+
+const printLiteral = (value: Literal): string => (typeof value === 'string' ? printText(value) : String(value));
+
+/** Bare where a bare word means this text and nothing else. */
+function printText(text: string): string {
+  const isBare = PLAIN_WORD.test(text) && !NUMBER.test(text) && !KEYWORDS.has(text.toLowerCase());
+  return isBare ? text : `'${text.replaceAll("'", "''")}'`;
+}
