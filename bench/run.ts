@@ -29,6 +29,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   restart: { load: () => import('./restart.ts') },
   soak: { load: () => import('./soak.ts'), isLong: true },
   sampling: { load: () => import('./sampling.ts') },
+  analysis: { load: () => import('./analysis.ts') },
   runner: { load: () => import('./runner.ts') },
   telemetry: { load: () => import('./telemetry.ts') },
   'early-termination': { load: () => import('./early-termination.ts') },

@@ -1,0 +1,40 @@
+/** The attribution of a study's failures, as one answer. */
+import { parameterColumns } from '../numeric/table-columns.ts';
+import { requireShare } from '../request-checks.ts';
+import type { Requirement } from '../requirements/requirement.ts';
+import { type AnswerHeader, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import type { RunTable } from '../table/run-table.ts';
+import type { Attribution } from './answer.ts';
+import { IN_NEITHER, attribution } from './attribution.ts';
+import { failingGroups } from './failing-groups.ts';
+
+export interface StudyAttributionRequest {
+  /** See `failingGroups`; `failed` when absent. */
+  failing?: string;
+  requirements?: readonly Requirement[];
+  /** In (0, 1); 0.95 when absent. */
+  confidence?: number;
+}
+
+export type StudyAttribution = AnswerHeader & Attribution;
+
+/**
+ * Describes how the parameters of failing runs differ from those of passing runs; see `attribution`.
+ * @throws RangeError or WhereError as `failingGroups` does; RangeError when the confidence is not between 0 and 1.
+ */
+export function studyAttribution(table: RunTable, request: StudyAttributionRequest = {}): StudyAttribution {
+  const { failing, requirements, confidence = 0.95 } = request;
+  requireShare('confidence', confidence);
+  const groups = failingGroups(table, failing, requirements);
+  const parameters = parameterColumns(table);
+  const found = attribution({ groups, parameters, confidence });
+  const hasAll = (row: number): boolean => parameters.every(({ values }) => Number.isFinite(values[row]));
+  const used = Uint8Array.from(groups, (group, row) => Number(group !== IN_NEITHER && hasAll(row)));
+  const header = markedRowsHeader(table, used);
+  return {
+    ...header,
+    ...found,
+    warnings: [...header.warnings, ...found.warnings],
+    sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
+  };
+}

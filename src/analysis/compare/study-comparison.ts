@@ -1,0 +1,62 @@
+/** The comparison of two studies, as one answer. */
+import { failingGroups } from '../attribution/failing-groups.ts';
+import { completedValues, parameterColumns } from '../numeric/table-columns.ts';
+import { requireShare } from '../request-checks.ts';
+import type { Requirement } from '../requirements/requirement.ts';
+import { type AnswerHeader, answerHeader } from '../table/header.ts';
+import { CLASS_CODES } from '../table/run-class.ts';
+import { type RunTable, runIdOf } from '../table/run-table.ts';
+import type { Comparison } from './answer.ts';
+import { type ComparedBatch, compare } from './compare.ts';
+
+/** One side of a comparison: the runs of a single batch and its configuration as JSON. */
+export interface ComparedStudy {
+  table: RunTable;
+  configuration: unknown;
+}
+
+export interface StudyComparisonRequest {
+  /** As in an attribution, applied to both studies; `failed` when absent. */
+  failing?: string;
+  requirements?: readonly Requirement[];
+  /** In (0, 1); 0.95 when absent. */
+  confidence?: number;
+}
+
+/** The header is that of the study before; `with` is that of the study after. */
+export type StudyComparison = AnswerHeader & Comparison & { with: AnswerHeader };
+
+/**
+ * Compares two studies; differences are after minus before. Outputs count in completed runs alone.
+ * @throws RangeError when a table joins replicates or the confidence is not between 0 and 1, or as `failingGroups` does.
+ */
+export function compareStudies(
+  before: ComparedStudy,
+  after: ComparedStudy,
+  request: StudyComparisonRequest = {},
+): StudyComparison {
+  const { confidence = 0.95 } = request;
+  requireShare('confidence', confidence);
+  const found = compare(asBatch(before, request), asBatch(after, request), confidence);
+  const [header, other] = [answerHeader(before.table), answerHeader(after.table)];
+  return { ...header, with: other, ...found, warnings: [...header.warnings, ...found.warnings] };
+}
+
+function asBatch(
+  { table, configuration }: ComparedStudy,
+  { failing, requirements }: StudyComparisonRequest,
+): ComparedBatch {
+  if (table.replicates !== undefined) {
+    throw new RangeError(
+      `studies not compared: ${table.batchId} is read with its replicates; compare one batch with one batch`,
+    );
+  }
+  return {
+    runIds: Uint32Array.from({ length: table.rows }, (_, row) => runIdOf(table, row)),
+    terminal: table.classes.map((code) => Number(code !== CLASS_CODES.open)),
+    groups: failingGroups(table, failing, requirements),
+    parameters: parameterColumns(table),
+    outputs: [...table.outputs].map(([name, values]) => ({ name, values: completedValues(table, values) })),
+    configuration,
+  };
+}

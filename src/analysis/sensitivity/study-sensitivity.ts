@@ -1,0 +1,26 @@
+/** The sensitivity of one output of a study, as one answer. */
+import { completedOutput, parameterColumns } from '../numeric/table-columns.ts';
+import { requireShare } from '../request-checks.ts';
+import { type AnswerHeader, answerHeader, usedRunsSentence } from '../table/header.ts';
+import type { RunTable } from '../table/run-table.ts';
+import type { Sensitivity } from './answer.ts';
+import { sensitivity } from './sensitivity.ts';
+
+export type StudySensitivity = AnswerHeader & Sensitivity;
+
+/**
+ * Judges each parameter's influence on an output over the completed runs; see `sensitivity`.
+ * @throws RangeError when the study has no such output, or the confidence is not between 0 and 1.
+ */
+export function studySensitivity(table: RunTable, output: string, confidence = 0.95): StudySensitivity {
+  requireShare('confidence', confidence);
+  const request = { batchId: table.batchId, parameters: parameterColumns(table), confidence };
+  const found = sensitivity({ ...request, output: completedOutput(table, output) });
+  const header = answerHeader(table, { used: found.n_used });
+  return {
+    ...header,
+    ...found,
+    warnings: [...header.warnings, ...found.warnings],
+    sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
+  };
+}

@@ -1,0 +1,231 @@
+/** Sensitivity against SciPy and pingouin, against the definition written naively, and on Ishigami's function. */
+import { expect } from 'chai';
+import { adjustedIndex, cosineBasis, cosinePower } from '../../../src/analysis/sensitivity/cosine-index.ts';
+import { noiseFloor } from '../../../src/analysis/sensitivity/noise-floor.ts';
+import { permutationKey, permute } from '../../../src/analysis/sensitivity/permutations.ts';
+import { sensitivity } from '../../../src/analysis/sensitivity/sensitivity.ts';
+import { centred } from '../../../src/analysis/numeric/correlation.ts';
+import { ascendingOrder } from '../../../src/analysis/numeric/order.ts';
+import { orderedQuantile } from '../../../src/analysis/numeric/quantile.ts';
+import { expectClose, referenceData } from '../data.ts';
+import { column, namedColumns, uniformColumns, uniformSource } from '../synthetic.ts';
+import { ishigamiError } from './ishigami.ts';
+
+const FIGURES = ['spearman', 'spearman_p', 'prcc', 'prcc_p', 'srrc', 'sobol_cosine'] as const;
+interface Reference {
+  kind: string;
+  n: number;
+  x: Record<string, number[]>;
+  y: number[];
+  srrc_r2: number | null;
+  by_parameter: Record<string, Record<(typeof FIGURES)[number], number | null>>;
+}
+
+describe('analysis/sensitivity', () => {
+  for (const row of referenceData('sensitivity.json') as Reference[]) {
+    it(`agrees with SciPy and pingouin to 1e-9: ${row.kind}, n = ${row.n}`, () => {
+      const output = { name: 'y', values: Float64Array.from(row.y) };
+      const found = sensitivity({ batchId: 'b', output, parameters: namedColumns(row.x) });
+      expectClose(found.srrc_r2, row.srrc_r2, 1e-9, 'R^2');
+      expect(found.parameters).to.have.length(Object.keys(row.x).length);
+      for (const parameter of found.parameters) {
+        for (const figure of FIGURES) {
+          const expected = row.by_parameter[parameter.name]![figure];
+          expectClose(parameter[figure], expected, 1e-9, `${figure} of ${parameter.name}`);
+        }
+      }
+    });
+  }
+
+  it('finds an effect that is not monotone, which rank correlations miss', () => {
+    const [x, other] = uniformColumns(2, 200, uniformSource(1)) as [
+      ReturnType<typeof column>,
+      ReturnType<typeof column>,
+    ];
+    const output = column('miss_m', 200, (run) => (x.values[run]! - 0.5) ** 2);
+    const found = sensitivity({ batchId: 'b', output, parameters: [other, x] });
+    expect(found.parameters.map((it) => [it.name, it.told_apart])).to.deep.equal([
+      ['p0', true],
+      ['p1', false],
+    ]);
+    expect(Math.abs(found.parameters[0]!.prcc!)).to.be.below(0.2);
+    expect(found.sentence).to.match(
+      /^miss_m depends most on p0 \(first-order index 0\.9\d, PRCC -?0\.\d\d\); 1 of 2 parameters not told/,
+    );
+  });
+
+  it('uses only runs with a finite output and finite parameters', () => {
+    const uniform = uniformSource(2);
+    const [x] = uniformColumns(1, 60, uniform) as [ReturnType<typeof column>];
+    const output = column('y', 60, (run) => x.values[run]! + 0.1 * uniform());
+    const long = (values: Float64Array): Float64Array => Float64Array.from([...values, Number.NaN, 5, Infinity, 3]);
+    const parameters = [{ name: 'p0', values: Float64Array.from([...x.values, 1, Number.NaN, 2, Infinity]) }];
+    const found = sensitivity({ batchId: 'b', output: { name: 'y', values: long(output.values) }, parameters });
+    expect(found).to.deep.equal(sensitivity({ batchId: 'b', output, parameters: [x] }));
+    expect(found.n_used).to.equal(60);
+  });
+
+  const reasons: [name: string, n: number, y: (run: number) => number, x: (run: number) => number, reason: string][] = [
+    ['three runs', 3, (i) => i, (i) => i * i, '3 runs have a value, 4 are needed'],
+    ['a constant output', 50, () => 7, (i) => i, 'the output is 7 in all 50 runs'],
+    ['a constant parameter', 50, (i) => i, () => 1, 'no parameter varies'],
+  ];
+  for (const [name, n, y, x, reason] of reasons) {
+    it(`gives a reason and no figure for ${name}`, () => {
+      const found = sensitivity({ batchId: 'b', output: column('y', n, y), parameters: [column('a', n, x)] });
+      expect(found.reason).to.equal(reason);
+      expect(found.parameters).to.deep.equal([]);
+      expect(found.srrc_r2).to.equal(null);
+      expect(found.sentence).to.equal(`no sensitivity of y: ${reason}`);
+    });
+  }
+
+  it('gives a reason beside each null: PRCC from k + 3 runs on, the index from 30', () => {
+    const at = (n: number) => {
+      const uniform = uniformSource(n);
+      return sensitivity({ batchId: 'b', output: column('y', n, uniform), parameters: uniformColumns(3, n, uniform) })
+        .parameters[0]!;
+    };
+    expect(at(5)).to.include({ prcc: null, prcc_p: null, srrc: null, sobol_cosine: null, told_apart: null });
+    expect(at(5).reason).to.equal(
+      'PRCC and SRRC of 3 parameters need more than 5 runs, there are 5; a first-order index needs 30 runs, there are 5',
+    );
+    expect(at(6).prcc).to.be.a('number');
+    expect(at(29)).to.include({
+      sobol_cosine: null,
+      noise_floor: null,
+      reason: 'a first-order index needs 30 runs, there are 29',
+    });
+    expect(at(30).reason).to.equal(null);
+    expect(at(30).sobol_cosine).to.be.a('number');
+  });
+
+  it('gives no PRCC above 500 parameters, and everything else as for fewer', () => {
+    const uniform = uniformSource(13);
+    const parameters = uniformColumns(501, 40, uniform);
+    const output = column('y', 40, (run) => parameters[7]!.values[run]! ** 3);
+    const many = sensitivity({ batchId: 'b', output, parameters });
+    const few = sensitivity({ batchId: 'b', output, parameters: parameters.slice(5, 10) });
+    const [of501, of5] = [many, few].map((it) => it.parameters.find((found) => found.name === 'p7')!) as [
+      (typeof many.parameters)[0],
+      (typeof many.parameters)[0],
+    ];
+    expect(of501).to.include({ prcc: null, srrc: null, told_apart: true });
+    expect(of501.reason).to.equal('PRCC and SRRC are given for at most 500 parameters, there are 501');
+    for (const figure of ['spearman', 'spearman_p', 'sobol_cosine'] as const) {
+      expectClose(of501[figure], of5[figure], 1e-12, figure);
+    }
+    expect(many.srrc_r2).to.equal(null);
+  });
+
+  it('names parameters that do not vary, that others determine, and that are correlated', () => {
+    const uniform = uniformSource(5);
+    const [a, b] = uniformColumns(2, 100, uniform) as [ReturnType<typeof column>, ReturnType<typeof column>];
+    const same = column('same', 100, () => 4);
+    const double = column('double', 100, (run) => Math.exp(a.values[run]!));
+    const output = column('y', 100, (run) => a.values[run]! + b.values[run]!);
+    const found = sensitivity({ batchId: 'b', output, parameters: [a, b, same, double] });
+    expect(found.warnings.map((it) => it.code)).to.deep.equal([
+      'constant-parameters',
+      'rank-deficient',
+      'correlated-parameters',
+    ]);
+    expect(found.warnings[1]!.message).to.include('p0, double');
+    expect(found.warnings[2]!.message).to.include('p0 and double with |rho| = 1.00');
+    const byName = new Map(found.parameters.map((it) => [it.name, it]));
+    expect([...byName.keys()]).to.have.members(['p0', 'p1', 'double']);
+    expect(byName.get('double')!.prcc).to.equal(null);
+    expect(byName.get('double')!.reason).to.include('other parameters determine this one');
+    expect(byName.get('double')!.told_apart).to.equal(true);
+    expect(byName.get('p1')!.prcc).to.be.above(0.9);
+  });
+});
+
+describe('analysis/sensitivity/noise-floor', () => {
+  /** The definition, without the short cuts. */
+  function naiveFloor(orders: Uint32Array[], y: Float64Array, key: readonly [number, number]): number {
+    const n = y.length;
+    const { deviations, squares } = centred(y);
+    const permuted = new Float64Array(n);
+    const basis = cosineBasis(n);
+    const maxima = Float64Array.from({ length: 200 }, (_, t) => {
+      permute(deviations, key, t, permuted);
+      return Math.max(...orders.map((order) => adjustedIndex(cosinePower(permuted, order, basis), squares / n, n)));
+    });
+    return orderedQuantile(maxima, ascendingOrder(maxima), 0.95);
+  }
+
+  const outputs: [name: string, y: (u: number) => number][] = [
+    ['uniform', (u) => u],
+    ['heavy-tailed', (u) => Math.tan(Math.PI * (u - 0.5))],
+    ['rare', (u) => (u < 0.002 ? 1 : 0)],
+  ];
+  for (const n of [30, 500, 5000]) {
+    for (const [name, transform] of outputs.slice(0, n < 5000 ? 1 : 3)) {
+      it(`is the quantile over all 200 permutations: ${name} output, n = ${n}`, () => {
+        const uniform = uniformSource(n);
+        const orders = uniformColumns(3, n, uniform).map((it) => ascendingOrder(it.values));
+        const y = Float64Array.from({ length: n }, () => transform(uniform()));
+        const { deviations, squares } = centred(y);
+        const key = permutationKey('batch', 'y');
+        const found = noiseFloor({ orders, deviations, variance: squares / n, basis: cosineBasis(n), key });
+        expectClose(found, naiveFloor(orders, y, key), 1e-9, 'noise floor');
+      });
+    }
+  }
+
+  it('depends on the batch and the output alone', () => {
+    expect(permutationKey('a', 'y')).to.deep.equal(permutationKey('a', 'y'));
+    expect(permutationKey('a', 'y')).not.to.deep.equal(permutationKey('b', 'y'));
+    expect(permutationKey('a', 'y')).not.to.deep.equal(permutationKey('a', 'z'));
+    const out = new Float64Array(6);
+    permute(Float64Array.of(0, 1, 2, 3, 4, 5), permutationKey('a', 'y'), 3, out);
+    // From an independent implementation of Philox and the shuffle.
+    expect([...out]).to.deep.equal([1, 2, 5, 3, 0, 4]);
+  });
+
+  it('permutes fairly: each value takes each place equally often', () => {
+    const out = new Float64Array(4);
+    const counts = Array.from({ length: 4 }, () => [0, 0, 0, 0]);
+    for (let t = 0; t < 4000; t++) {
+      permute(Float64Array.of(0, 1, 2, 3), [1, 2], t, out);
+      out.forEach((value, place) => counts[value]![place]!++);
+    }
+    // 1000 expected, standard deviation 27.
+    for (const count of counts.flat()) expect(count).to.be.within(870, 1130);
+  });
+});
+
+describe('analysis/sensitivity/cosine-index', () => {
+  const errors: [method: 'monte_carlo' | 'latin_hypercube' | 'quasi_monte_carlo', rmse: number][] = [
+    ['monte_carlo', 0.041],
+    ['latin_hypercube', 0.036],
+    ['quasi_monte_carlo', 0.02],
+  ];
+  for (const [method, rmse] of errors) {
+    it(`has a root mean square error of about ${rmse} on Ishigami's function with 256 runs of ${method}`, () => {
+      expect(ishigamiError(method, 256, 100)).to.be.within(rmse * 0.85, rmse * 1.15);
+    });
+  }
+
+  it('is close to 1 for a function of one parameter, and has mean 0 for noise', () => {
+    const n = 400;
+    const basis = cosineBasis(n);
+    const indexOf = (x: Float64Array, y: Float64Array): number => {
+      const { deviations, squares } = centred(y);
+      return adjustedIndex(cosinePower(deviations, ascendingOrder(x), basis), squares / n, n);
+    };
+    const uniform = uniformSource(11);
+    const [x] = uniformColumns(1, n, uniform).map((it) => it.values) as [Float64Array];
+    expect(
+      indexOf(
+        x,
+        x.map((it) => Math.exp(it)),
+      ),
+    ).to.be.within(0.998, 1);
+    let sum = 0;
+    for (let study = 0; study < 200; study++) sum += indexOf(x, x.map(uniform));
+    // The standard deviation of one index is about sqrt(12) / n.
+    expect(Math.abs(sum / 200)).to.be.below((4 * Math.sqrt(12)) / n / Math.sqrt(200));
+  });
+});
