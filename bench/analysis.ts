@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { convergence } from '../src/analysis/outputs/convergence.ts';
 import { worstRuns } from '../src/analysis/outputs/worst.ts';
 import { judgeStudy } from '../src/analysis/requirements/verdicts.ts';
-import type { Requirement } from '../src/analysis/requirements/requirement.ts';
+import type { Requirement } from '../src/contract/types.ts';
 import { SequentialVerdict } from '../src/analysis/requirements/sequential-verdict.ts';
 import { summarizeStudy } from '../src/analysis/summary.ts';
 import type { RunTable } from '../src/analysis/table/run-table.ts';

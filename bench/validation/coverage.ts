@@ -1,7 +1,7 @@
 /** Simulated coverage of the intervals of means and quantiles. */
 import { estimateMean } from '../../src/analysis/outputs/mean.ts';
 import { quantileRanks, toleranceRank } from '../../src/analysis/outputs/order-statistics.ts';
-import { standardNormalQuantile } from '../../src/domain/sampling/normal.ts';
+import { standardNormalQuantile } from '../../src/base/distributions/normal.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { NumberSeries } from '../../src/domain/statistics.ts';
 import type { DispersionConfig, SamplingMethod } from '../../src/contract/types.ts';

@@ -3,7 +3,8 @@ import { type FailurePattern, failurePatterns } from './failure-patterns.ts';
 import { DEFAULT_QUANTILES, type OutputSummary, summarizeOutput } from './outputs/output-summary.ts';
 import type { RequirementAnswer } from './requirements/answer.ts';
 import { judgeRequirement } from './requirements/judge.ts';
-import { DEFAULT_CONFIDENCE, type Requirement } from './requirements/requirement.ts';
+import type { Requirement } from '../contract/types.ts';
+import { DEFAULT_CONFIDENCE } from './requirements/requirement.ts';
 import { requireShare } from './request-checks.ts';
 import {
   type AnswerHeader,

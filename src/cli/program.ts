@@ -15,6 +15,7 @@ interface Entry {
 
 const SERVE = 'Coordinator and runners:';
 const STUDY = 'Studies:';
+const ANSWERS = 'Answers about a study:';
 const KEEP = 'Keeping and explaining:';
 const POOL = 'Runner pool:';
 const SHELL = 'Shell:';
@@ -154,6 +155,12 @@ const COMMANDS: readonly Entry[] = [
     group: STUDY,
     summary: 'the parameters of every run of a study file',
     load: async () => (await import('./commands/studies/sample.ts')).sampleCommand(),
+  },
+  {
+    name: 'manifest',
+    group: ANSWERS,
+    summary: 'write or verify the manifest of a study',
+    load: async () => (await import('./commands/analysis/manifest.ts')).manifestCommand(),
   },
   {
     name: 'runners',

@@ -2,6 +2,7 @@
  * The typed HTTP client: one method per operation of the coordinator, named as in `coordinator/api.ts`. Used by the
  * runner, the command line, tests and users' programs. It neither retries nor logs; `client/transport.ts` documents errors.
  */
+import { Analysis } from './analysis.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
 import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
@@ -69,10 +70,13 @@ const DEFAULT_PAGE = 1000;
 /** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
 export class Client {
   readonly #transport: Transport;
+  /** Questions about a study. */
+  readonly analysis: Analysis;
 
   /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
+    this.analysis = new Analysis(this.#transport);
   }
 
   get endpoint(): string {

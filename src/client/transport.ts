@@ -63,6 +63,7 @@ export interface Exchange {
 
 export interface Answer<T> {
   body: T;
+  status: number;
   headers: Headers;
 }
 
@@ -133,7 +134,8 @@ export class Transport {
       }
       throw new UnreachableError(this.endpoint, explain(error), error);
     }
-    if (response.ok) return { body: this.#parsed(response, text) as T, headers: response.headers };
+    if (response.ok)
+      return { body: this.#parsed(response, text) as T, status: response.status, headers: response.headers };
     throw refusal(this.endpoint, response, text);
   }
 

@@ -30,7 +30,11 @@ export function nullable<T extends TSchema>(schema: T) {
   const description = 'description' in schema ? { description: schema.description } : {};
   return Type.Unsafe<Static<T> | null>(
     'type' in schema && typeof schema.type === 'string'
-      ? { ...schema, type: [schema.type, 'null'] }
+      ? {
+          ...schema,
+          type: [schema.type, 'null'],
+          ...('enum' in schema ? { enum: [...(schema.enum as []), null] } : {}),
+        }
       : { anyOf: [schema, { type: 'null' }], ...description },
   );
 }
@@ -53,7 +57,8 @@ export const submitted = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
 /** An object that the coordinator sends. Later versions may add members. */
-export const answered = <P extends TProperties>(properties: P) => Type.Object(properties);
+export const answered = <P extends TProperties>(properties: P, description?: string) =>
+  Type.Object(properties, description === undefined ? {} : { description });
 
 /** A map from any name to values of one schema. */
 export const mapOf = <T extends TSchema>(

@@ -26,3 +26,18 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** The operations that an access token may allow. No scope includes another. */
 export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** How a run counts in a requirement that an early-termination rule ended. */
+export const TERMINATED_RULES = ['fail', 'unknown', 'exclude'] as const;
+export type TerminatedRule = (typeof TERMINATED_RULES)[number];
+
+/** `once`: judged when every run is terminal. `continuous`: judged after every run of the complete prefix. */
+export const LOOKS = ['once', 'continuous'] as const;
+export type Look = (typeof LOOKS)[number];
+
+export const VERDICTS = ['met', 'violated', 'not-shown', 'open'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Which extreme values of an output are listed. */
+export const DIRECTIONS = ['largest', 'smallest'] as const;
+export type Direction = (typeof DIRECTIONS)[number];

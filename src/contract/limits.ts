@@ -11,6 +11,7 @@ export const LIMITS = {
   /** In characters of `run_ids`. */
   selectionLength: 2_000_000,
   conditions: 1_000,
+  requirements: 100,
   variables: 10_000,
   variableNameLength: 256,
   /** Every condition's variable, and 32 others. */

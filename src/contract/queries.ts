@@ -3,10 +3,11 @@ import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from './enums.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 
 /** A `list` parameter takes several values, by repetition or comma. */
-export type QueryParameter = { readonly description: string } & (
+export type QueryParameter = { readonly description: string; readonly required?: true } & (
   | { readonly kind: 'enum'; readonly list: boolean; readonly values: readonly string[] }
   | { readonly kind: 'uuid' | 'runner-id' | 'int32' | 'text'; readonly list: true }
   | { readonly kind: 'integer'; readonly list: false; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: 'number'; readonly list: boolean; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'text'; readonly list: false; readonly maxLength: number }
 );
 export type QueryParameters = Readonly<Record<string, QueryParameter>>;
@@ -64,7 +65,7 @@ export const RUN_RANGE_QUERY = {
 
 type ValueOf<P extends QueryParameter> = P extends { values: readonly (infer V)[] }
   ? V
-  : P['kind'] extends 'int32' | 'integer'
+  : P['kind'] extends 'int32' | 'integer' | 'number'
     ? number
     : string;
 

@@ -1,5 +1,6 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
+import { outputs, requirements } from './answers/requirements.ts';
 import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
@@ -137,6 +138,8 @@ export const BatchSubmission = named(
       int32('Limits the number of runs: only the first runs of the full study, or of `run_ids`, are created.'),
     ),
     policy: Type.Optional(ref(StudyPolicy)),
+    requirements: Type.Optional(requirements),
+    outputs: Type.Optional(outputs),
   }),
 );
 export type BatchSubmission = Static<typeof BatchSubmission>;

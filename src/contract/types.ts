@@ -2,6 +2,11 @@
  * The types of all shapes on the wire and on disk, derived from their schemas. An import from here loads no schema, so that
  * layers and pages without packages may use it.
  */
+export type * from './answers/causes.ts';
+export type * from './answers/comparison.ts';
+export type * from './answers/header.ts';
+export type * from './answers/outputs.ts';
+export type * from './answers/requirements.ts';
 export type * from './resources/batches.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';

@@ -4,6 +4,7 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import type { Core } from './core.ts';
+import { answer, manifest } from './operations/analysis.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim } from './operations/claims.ts';
 import { deleteBatch, forgetRunner } from './operations/deletions.ts';
@@ -46,6 +47,8 @@ const OPERATIONS = {
   fail,
   reports,
   signOff,
+  answer,
+  manifest,
   exportSnapshot,
   backup,
 };

@@ -7,6 +7,7 @@ import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse, Uuid } from '../contract/types.ts';
+import { Answers } from './answers/answers.ts';
 import { apiOf, type CoordinatorApi } from './api.ts';
 import { openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
 import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
@@ -119,6 +120,10 @@ class RunningCoordinator implements Lifecycle {
       scheduler,
       longPolls,
       studyCache,
+      answers: new Answers(
+        { store, clock, share, studyCache },
+        { crashed: (error) => hooks.fault?.('analysis', error) },
+      ),
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
       options,
@@ -260,6 +265,7 @@ class RunningCoordinator implements Lifecycle {
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.core.purges.stop();
+    await this.core.answers.close();
     await groupCommit.durable().catch(() => {});
     this.#supervisor.send({ type: 'CLOSED', now: clock.now() });
     await store.close();

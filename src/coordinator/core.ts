@@ -1,5 +1,6 @@
 /** The parts of a running coordinator, as the operations use them. `coordinator.ts` builds them. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
+import type { Answers } from './answers/answers.ts';
 import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { Interpreter } from './actors/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
@@ -46,6 +47,7 @@ export interface Core {
   readonly studyCache: StudyCache;
   readonly batchIds: BatchIdGenerator;
   readonly statistics: Statistics;
+  readonly answers: Answers;
   readonly options: CoordinatorOptions;
   readonly purges: Purges;
   /** Called for a study that was accepted with warnings. */

@@ -27,6 +27,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...containerFaults(member(config, 'compute')),
     ...environmentFaults(member(config, 'compute')),
     ...conditionFaults(member(config, 'early_termination')),
+    ...requirementFaults(member(submission, 'requirements')),
   ];
 }
 
@@ -117,6 +118,26 @@ function conditionFaults(earlyTermination: unknown): Fault[] {
     const parsed = typeof condition === 'string' ? parseCondition(condition) : undefined;
     if (typeof parsed !== 'string') continue;
     faults.push({ pointer: `/config/early_termination/conditions/${index}/condition`, detail: parsed });
+  }
+  return faults;
+}
+
+/** A name identifies a requirement in the choice of failing runs, so no two have the same. */
+function requirementFaults(requirements: unknown): Fault[] {
+  if (!Array.isArray(requirements)) return [];
+  const faults: Fault[] = [];
+  const names = new Map<unknown, number>();
+  for (const [index, entry] of requirements.entries()) {
+    const condition = member(entry, 'condition');
+    const parsed = typeof condition === 'string' ? parseCondition(condition) : undefined;
+    if (typeof parsed === 'string') faults.push({ pointer: `/requirements/${index}/condition`, detail: parsed });
+    const name = member(entry, 'name');
+    const first = names.get(name);
+    if (first === undefined) names.set(name, index);
+    else if (typeof name === 'string') {
+      const detail = `is ${JSON.stringify(name)}, as is /requirements/${first}/name; give each requirement its own name`;
+      faults.push({ pointer: `/requirements/${index}/name`, detail });
+    }
   }
   return faults;
 }

@@ -6,6 +6,7 @@ import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
+import type { Answer } from '../coordinator/answers/answers.ts';
 import { requireRunner, type Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
@@ -29,6 +30,7 @@ import { pathParameter, type Call, type Route, type Service } from './routes/rou
 import { routes } from './routes/index.ts';
 import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
+import { sendComputed } from './response/computed.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from '../contract/validation/validate.ts';
@@ -181,12 +183,14 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
     abandoned: () =>
       abandonedSignal(ctx, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
+    isKnown: (tag) => matchesTag(ctx.get('If-None-Match'), tag),
     preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
   };
   const answer = await route.handle(options.coordinator, call);
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
+  else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
 }

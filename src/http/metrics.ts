@@ -5,7 +5,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES } from '../contract/enums.ts';
-import type { Coordinator, CoordinatorHooks } from '../coordinator/coordinator.ts';
+import type { Coordinator } from '../coordinator/coordinator.ts';
+import type { CoordinatorHooks } from '../coordinator/hooks.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
 import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/resources/statistics.ts';
 import type { Store } from '../coordinator/storage/store.ts';

@@ -66,7 +66,7 @@ function operation(route: Route): Json {
     ...(body === undefined
       ? {}
       : { requestBody: { required: body.optional !== true, content: json({ $ref: component(body.schema.$id) }) } }),
-    responses: { 200: success(route), ...failures(route) },
+    responses: { 200: success(route), ...pending(route), ...failures(route) },
   };
 }
 
@@ -81,7 +81,7 @@ function parameters(route: Route): Json[] {
       description,
       schema: { type: 'string' },
     })),
-    ...(route.answer === 'single'
+    ...(route.answer === 'single' || route.answer === 'computed'
       ? [{ name: 'If-None-Match', in: 'header', description: 'Entity tags already known.', schema: { type: 'string' } }]
       : []),
   ];
@@ -96,7 +96,8 @@ function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
 function queryParameter(name: string, parameter: QueryParameter): Json {
   const schema = parameter.list ? { type: 'array', items: valueSchema(parameter) } : valueSchema(parameter);
   const style = parameter.list ? { style: 'form', explode: false } : {};
-  return { name, in: 'query', description: parameter.description, ...style, schema };
+  const required = parameter.required === true ? { required: true } : {};
+  return { name, in: 'query', ...required, description: parameter.description, ...style, schema };
 }
 
 function valueSchema(parameter: QueryParameter): Json {
@@ -111,6 +112,8 @@ function valueSchema(parameter: QueryParameter): Json {
       return { type: 'integer', format: 'int32', minimum: 0, maximum: INT32_MAX };
     case 'integer':
       return { type: 'integer', minimum: parameter.minimum, maximum: parameter.maximum };
+    case 'number':
+      return { type: 'number', minimum: parameter.minimum, maximum: parameter.maximum };
     case 'text':
       return { type: 'string', minLength: 1, maxLength: parameter.list ? LIMITS.nameLength : parameter.maxLength };
   }
@@ -119,7 +122,8 @@ function valueSchema(parameter: QueryParameter): Json {
 function success(route: Route): Json {
   const text = { type: 'string' };
   const headers: Json = { 'X-Request-Id': { description: 'Names this request in the log.', schema: text } };
-  if (route.answer === 'single') headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
+  if (route.answer === 'single' || route.answer === 'computed')
+    headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
   if (route.answer === 'list') {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = {
@@ -139,6 +143,19 @@ function success(route: Route): Json {
   };
 }
 
+/** The response of a route whose answer takes longer than the wait. */
+function pending(route: Route): Json {
+  if (route.answer !== 'computed') return {};
+  const headers = { 'Retry-After': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } } };
+  return {
+    202: {
+      description: 'The answer is still being computed.',
+      headers,
+      content: json({ $ref: component('PendingAnswer') }),
+    },
+  };
+}
+
 /** One response per status; its description lists the error codes. */
 function failures(route: Route): Json {
   const codes: ErrorCode[] = [...errorsOf(route), 'foreign-origin', 'internal', 'unavailable'];
@@ -151,7 +168,10 @@ function failures(route: Route): Json {
       content: { 'application/problem+json': { schema: { $ref: component('Problem') } } },
     },
   ]);
-  const notModified = route.answer === 'single' ? { 304: { description: 'Not changed since the tag given.' } } : {};
+  const notModified =
+    route.answer === 'single' || route.answer === 'computed'
+      ? { 304: { description: 'Not changed since the tag given.' } }
+      : {};
   return { ...notModified, ...Object.fromEntries(responses) } as Json;
 }
 

@@ -3,6 +3,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
 import { RunSelection } from '../../src/domain/run-selection.ts';
+import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
+import { stringifyExact } from '../../src/base/json-writing.ts';
+import { answerTo } from '../../src/coordinator/answers/worker/answer.ts';
+import type { Study } from '../../src/coordinator/answers/worker/study.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
@@ -102,6 +106,14 @@ export const submission: wire.BatchSubmission = {
   },
 };
 
+/** The study as the analysis worker has it: three completed runs. */
+function analysedStudy(): Study {
+  const builder = new RunTableBuilder({ batchId: BATCH_ID, method: 'monte_carlo', runs: 3 });
+  for (let row = 0; row < 3; row++)
+    builder.add({ row, status: 'Completed', parameters: { mass: row }, outputs: [['apogee_m', 1000 + row]] });
+  return { version: '1', submission, seed: 7, table: builder.build(), bytes: 0 };
+}
+
 /** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
 export class FakeListing<T> implements Listing<T> {
   total: number | undefined;
@@ -196,6 +208,14 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     submission: async () => submission,
     batches: async (_filter, page) => new FakeListing(2, () => batch, page),
     batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
+    answer: async (question) => {
+      const text = stringifyExact(answerTo(question, [analysedStudy(), analysedStudy()]));
+      return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
+    },
+    manifest: async () =>
+      (async function* () {
+        yield new TextEncoder().encode('{"format":"simbatch-manifest/1"}\n');
+      })(),
     runner: async (id) => {
       if (id !== 'r1') throw new SimbatchError('unknown-runner', `There is no runner ${id}.`);
       return runner;

@@ -1,7 +1,8 @@
 /** Which runs of a study count as failing and which as passing, by the user's choice. */
 import { closestMatch } from '../../base/closest-match.ts';
 import { failurePatterns } from '../failure-patterns.ts';
-import { type Requirement, outcomeReader, parseRequirement } from '../requirements/requirement.ts';
+import type { Requirement } from '../../contract/types.ts';
+import { outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from '../table/run-class.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import { evaluateWhere } from '../where/evaluate.ts';

@@ -1,7 +1,7 @@
 /** The attribution of a study's failures, as one answer. */
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import type { Requirement } from '../requirements/requirement.ts';
+import type { Requirement } from '../../contract/types.ts';
 import { type AnswerHeader, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
 import type { RunTable } from '../table/run-table.ts';
 import type { Attribution } from './answer.ts';

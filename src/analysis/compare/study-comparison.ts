@@ -2,7 +2,7 @@
 import { failingGroups } from '../attribution/failing-groups.ts';
 import { completedValues, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import type { Requirement } from '../requirements/requirement.ts';
+import type { Requirement } from '../../contract/types.ts';
 import { type AnswerHeader, answerHeader } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, runIdOf } from '../table/run-table.ts';

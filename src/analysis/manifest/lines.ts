@@ -60,6 +60,10 @@ export class ClassCounter {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
+  count(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
   /** How the counts differ from the header's, in words; undefined when they agree. */
   difference(said: Readonly<Record<string, number>>): string | undefined {
     const expected = new Map(Object.entries(said));

@@ -1,10 +1,8 @@
 /** The runs with the largest or smallest values of an output. */
+import type { Direction } from '../../contract/types.ts';
 import { type AnswerHeader, answerHeader } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, batchOf, outputColumn, runIdOf } from '../table/run-table.ts';
-
-export const DIRECTIONS = ['largest', 'smallest'] as const;
-export type Direction = (typeof DIRECTIONS)[number];
 
 export interface WorstRun {
   run_id: number;

@@ -1,8 +1,6 @@
 /** The shape of a judged requirement. */
 import type { Warning } from '../warning.ts';
-import type { Look, TerminatedRule } from './requirement.ts';
-
-export type Verdict = 'met' | 'violated' | 'not-shown' | 'open';
+import type { Look, TerminatedRule, Verdict } from '../../contract/types.ts';
 
 /** While runs are open, the counts are those of the complete prefix; of a settled sequential test, those at its decision. */
 export interface RequirementAnswer {

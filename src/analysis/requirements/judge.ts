@@ -3,15 +3,10 @@ import { wilsonInterval } from '../groups/proportion.ts';
 import { unfinishedWarnings, dependenceWarnings } from '../table/header.ts';
 import { type RunTable, completePrefix, outputColumn, runIdOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
-import type { RequirementAnswer, Verdict } from './answer.ts';
+import type { Requirement, Verdict } from '../../contract/types.ts';
+import type { RequirementAnswer } from './answer.ts';
 import { failuresAllowed, lowerBound, moreCleanRuns, showsAtLeast, showsBelow, upperBound } from './exact-bounds.ts';
-import {
-  type Outcome,
-  type ParsedRequirement,
-  type Requirement,
-  outcomeReader,
-  parseRequirement,
-} from './requirement.ts';
+import { type Outcome, type ParsedRequirement, outcomeReader, parseRequirement } from './requirement.ts';
 import { requirementSentence } from './sentence.ts';
 import { SequentialTest } from './sequential-test.ts';
 import { SequentialVerdict } from './sequential-verdict.ts';

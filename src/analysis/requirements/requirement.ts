@@ -1,31 +1,10 @@
 /** A requirement on one output, and the outcome of each run under it. */
 import { type ParsedCondition, meets, parseCondition } from '../../domain/condition.ts';
+import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
+import type { Requirement } from '../../contract/types.ts';
 import { shareFault } from '../request-checks.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, outputColumn } from '../table/run-table.ts';
-
-/** How a terminated run counts. */
-export const TERMINATED_RULES = ['fail', 'unknown', 'exclude'] as const;
-export type TerminatedRule = (typeof TERMINATED_RULES)[number];
-
-/** `once`: judged when every run is terminal. `continuous`: judged after every run of the complete prefix. */
-export const LOOKS = ['once', 'continuous'] as const;
-export type Look = (typeof LOOKS)[number];
-
-export interface Requirement {
-  name: string;
-  output: string;
-  /** A run passes when its output meets it; see `domain/condition.ts` for the grammar. */
-  condition: string;
-  /** Of passing, in (0, 1). */
-  probability: number;
-  /** In (0, 1); 0.95 when absent. */
-  confidence?: number;
-  /** `fail` when absent. */
-  terminated?: TerminatedRule;
-  /** `once` when absent. */
-  look?: Look;
-}
 
 export const DEFAULT_CONFIDENCE = 0.95;
 

@@ -4,7 +4,7 @@ import { RUN_CLASSES } from '../table/run-class.ts';
 import type { RunTable } from '../table/run-table.ts';
 import type { RequirementAnswer } from './answer.ts';
 import { judgeRequirement } from './judge.ts';
-import type { Requirement } from './requirement.ts';
+import type { Requirement } from '../../contract/types.ts';
 
 export interface StudyVerdicts extends AnswerHeader {
   requirements: RequirementAnswer[];

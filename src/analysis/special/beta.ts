@@ -1,7 +1,6 @@
 /** The beta function and the regularised incomplete beta function, as values, logarithms and inverse. */
-import { betaFraction } from '../../domain/sampling/beta-parts.ts';
-import { betaQuantile } from '../../domain/sampling/beta.ts';
-import { logDeviation, stirlingError } from '../../domain/sampling/gamma-parts.ts';
+import { betaFraction, betaQuantile } from '../../base/distributions/beta.ts';
+import { logDeviation, stirlingError } from '../../base/distributions/gamma-parts.ts';
 
 /**
  * ln B(a, b) for a, b > 0. The absolute error is a few units in the last place of the larger of 1 and |ln B|; large and unequal

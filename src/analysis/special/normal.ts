@@ -1,5 +1,5 @@
 /** Tail probabilities and quantiles of the standard normal distribution. */
-import { standardNormalQuantile } from '../../domain/sampling/normal.ts';
+import { standardNormalQuantile } from '../../base/distributions/normal.ts';
 
 const ROOT_TWO_PI = Math.sqrt(2 * Math.PI);
 /** From here on the continued fraction needs fewer terms than the series. */

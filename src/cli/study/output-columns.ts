@@ -1,26 +1,16 @@
 /** Outputs of a run (its free-form metadata) as named values, for tables, CSV and statistics. */
 import type { JobResult } from '../../contract/types.ts';
-
-/** Nested objects are flattened to this depth; deeper ones, and lists, stay JSON text. */
-const MAX_DEPTH = 4;
+import { flatOutputs } from '../../domain/outputs.ts';
 
 export type OutputValue = string | number | boolean | null;
 
-/** Returns every member, nested ones as `outer.inner`, in the order of the object. */
+/** Returns every output by its flat name; lists and deep objects as JSON text. */
 export function outputsOf(result: JobResult): Map<string, OutputValue> {
   const outputs = new Map<string, OutputValue>();
-  const collect = (value: unknown, name: string, depth: number): void => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < MAX_DEPTH) {
-      for (const [member, inner] of Object.entries(value))
-        collect(inner, name === '' ? member : `${name}.${member}`, depth + 1);
-    } else if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) {
-      outputs.set(name, value as OutputValue);
-    } else {
-      outputs.set(name, JSON.stringify(value));
-    }
-  };
-  collect(result.metadata, '', 0);
-  outputs.delete('');
+  for (const [name, value] of flatOutputs(result.metadata)) {
+    const isPlain = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+    outputs.set(name, isPlain ? (value as OutputValue) : JSON.stringify(value));
+  }
   return outputs;
 }
 

@@ -122,6 +122,10 @@ function sentence(error: ErrorObject, params: Params): string {
       return `${is} at least ${limit}`;
     case 'maximum':
       return `${is} at most ${limit}`;
+    case 'exclusiveMinimum':
+      return `${is} above ${limit}`;
+    case 'exclusiveMaximum':
+      return `${is} below ${limit}`;
     case 'minLength':
       return size === 0 ? 'is empty' : `is shorter than ${limit} characters`;
     case 'maxLength':

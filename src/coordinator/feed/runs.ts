@@ -15,6 +15,7 @@ import type {
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys } from '../storage/keys.ts';
 import * as readings from '../operations/readings.ts';
+import { readBatch } from '../resources/read-batch.ts';
 import { decodeJob, isTerminal, type JobState } from '../actors/actor-kinds.ts';
 import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
@@ -71,7 +72,7 @@ export class BatchTopic implements Topic<BatchData> {
   #read(id: Uuid): JobState | undefined {
     const record = this.#core.store.get(keys.job(id));
     if (record === undefined) return undefined;
-    return decodeJob(id, record, readings.readBatch(this.#core.store, this.#batchId).context);
+    return decodeJob(id, record, readBatch(this.#core.store, this.#batchId).context);
   }
 
   #row(id: Uuid, { value, context: c }: JobState): RunRow {

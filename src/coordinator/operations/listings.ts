@@ -12,7 +12,8 @@ import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import type { StoreView } from '../storage/store.ts';
-import { isEmpty, readBatch } from './readings.ts';
+import { readBatch } from '../resources/read-batch.ts';
+import { isEmpty } from './readings.ts';
 
 /** `after`: the position of the last item seen, as an earlier listing returned it. Without `limit` the listing is complete. */
 export interface PageRequest {

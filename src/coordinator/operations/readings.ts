@@ -4,7 +4,7 @@
  */
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { batchIdOf, isBatchId, isJobId, runIdOf } from '../../domain/ids.ts';
+import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
 import { RunSelection } from '../../domain/run-selection.ts';
 import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
@@ -21,6 +21,7 @@ import type {
 import type { RunnerFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
+import { readBatch, type Records } from '../resources/read-batch.ts';
 import { jobsByStatus, toBatch, toBatchTelemetry, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
 import {
   decodeBatch,
@@ -35,17 +36,6 @@ import {
   type RunnerState,
   type StateOf,
 } from '../actors/actor-kinds.ts';
-
-/** A source of records: the store, or a view of it. */
-export interface Records {
-  get(key: string): string | undefined;
-}
-
-export function readBatch(records: Records, batchId: Uuid): BatchState {
-  const record = isBatchId(batchId) ? records.get(keys.batch(batchId)) : undefined;
-  if (record === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
-  return decodeBatch(record);
-}
 
 function readJob({ studyCache }: Core, records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
   const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;

@@ -13,7 +13,7 @@ import { timestamp } from '../resources/to-resource.ts';
 import { decodeRunner } from '../actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
 import type { Entry, StoreView } from '../storage/store.ts';
-import { readBatch } from './readings.ts';
+import { readBatch } from '../resources/read-batch.ts';
 
 /** A record of an export: its key in the file, and its value as stored. */
 export interface ExportedRecord {

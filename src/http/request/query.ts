@@ -20,7 +20,6 @@ const MAX_VALUES = 1_000;
  */
 export function readQuery(raw: string, declared: QueryParameters): Query {
   const query: Query = {};
-  if (raw === '') return query;
   const pieces = new Map<string, string[]>();
   for (const part of raw.split('&')) {
     if (part === '') continue;
@@ -32,7 +31,12 @@ export function readQuery(raw: string, declared: QueryParameters): Query {
     pieces.set(name, texts);
   }
   for (const [name, texts] of pieces) query[name] = readValues(name, texts, declared[name]!);
+  for (const name of Object.keys(declared)) if (query[name] === undefined) requireOptional(name, declared[name]!);
   return query;
+}
+
+function requireOptional(name: string, { required, description }: QueryParameter): void {
+  if (required === true) throw malformed(`the query parameter \`${name}\` is missing; give it: ${description}`);
 }
 
 function readValues(name: string, texts: readonly string[], parameter: QueryParameter): Query[string] {
@@ -45,6 +49,8 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
         return readEnum(name, text, parameter.values);
       case 'integer':
         return readInteger(name, text, parameter);
+      case 'number':
+        return readNumber(name, text, parameter);
       case 'text':
         return readText(name, text, parameter.maxLength);
     }
@@ -64,6 +70,8 @@ function readValues(name: string, texts: readonly string[], parameter: QueryPara
       return values.map((value) => readMatch(name, value, RUNNER_ID, 'a runner id'));
     case 'int32':
       return values.map((value) => readInteger(name, value, { minimum: 0, maximum: INT32_MAX }));
+    case 'number':
+      return values.map((value) => readNumber(name, value, parameter));
     case 'text':
       return values.map((value) => readText(name, value, LIMITS.nameLength));
   }
@@ -86,6 +94,14 @@ function readInteger(name: string, value: string, range: { minimum: number; maxi
   if (number >= range.minimum && number <= range.maximum) return number;
   throw malformed(
     `the query parameter \`${name}\` is ${shown(value)}; it must be an integer from ${range.minimum} to ${range.maximum}`,
+  );
+}
+
+function readNumber(name: string, value: string, range: { minimum: number; maximum: number }): number {
+  const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= range.minimum && number <= range.maximum) return number;
+  throw malformed(
+    `The query parameter \`${name}\` is ${shown(value)}; it must be a number from ${range.minimum} to ${range.maximum}.`,
   );
 }
 

@@ -52,7 +52,9 @@ function freeWith(source: Readable, chunks: AsyncIterable<unknown> | Iterable<un
   source.once('close', () => void begin().catch(() => {}));
 }
 
-async function* passedOn(chunks: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+async function* passedOn(
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string>,
+): AsyncGenerator<string | Uint8Array> {
   yield* chunks;
 }
 

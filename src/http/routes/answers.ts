@@ -5,7 +5,7 @@ import type { Query } from '../request/query.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */
 export interface RawAnswer {
-  body: string | Iterable<string> | AsyncIterable<string>;
+  body: string | Iterable<string> | AsyncIterable<string | Uint8Array>;
   /** Media type, where the route has several. */
   media?: string;
 }

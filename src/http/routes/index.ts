@@ -2,6 +2,7 @@
  * All endpoints. The router, validation, access, the API description and the tests of the documentation are derived from
  * them: an endpoint is one object in a file of this folder and its section in docs/api.md.
  */
+import { analysisRoutes } from './analysis.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
 import type { Route } from './route.ts';
@@ -11,6 +12,7 @@ import { studiesRoutes } from './studies.ts';
 
 export const routes: readonly Route[] = [
   ...studiesRoutes,
+  ...analysisRoutes,
   ...runsRoutes,
   ...poolRoutes,
   ...protocolRoutes,

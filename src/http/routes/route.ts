@@ -11,8 +11,11 @@ import type { Query } from '../request/query.ts';
 /** The scope that a credential needs. `open` needs no credential. */
 export type Scope = 'open' | TokenScope;
 
-/** Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `plain` none of these. */
-export type Answer = 'single' | 'list' | 'plain' | 'raw';
+/**
+ * Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `computed` by the analysis worker,
+ * `plain` none of these.
+ */
+export type Answer = 'single' | 'list' | 'plain' | 'raw' | 'computed';
 
 /** A request that has passed all checks of its route. */
 export interface Call<Body = unknown, Q = Query> {
@@ -28,6 +31,8 @@ export interface Call<Body = unknown, Q = Query> {
   idempotencyKey: string | undefined;
   /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
   abandoned: () => AbortSignal;
+  /** True for an entity tag that the client has. */
+  isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */
   preferred: <T extends string>(types: Readonly<Record<T, string>>) => T;
   /** The API description. */
@@ -71,7 +76,7 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   /** Error codes beyond those of every route of its kind (see `errorsOf`). */
   errors?: readonly ErrorCode[];
   /**
-   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, else a value that is sent as
+   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, an Answer of the worker for `computed`, else a value that is sent as
    * JSON. Contains no rule of the product.
    */
   handle: (coordinator: CoordinatorApi, call: Call<BodyOf<B>, QueryOf<Q>>) => Promise<unknown>;
@@ -98,6 +103,7 @@ export function routesOf(tag: Tag) {
 
 export const TAGS = {
   studies: 'Submitting studies, and their progress and results.',
+  analysis: 'Statistics, verdicts and causes of a study.',
   jobs: 'The single runs of a study.',
   runners: 'The runner pool.',
   'runner protocol':

@@ -1,14 +1,10 @@
 /** Verdicts on requirements: which runs count, when a verdict is given, and its wording. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Requirement, TerminatedRule } from '../../../src/contract/types.ts';
 import type { RequirementAnswer } from '../../../src/analysis/requirements/answer.ts';
 import { judgeRequirement } from '../../../src/analysis/requirements/judge.ts';
-import {
-  type Outcome,
-  type Requirement,
-  type TerminatedRule,
-  parseRequirement,
-} from '../../../src/analysis/requirements/requirement.ts';
+import { type Outcome, parseRequirement } from '../../../src/analysis/requirements/requirement.ts';
 import { SequentialTest } from '../../../src/analysis/requirements/sequential-test.ts';
 import { type SequentialState, SequentialVerdict } from '../../../src/analysis/requirements/sequential-verdict.ts';
 import { judgeStudy } from '../../../src/analysis/requirements/verdicts.ts';

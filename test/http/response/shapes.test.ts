@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { routes } from '../../../src/http/routes/index.ts';
 import { schemaFaults } from '../../../src/contract/validation/validate.ts';
 import { BATCH_ID, JOB_ID, capabilities, fakeCoordinator, submission } from '../../support/fake-api.ts';
+import { exampleQuery } from '../../support/example-query.ts';
 import { listen, post, type TestServer } from '../../support/http.ts';
 
 const result = { execution_time_secs: 1, output_files: [], metadata: {} };
@@ -37,7 +38,7 @@ describe('http/routes: every route', () => {
 
   for (const route of routes) {
     it(`${route.method} ${route.path} answers 200 in its documented shape`, async () => {
-      const url = server.url + addressOf(route.path);
+      const url = server.url + addressOf(route.path) + exampleQuery(route);
       const { method } = route;
       const response = method === 'POST' ? await post(url, BODIES[route.operationId]) : await fetch(url, { method });
       const text = await response.text();

@@ -11,6 +11,7 @@ import { TOKEN_SCOPES } from '../../../src/contract/enums.ts';
 import type { TokenScope } from '../../../src/contract/types.ts';
 import { changeTokens, newToken, Tokens } from '../../../src/coordinator/storage/tokens.ts';
 import { BATCH_ID, capabilities, fakeCoordinator, JOB_ID, result, submission } from '../../support/fake-api.ts';
+import { exampleQuery } from '../../support/example-query.ts';
 import { listen, rawRequest, type TestServer } from '../../support/http.ts';
 
 const BODIES: Record<string, unknown> = {
@@ -77,7 +78,9 @@ describe('http/security/auth', () => {
     });
 
   for (const route of routes) {
-    const path = route.path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1');
+    const path =
+      route.path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1') +
+      exampleQuery(route);
     it(`${route.method} ${route.path} is for ${route.scope === 'open' ? 'every client' : `the scope ${route.scope}`}`, async () => {
       for (const scope of TOKEN_SCOPES) {
         const response = await ask(route.method, path, secrets[scope], BODIES[route.operationId]);

@@ -1,0 +1,77 @@
+/** Questions about a study, as `Client.analysis`. An answer that is still being computed is waited for. */
+import { sleep, systemClock } from '../base/clock.ts';
+import type * as queries from '../contract/answers/queries.ts';
+import type { QueryOf, QueryParameters } from '../contract/queries.ts';
+import type {
+  Convergence,
+  StudyAttribution,
+  StudyComparison,
+  StudySensitivity,
+  StudySummary,
+  StudyVerdicts,
+  Uuid,
+  WorstRuns,
+} from '../contract/types.ts';
+import type { QueryValue, Transport } from './transport.ts';
+
+/** The parameters of a question. The client sets the wait. */
+type ParametersOf<Q extends QueryParameters> = Omit<QueryOf<Q>, 'wait'>;
+
+/** The longest wait of one request, in seconds. */
+const WAIT_SECS = 30;
+
+/** Every method waits as long as the answer takes, and throws what `Client` throws. docs/api.md describes the parameters. */
+export class Analysis {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  summary(batchId: Uuid, query: ParametersOf<typeof queries.SUMMARY_QUERY> = {}): Promise<StudySummary> {
+    return this.#ask(batchId, 'summary', query);
+  }
+
+  verdicts(batchId: Uuid, query: ParametersOf<typeof queries.VERDICTS_QUERY> = {}): Promise<StudyVerdicts> {
+    return this.#ask(batchId, 'verdicts', query);
+  }
+
+  sensitivity(batchId: Uuid, query: ParametersOf<typeof queries.SENSITIVITY_QUERY>): Promise<StudySensitivity> {
+    return this.#ask(batchId, 'sensitivity', query);
+  }
+
+  attribution(batchId: Uuid, query: ParametersOf<typeof queries.ATTRIBUTION_QUERY> = {}): Promise<StudyAttribution> {
+    return this.#ask(batchId, 'attribution', query);
+  }
+
+  convergence(batchId: Uuid, query: ParametersOf<typeof queries.CONVERGENCE_QUERY> = {}): Promise<Convergence> {
+    return this.#ask(batchId, 'convergence', query);
+  }
+
+  worst(batchId: Uuid, query: ParametersOf<typeof queries.WORST_QUERY>): Promise<WorstRuns> {
+    return this.#ask(batchId, 'worst', query);
+  }
+
+  compare(batchId: Uuid, query: ParametersOf<typeof queries.COMPARE_QUERY>): Promise<StudyComparison> {
+    return this.#ask(batchId, 'compare', query);
+  }
+
+  /** The text of the manifest as it arrives. */
+  manifest(batchId: Uuid): AsyncIterable<Uint8Array> {
+    return this.#transport.stream({ method: 'GET', path: ['batches', batchId, 'manifest'] });
+  }
+
+  async #ask<T>(batchId: Uuid, question: string, query: object): Promise<T> {
+    const exchange = {
+      method: 'GET',
+      path: ['batches', batchId, question],
+      query: { ...(query as Record<string, QueryValue>), wait: WAIT_SECS },
+      extraMs: WAIT_SECS * 1000,
+    } as const;
+    for (;;) {
+      const { body, status, headers } = await this.#transport.send<T>(exchange);
+      if (status !== 202) return body;
+      await sleep(systemClock, 1000 * Number(headers.get('retry-after') ?? 1));
+    }
+  }
+}

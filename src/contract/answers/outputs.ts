@@ -1,0 +1,125 @@
+/** Statistics of outputs: the summary of a study, the convergence of an estimate, the extreme runs. */
+import { Type, type Static } from 'typebox';
+import { answered, enumOf, listOf, named, nullable, ref, text } from '../build.ts';
+import { DIRECTIONS } from '../enums.ts';
+import { count, double } from '../scalars.ts';
+import { headerMembers, openRange, probability, range, runIds, sentence } from './header.ts';
+import { RequirementVerdict } from './requirements.ts';
+
+const number = (description: string) => nullable(double(description));
+
+const QuantileEstimate = named(
+  'QuantileEstimate',
+  'A quantile of an output.',
+  answered({
+    p: probability('Which quantile.'),
+    value: double('Of the runs that have a value, by linear interpolation (type 7).'),
+    interval: openRange('By order statistics.'),
+    bounds: nullable(openRange('Of all terminal runs, whatever the missing values are; null where none is missing.')),
+  }),
+);
+
+const Tolerance = named(
+  'Tolerance',
+  'Tolerance bounds of an output (Wilks).',
+  answered({
+    content: probability('The share of all runs inside.'),
+    confidence: probability('The confidence.'),
+    lower: number('One-sided; null where there are too few runs.'),
+    upper: number('One-sided; null where there are too few runs.'),
+    two_sided: nullable(range('Both sides at once.')),
+    runs_needed: count('The least number of values for a one-sided bound.'),
+  }),
+);
+
+const OutputSummary = named(
+  'OutputSummary',
+  'Statistics of one output over the completed runs.',
+  answered({
+    name: text('Flat name of the output.'),
+    units: nullable(text('As declared.')),
+    count: count('Completed runs with a value.'),
+    missing: count('Completed runs without one.'),
+    mean: number('Mean.'),
+    mean_interval: nullable(range('Interval of the mean.')),
+    mean_method: nullable(enumOf(['t', 't-conservative', 'replicates'], 'How the interval was made.')),
+    mean_reason: nullable(text('Why there is no interval.')),
+    sd: number('Standard deviation (n - 1).'),
+    min: number('Smallest value.'),
+    max: number('Largest value.'),
+    quantiles: listOf(ref(QuantileEstimate), 'In the order asked for.'),
+    tolerance: ref(Tolerance),
+    text_values: Type.Optional(
+      listOf(
+        answered({ value: nullable(text('The text; null: all others.')), count: count('Runs.') }),
+        'The most frequent texts, where the output is text.',
+      ),
+    ),
+  }),
+);
+
+const FailurePattern = named(
+  'FailurePattern',
+  'Failed runs of one class with similar messages.',
+  answered({
+    id: text('Identifies the pattern.'),
+    class: enumOf(['ok', 'terminated', 'crashed', 'timeout', 'lost', 'cancelled', 'open'], 'The class.'),
+    pattern: text('The message without numbers and names.'),
+    count: count('Runs.'),
+    share: probability('Of all failed runs.'),
+    example_run_id: count('One of them.'),
+    run_ids: runIds('The first 1000 of them.'),
+  }),
+);
+
+export const StudySummary = named(
+  'StudySummary',
+  'Statistics of the outputs, the failures, and the verdicts.',
+  answered({
+    ...headerMembers,
+    sentence,
+    outputs: listOf(ref(OutputSummary), 'In the order in which runs reported them, then `execution_secs`.'),
+    failures: listOf(ref(FailurePattern), 'Most frequent first.'),
+    requirements: listOf(ref(RequirementVerdict), 'In the order of the study.'),
+  }),
+);
+export type StudySummary = Static<typeof StudySummary>;
+
+export const Convergence = named(
+  'Convergence',
+  'An estimate over the first n runs of the complete prefix.',
+  answered({
+    ...headerMembers,
+    points: listOf(
+      answered({
+        n: count('Runs used.'),
+        value: double('The estimate.'),
+        low: number('Lower end of its interval.'),
+        high: number('Upper end.'),
+      }),
+      'At most 200, evenly spaced in log n.',
+    ),
+    runs_for_half_width: nullable(count('Runs for the half-width asked for.')),
+  }),
+);
+export type Convergence = Static<typeof Convergence>;
+
+export const WorstRuns = named(
+  'WorstRuns',
+  'The completed runs with the most extreme values.',
+  answered({
+    ...headerMembers,
+    output: text('The output.'),
+    direction: enumOf(DIRECTIONS, 'Which extreme.'),
+    runs: listOf(
+      answered({
+        run_id: count('The run.'),
+        replicate: Type.Optional(count('Its replicate.')),
+        value: double('The value.'),
+        replay: text('The command that executes it again.'),
+      }),
+      'The most extreme first.',
+    ),
+  }),
+);
+export type WorstRuns = Static<typeof WorstRuns>;

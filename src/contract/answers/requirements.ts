@@ -1,0 +1,90 @@
+/** Requirements as a study declares them, and the verdicts on them. */
+import { Type, type Static } from 'typebox';
+import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
+import { LOOKS, TERMINATED_RULES, VERDICTS } from '../enums.ts';
+import { LIMITS } from '../limits.ts';
+import { count, double, freeText, name } from '../scalars.ts';
+import { Warning, headerMembers, probability, range, sentence } from './header.ts';
+
+const share = (description: string) =>
+  Type.Number({ format: 'double', exclusiveMinimum: 0, exclusiveMaximum: 1, description });
+
+export const Requirement = named(
+  'Requirement',
+  'A requirement on one output: a run passes when the condition holds.',
+  submitted({
+    name: name('Name of the requirement, unique in the study.'),
+    output: name('The output, a number of `metadata.json` by its flat name, or `execution_secs`.'),
+    condition: freeText('An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `<= 50`.'),
+    probability: share('The probability of passing that is required.'),
+    confidence: Type.Optional(share('The confidence of the verdict; 0.95 when absent.')),
+    terminated: Type.Optional(
+      enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early; `fail` when absent.'),
+    ),
+    look: Type.Optional(
+      enumOf(
+        LOOKS,
+        '`once`: judged when all runs have ended. `continuous`: judged after each run. `once` when absent.',
+      ),
+    ),
+  }),
+);
+export type Requirement = Static<typeof Requirement>;
+
+export const OutputDeclaration = named(
+  'OutputDeclaration',
+  'An output of the simulation.',
+  submitted({
+    units: Type.Optional(freeText('Units, for display.')),
+    description: Type.Optional(freeText('Meaning, for display.')),
+  }),
+);
+
+export const requirements = listOf(ref(Requirement), 'What the study is to show.', LIMITS.requirements);
+export const outputs = mapOf(ref(OutputDeclaration), {
+  description: 'Output name -> units and meaning.',
+  maxProperties: LIMITS.mapEntries,
+  propertyNames: { type: 'string', minLength: 1, maxLength: LIMITS.nameLength },
+});
+
+export const RequirementVerdict = named(
+  'RequirementVerdict',
+  'A judged requirement. While runs are open, the counts are those of the complete prefix.',
+  answered({
+    name: text('Its name.'),
+    output: text('Its output.'),
+    condition: text('Its condition.'),
+    probability: probability('The probability that is required.'),
+    confidence: probability('The confidence of the verdict.'),
+    terminated: enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early.'),
+    look: enumOf(LOOKS, 'Judged once, or after each run.'),
+    passed: count('Runs that pass.'),
+    failed: count('Runs that fail.'),
+    unknown: count('Runs that count against either verdict.'),
+    judged: count('The sum of the three.'),
+    estimate: nullable(probability('Passed runs among those that pass or fail.')),
+    wilson: nullable(range('Two-sided interval of the estimate, for display.')),
+    lower: probability('One-sided exact bound.'),
+    upper: probability('One-sided exact bound.'),
+    verdict: enumOf(VERDICTS, 'The verdict.'),
+    settled: nullable(enumOf(['certain', 'sequential'], 'How it was settled while runs are open.')),
+    settled_at_run_id: nullable(count('The run that decided.')),
+    log_e_met: nullable(double('Logarithm of the E value for `met`, `continuous` only.')),
+    log_e_violated: nullable(double('Logarithm of the E value for `violated`, `continuous` only.')),
+    more_clean_runs: nullable(count('For `not-shown`: further passing runs that would show it.')),
+    needed_clean_runs: nullable(count('For `open`: passing runs that are enough.')),
+    failures_left: nullable(
+      Type.Integer({ description: 'For `open`: further failures that `met` allows; below 0: out of reach.' }),
+    ),
+    warnings: listOf(ref(Warning), 'Limits of this verdict.'),
+    sentence,
+  }),
+);
+export type RequirementVerdict = Static<typeof RequirementVerdict>;
+
+export const StudyVerdicts = named(
+  'StudyVerdicts',
+  'The verdicts on requirements.',
+  answered({ ...headerMembers, requirements: listOf(ref(RequirementVerdict), 'In the order of the study.') }),
+);
+export type StudyVerdicts = Static<typeof StudyVerdicts>;

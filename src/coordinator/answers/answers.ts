@@ -1,0 +1,198 @@
+/** Answers about studies: asks the analysis worker, joins equal questions, and keeps recent answers as bytes. */
+import { createHash } from 'node:crypto';
+import { packageVersion } from '../../base/package.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type { Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
+import { readBatch } from '../resources/read-batch.ts';
+import type { StudyCache } from '../resources/study-cache.ts';
+import type { Store } from '../storage/store.ts';
+import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
+import { type Question, batchesOf } from './question.ts';
+import { RowReadings } from './row-readings.ts';
+import { versionOf } from './study-version.ts';
+
+/** The answers that are kept hold at most this many bytes. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** The most questions that wait for the worker. */
+const MAX_WAITING = 100;
+
+/** `body`: JSON text in UTF-8. */
+export type Answer =
+  | { state: 'ready'; tag: string; body: Uint8Array }
+  /** The client has this version. */
+  | { state: 'unchanged'; tag: string }
+  /** Still being computed: the same question later gets the answer. */
+  | { state: 'pending' };
+
+export interface AskOptions {
+  /** How long to wait for the answer. */
+  waitMs: number;
+  /** True for the tag of an answer that the client has. */
+  isKnown?: (tag: string) => boolean;
+  /** Ends the wait. */
+  abandoned?: AbortSignal;
+}
+
+interface Entry {
+  /** The versions of the question's studies in this answer. */
+  versions: string[];
+  body: Uint8Array | undefined;
+  /** A client was asked to come back. */
+  isOwed: boolean;
+  done: Promise<void>;
+}
+
+export class Answers {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #readings: RowReadings;
+  readonly thread: AnalysisThread;
+  /** By question, in order of use. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+  #waiting = 0;
+  /** In every tag: a restored backup may have the counters of other results. */
+  #epoch: string | undefined;
+
+  constructor(
+    parts: { store: Store; clock: Clock; share: EventLoopShare; studyCache: StudyCache },
+    hooks: AnalysisThreadHooks,
+  ) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#readings = new RowReadings(parts);
+    this.thread = new AnalysisThread(this.#readings, hooks);
+  }
+
+  /**
+   * The answer to a question, as of a version of its studies that is not older than the question. While a study runs, a client that
+   * was asked to come back may get an older one.
+   * @throws SimbatchError `unknown-batch`; `malformed-query` for a question that its study cannot answer; `too-many-requests`;
+   * `unavailable` when the worker crashes.
+   */
+  async ask(question: Question, { waitMs, isKnown, abandoned }: AskOptions): Promise<Answer> {
+    const studies = batchesOf(question).map((batchId) => readBatch(this.#store, batchId));
+    const versions = studies.map(versionOf);
+    const key = JSON.stringify(question);
+    const current = this.#tag(key, versions);
+    if (isKnown?.(current) === true) return { state: 'unchanged', tag: current };
+    // Otherwise a study that changes faster than the answer is computed would never be answered.
+    const mayBeOlder = studies.some(({ value }) => !isTerminal(value));
+    const entry = this.#entry(key, question, versions, mayBeOlder);
+    if (entry.body === undefined && !(await this.#isDoneWithin(entry.done, waitMs, abandoned))) {
+      entry.isOwed = true;
+      return { state: 'pending' };
+    }
+    entry.isOwed = false;
+    return { state: 'ready', tag: this.#tag(key, entry.versions), body: entry.body! };
+  }
+
+  /** The manifest of a study in pieces, as of now. Must be iterated to its end or returned from. */
+  async manifest(batchId: Uuid): Promise<AsyncIterable<Uint8Array>> {
+    readBatch(this.#store, batchId);
+    return this.#manifestPieces(await this.thread.call('openManifest', batchId));
+  }
+
+  async *#manifestPieces(manifest: number): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const piece = await this.thread.call('nextPiece', manifest);
+        if (piece === null) return;
+        yield piece;
+      }
+    } finally {
+      await this.thread.call('closeManifest', manifest);
+    }
+  }
+
+  /** Stops the worker; its questions are refused. */
+  async close(): Promise<void> {
+    await this.thread.stop();
+    await this.#readings.closeAll();
+  }
+
+  #tag(key: string, versions: readonly string[]): string {
+    this.#epoch ??= Buffer.from(this.#clock.random(8)).toString('hex');
+    const text = JSON.stringify([this.#epoch, packageVersion, key, versions]);
+    return `"${createHash('sha1').update(text).digest('base64url')}"`;
+  }
+
+  /** The entry of a question, in flight or not: that of these versions, or one that is owed to a client; otherwise a new one. */
+  #entry(key: string, question: Question, versions: string[], mayBeOlder: boolean): Entry {
+    const known = this.#entries.get(key);
+    if (known !== undefined) {
+      this.#drop(key, known);
+      const isCurrent = known.versions.every((it, at) => it === versions[at]);
+      if (isCurrent || (known.isOwed && mayBeOlder)) {
+        this.#keep(key, known);
+        return known;
+      }
+    }
+    if (this.#waiting >= MAX_WAITING)
+      throw new SimbatchError(
+        'too-many-requests',
+        `the question is not accepted: ${MAX_WAITING} questions wait for an answer; repeat it in a minute`,
+      );
+    const entry: Entry = { versions, body: undefined, isOwed: false, done: Promise.resolve() };
+    entry.done = this.#compute(key, question, entry);
+    // A client that has stopped waiting asks again; the failure of an entry that is asked for is reported to the client.
+    entry.done.catch(() => {});
+    this.#keep(key, entry);
+    return entry;
+  }
+
+  async #compute(key: string, question: Question, entry: Entry): Promise<void> {
+    this.#waiting++;
+    try {
+      const { bytes, versions } = await this.thread.call('answer', { question, versions: entry.versions });
+      const isKept = this.#entries.get(key) === entry;
+      if (isKept) this.#drop(key, entry);
+      entry.body = bytes;
+      entry.versions = versions;
+      if (isKept) this.#keep(key, entry);
+      this.#dropOld(key);
+    } catch (error) {
+      this.#drop(key, entry);
+      throw error;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Rejects when the computation fails within the wait. */
+  #isDoneWithin(done: Promise<void>, waitMs: number, abandoned?: AbortSignal): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => resolve(false);
+      const cancel = this.#clock.after(waitMs, late);
+      abandoned?.addEventListener('abort', late, { once: true });
+      if (abandoned?.aborted === true) late();
+      done
+        .then(() => resolve(true), reject)
+        .finally(() => {
+          cancel();
+          abandoned?.removeEventListener('abort', late);
+        });
+    });
+  }
+
+  #dropOld(inUse: string): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#bytes <= MAX_ANSWER_BYTES) return;
+      if (key !== inUse && entry.body !== undefined) this.#drop(key, entry);
+    }
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#entries.set(key, entry);
+    this.#bytes += entry.body?.length ?? 0;
+  }
+
+  #drop(key: string, entry: Entry): void {
+    if (this.#entries.get(key) !== entry) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.body?.length ?? 0;
+  }
+}

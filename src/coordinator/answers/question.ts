@@ -1,0 +1,67 @@
+/** The questions about a study that the analysis worker answers, as plain data. */
+import type { Quantity } from '../../analysis/outputs/convergence.ts';
+import type { Direction, Requirement, Uuid } from '../../contract/types.ts';
+
+interface About {
+  batchId: Uuid;
+  /** In (0, 1); 0.95 when absent. */
+  confidence?: number | undefined;
+}
+
+export interface SummaryQuestion extends About {
+  kind: 'summary';
+  /** Each in [0, 1]. */
+  quantiles?: readonly number[] | undefined;
+}
+
+export interface VerdictsQuestion extends About {
+  kind: 'verdicts';
+  /** Absent: the requirements of the study. */
+  requirement?: Requirement;
+}
+
+export interface SensitivityQuestion extends About {
+  kind: 'sensitivity';
+  output: string;
+}
+
+export interface AttributionQuestion extends About {
+  kind: 'attribution';
+  /** See `failingGroups`; `failed` when absent. */
+  failing?: string | undefined;
+}
+
+export interface ConvergenceQuestion extends About {
+  kind: 'convergence';
+  /** Absent for the failing share. */
+  output?: string | undefined;
+  quantity: Quantity;
+  halfWidth?: number | undefined;
+}
+
+export interface WorstQuestion extends About {
+  kind: 'worst';
+  output: string;
+  k: number;
+  direction: Direction;
+}
+
+export interface CompareQuestion extends About {
+  kind: 'compare';
+  /** The study after; `batchId` is the study before. */
+  with: Uuid;
+  failing?: string | undefined;
+}
+
+export type Question =
+  | SummaryQuestion
+  | VerdictsQuestion
+  | SensitivityQuestion
+  | AttributionQuestion
+  | ConvergenceQuestion
+  | WorstQuestion
+  | CompareQuestion;
+
+/** The studies that a question is about. */
+export const batchesOf = (question: Question): Uuid[] =>
+  question.kind === 'compare' ? [question.batchId, question.with] : [question.batchId];

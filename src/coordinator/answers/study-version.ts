@@ -1,0 +1,10 @@
+/** The version of a study's results: it changes whenever a run ends, and at no other time. */
+import type { BatchState } from '../actors/actor-kinds.ts';
+
+/**
+ * Terminal runs never change and their counters only grow, so the counters identify the set of terminal runs. Claims and starts
+ * change no answer.
+ */
+export function versionOf({ value, context: c }: BatchState): string {
+  return [value, c.completed, c.failed, c.timedOut, c.cancelled, Number(c.cancelRequested)].join('.');
+}

@@ -1,0 +1,111 @@
+/** Answers a question about studies whose tables are read. */
+import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
+import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
+import { convergence } from '../../../analysis/outputs/convergence.ts';
+import { worstRuns } from '../../../analysis/outputs/worst.ts';
+import { judgeStudy } from '../../../analysis/requirements/verdicts.ts';
+import { DEFAULT_CONFIDENCE } from '../../../analysis/requirements/requirement.ts';
+import { studySensitivity } from '../../../analysis/sensitivity/study-sensitivity.ts';
+import { summarizeStudy } from '../../../analysis/summary.ts';
+import { CLASS_CODES } from '../../../analysis/table/run-class.ts';
+import { type RunTable, outputColumn, outputNames } from '../../../analysis/table/run-table.ts';
+import { closestMatch } from '../../../base/closest-match.ts';
+import type * as contract from '../../../contract/types.ts';
+import { SimbatchError } from '../../../domain/errors.ts';
+import type { Question } from '../question.ts';
+import { type Study, declaredOutputs } from './study.ts';
+
+type Answerers = {
+  [K in Question['kind']]: (question: Extract<Question, { kind: K }>, study: Study, other: Study) => AnswerOf[K];
+};
+
+interface AnswerOf {
+  summary: contract.StudySummary;
+  verdicts: contract.StudyVerdicts;
+  sensitivity: contract.StudySensitivity;
+  attribution: contract.StudyAttribution;
+  convergence: contract.Convergence;
+  worst: contract.WorstRuns;
+  compare: contract.StudyComparison;
+}
+
+const ANSWERERS: Answerers = {
+  summary: ({ confidence, quantiles }, { table, submission }) => {
+    const units = new Map<string, string>();
+    for (const [name, { units: unit }] of Object.entries(submission.outputs ?? {})) if (unit) units.set(name, unit);
+    const requirements = submission.requirements ?? [];
+    return summarizeStudy(table, { ...given({ confidence, quantiles }), requirements, units });
+  },
+  verdicts: ({ requirement }, study) => {
+    if (requirement === undefined) return judgeStudy(study.table, study.submission.requirements ?? []);
+    requireOutput(study, requirement.output);
+    return judgeStudy(study.table, [requirement]);
+  },
+  sensitivity: ({ output, confidence }, study) => {
+    requireOutput(study, output);
+    return studySensitivity(withOutput(study.table, output), output, confidence);
+  },
+  attribution: ({ failing, confidence }, { table, submission }) =>
+    studyAttribution(table, { ...given({ failing, confidence }), requirements: submission.requirements ?? [] }),
+  convergence: ({ output = '', quantity, confidence = DEFAULT_CONFIDENCE, halfWidth }, study) => {
+    if (quantity !== 'failure') requireOutput(study, output);
+    return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth }) });
+  },
+  worst: ({ output, k, direction }, study) => {
+    requireOutput(study, output);
+    return worstRuns(study.table, output, k, direction);
+  },
+  compare: ({ failing, confidence }, before, after) =>
+    compareStudies(
+      { table: before.table, configuration: before.submission.config },
+      { table: after.table, configuration: after.submission.config },
+      { ...given({ failing, confidence }), requirements: before.submission.requirements ?? [] },
+    ),
+};
+
+/**
+ * The answer, by the schema of its endpoint. `studies`: as `batchesOf` names them.
+ * @throws SimbatchError `malformed-query` for a name that the study does not have and for a number out of its range.
+ */
+export function answerTo(question: Question, [study, other = study]: readonly [Study, Study?]): object {
+  try {
+    const answerer = ANSWERERS[question.kind] as (question: Question, study: Study, other: Study) => object;
+    return answerer(question, study, other);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new SimbatchError('malformed-query', error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The members that have a value: an option that is absent is not undefined. */
+function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+/**
+ * Refuses an output that no run has reported, with the nearest name. While no run has completed, every name may still be
+ * reported, and the answer says that there are no values.
+ */
+function requireOutput(study: Study, name: string): void {
+  const { table } = study;
+  const names = new Set([...outputNames(table), ...declaredOutputs(study)]);
+  if (names.has(name)) return;
+  if (table.texts.has(name)) {
+    throw new RangeError(`output ${name} is text: it has no order; its values are in the summary`);
+  }
+  if (!table.classes.includes(CLASS_CODES.ok)) return;
+  const nearest = closestMatch(name, [...names]);
+  const remedy =
+    nearest === undefined ? `give one of ${[...names].slice(0, 10).join(', ')}` : `did you mean "${nearest}"?`;
+  throw new RangeError(`output not found: the study has no output "${name}"; ${remedy}`);
+}
+
+/** The table with a column for an output that no run has reported yet. */
+function withOutput(table: RunTable, name: string): RunTable {
+  if (outputColumn(table, name) !== undefined) return table;
+  return { ...table, outputs: new Map([...table.outputs, [name, new Float64Array(table.rows).fill(Number.NaN)]]) };
+}

@@ -1,0 +1,85 @@
+/** The manifest of a study, written by the analysis worker from the stored records. */
+import { createHash } from 'node:crypto';
+import { type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
+import { manifestLines } from '../../../analysis/manifest/write.ts';
+import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
+import { packageVersion } from '../../../base/package.ts';
+import type { RunSelection } from '../../../domain/run-selection.ts';
+import type { ReadingHead } from '../row-readings.ts';
+import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
+import { studyOf } from './study.ts';
+
+/** Pieces of the text are about this long. */
+const PIECE_CHARS = 65_536;
+
+/**
+ * The text of a manifest in pieces, each of whole lines. Runs that have not ended are in it as `open`. `counts` are those of the
+ * same instant, from `countRuns`.
+ */
+export async function* manifestPieces(
+  head: ReadingHead,
+  next: NextRows,
+  counts: Readonly<Record<string, number>>,
+): AsyncGenerator<Uint8Array> {
+  const { submission, seed, sampler, selection } = studyOf(head);
+  const header = {
+    batch_id: head.batchId,
+    configuration: submission.config,
+    config_hash: head.configHash,
+    sampling_scheme: head.samplingScheme,
+    seed,
+    versions: { simbatch: packageVersion, simulation: submission.config.simulation.version },
+    counts,
+  };
+  const runs = allRuns({ head, selection, next }, (runId) => sampler.parameters(runId));
+  let piece = '';
+  for await (const line of manifestLines(header, runs)) {
+    piece += `${line}\n`;
+    if (piece.length < PIECE_CHARS) continue;
+    yield new TextEncoder().encode(piece);
+    piece = '';
+  }
+  yield new TextEncoder().encode(piece);
+}
+
+/** How many runs are in each class that has any. */
+export async function countRuns(head: ReadingHead, next: NextRows): Promise<Record<string, number>> {
+  const counter = new ClassCounter();
+  let recorded = 0;
+  for await (const run of storedRuns(next)) {
+    recorded++;
+    counter.add(classOf(run));
+  }
+  const rest = head.isCancelled ? 'cancelled' : 'open';
+  const counts = Object.fromEntries(RUN_CLASSES.map((name): [RunClass, number] => [name, counter.count(name)]));
+  counts[rest] = (counts[rest] ?? 0) + head.totalJobs - recorded;
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+async function* allRuns(
+  { head, selection, next }: { head: ReadingHead; selection: RunSelection; next: NextRows },
+  parameters: (runId: number) => Record<string, number>,
+): AsyncGenerator<ManifestRun> {
+  const untouched = (index: number): ManifestRun => {
+    const runId = selection.nth(index);
+    const runClass = head.isCancelled ? 'cancelled' : 'open';
+    return { run_id: runId, parameters: parameters(runId), class: runClass, result_digest: null };
+  };
+  let index = 0;
+  for await (const run of storedRuns(next)) {
+    for (const end = selection.indexFrom(run.runId); index < end; index++) yield untouched(index);
+    index++;
+    yield {
+      run_id: run.runId,
+      parameters: parameters(run.runId),
+      class: classOf(run),
+      result_digest: run.resultText === undefined ? null : digestOf(run.resultText),
+    };
+  }
+  for (; index < selection.count; index++) yield untouched(index);
+}
+
+const classOf = ({ job }: StoredRun): RunClass => runClassOf(job.value, job.attempts.at(-1)?.reason);
+
+/** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it. */
+const digestOf = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');

@@ -1,0 +1,108 @@
+/** A study in the analysis worker: its table of runs and its configuration. */
+import { EXECUTION_SECS, type RunTable } from '../../../analysis/table/run-table.ts';
+import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
+import type { BatchSubmission, Seed, TerminationCondition } from '../../../contract/types.ts';
+import { flatOutputs } from '../../../domain/outputs.ts';
+import { selectedRuns } from '../../../domain/run-selection.ts';
+import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
+import { decodeSubmission } from '../../resources/study-cache.ts';
+import type { ReadingHead } from '../row-readings.ts';
+import { type NextRows, type StoredRun, parseResult, storedRuns } from './runs.ts';
+
+/** A study as of one version. */
+export interface Study {
+  version: string;
+  submission: BatchSubmission;
+  seed: Seed;
+  table: RunTable;
+  /** Size of the table's columns. */
+  bytes: number;
+}
+
+/** Reads all runs of a study into a table. */
+export async function readStudy(head: ReadingHead, next: NextRows): Promise<Study> {
+  const { batchId, version, method, totalJobs } = head;
+  const { submission, seed, sampler, selection } = studyOf(head);
+  const { enabled, conditions: declared } = submission.config.early_termination;
+  const conditions = enabled ? declared : [];
+  const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
+  const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
+  const builder = new RunTableBuilder({ batchId, method, runs: totalJobs, ...runIds });
+  let row = 0;
+  const addUntouchedBefore = (end: number): void => {
+    for (; head.isCancelled && row < end; row++)
+      builder.add({ row, status: 'Cancelled', parameters: sampler.parameters(selection.nth(row)) });
+    row = end;
+  };
+  for await (const run of storedRuns(next)) {
+    addUntouchedBefore(selection.indexFrom(run.runId));
+    if (TERMINAL.has(run.job.value)) builder.add({ row, ...recordOf(run, sampler, conditions) });
+    row++;
+  }
+  addUntouchedBefore(totalJobs);
+  const table = builder.build();
+  return { version, submission, seed, table, bytes: bytesOf(table) };
+}
+
+const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
+
+/** The submission with its seed, the runs that the batch holds, and the sampler of their parameters. */
+export function studyOf({ submission: record, samplingScheme, totalJobs }: ReadingHead) {
+  const { submission, seed } = decodeSubmission(record);
+  const { config } = submission;
+  const selection = selectedRuns(config.monte_carlo, totalJobs);
+  return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme) };
+}
+
+function recordOf(
+  { runId, job, resultText }: StoredRun,
+  sampler: Sampler,
+  conditions: readonly TerminationCondition[],
+): Omit<RunRecord, 'row'> {
+  const result = resultText === undefined ? undefined : parseResult(resultText);
+  const reason = job.attempts.at(-1)?.reason ?? null;
+  const message = job.error ?? result?.error_message ?? null;
+  const isTerminated = reason === 'early_termination';
+  const rule = isTerminated ? (result?.terminated_by ?? metCondition(message, conditions)) : undefined;
+  const telemetryLost = conditions.length > 0 && (result?.telemetry?.lost ?? 0) > 0;
+  return {
+    status: job.value,
+    reason,
+    parameters: sampler.parameters(runId),
+    errorMessage: message,
+    ...(result === undefined
+      ? {}
+      : { outputs: flatOutputs(result.metadata), executionSecs: result.execution_secs ?? result.execution_time_secs }),
+    ...(telemetryLost ? { telemetryLost } : {}),
+    ...(rule === undefined ? {} : { terminatedBy: rule }),
+  };
+}
+
+/** The condition that ended a run whose runner reports none: the one that the message names, or the only one of the study. */
+export function metCondition(
+  message: string | null,
+  conditions: readonly TerminationCondition[],
+): TerminationCondition | undefined {
+  const named = conditions.find((it) => message?.includes(`${it.variable} ${it.condition} was met by `) === true);
+  return named ?? (conditions.length === 1 ? conditions[0] : undefined);
+}
+
+/** The size of the columns; the dictionaries of texts are small beside them. */
+function bytesOf(table: RunTable): number {
+  const columns: ArrayBufferView[] = [
+    table.classes,
+    table.executionSecs,
+    table.ruleCodes,
+    table.patterns.codes,
+    ...table.parameters.values(),
+    ...table.outputs.values(),
+    ...[...table.texts.values()].map((it) => it.codes),
+  ];
+  return columns.reduce((sum, it) => sum + it.byteLength, 0);
+}
+
+/** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
+export function declaredOutputs({ submission }: Pick<Study, 'submission'>): Set<string> {
+  const required = (submission.requirements ?? []).map((it) => it.output);
+  return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
+}
