@@ -19,7 +19,6 @@ const PENDING: readonly string[] = [
   'src/runner/',
   'src/contract/',
   'clients/',
-  'bin/',
   'test/',
 ];
 
