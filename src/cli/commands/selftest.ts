@@ -26,9 +26,9 @@ const MAX_SEED = 2 ** 32 - 1;
 export function selftestCommand(): Command {
   return new Command('selftest')
     .description(
-      'Executes a small study on this machine, undisturbed and then with coordinator, runners and simulations killed at named points; compares all results bit by bit, verifies the data directory and measures the disk. Takes about two minutes.',
+      'Executes a small study on this machine, undisturbed and then with coordinator, runners and simulations killed at named points; compares all results bit by bit, verifies the data directory and measures the disk.',
     )
-    .option('--quick', `about 20 seconds: ${QUICK.kills} kills, each point once`)
+    .option('--quick', `${QUICK.kills} kills, each point once: about 30 s of processor time`)
     .option('--kills <n>', `number of kills (default ${DEFAULT.kills})`, integerBetween(1, MAX_KILLS))
     .option('--seed <n>', 'seed of the kills (default: drawn and printed)', integerBetween(0, MAX_SEED))
     .option('--dir <dir>', 'where its folder is created; put it on the disk of the data directory', '.')
