@@ -1,4 +1,4 @@
-// What a Node simulation needs to run under simbatch: its parameters, where its results go, how it tells what happens meanwhile.
+// Client library for simulations in Node: parameters of the run, telemetry, and results.
 // Nothing but Node. The types and their meaning are in index.d.ts.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ class Run {
     const results = { ...(this.#results ?? existing(path)), ...plain(outputs) };
     const part = join(this.outputDir, `.metadata.json.${process.pid}`);
     writeFileSync(part, `${JSON.stringify(results, null, 2)}\n`);
-    // Replaced as a whole: whoever reads it meanwhile never finds half of one.
+    // Replaced atomically, so that a concurrent reader never finds a part.
     renameSync(part, path);
     this.#results = results;
   }
@@ -131,7 +131,7 @@ function guarded(parameters) {
   const known = Object.assign(Object.create(null), parameters);
   return new Proxy(known, {
     get(target, name) {
-      // What JavaScript itself asks of an object (printing, awaiting, JSON) is no misspelt parameter.
+      // Members that JavaScript itself reads (printing, awaiting, JSON) are not misspelt parameters.
       if (name in target || typeof name === 'symbol' || name === 'toJSON' || name === 'then') return target[name];
       const names = Object.keys(target).sort().join(', ');
       throw new RunConfigError(`the run has no parameter ${name}; it has: ${names || 'none'}`);
@@ -139,7 +139,7 @@ function guarded(parameters) {
   });
 }
 
-/** What the simulation wrote there itself, to be added to. */
+/** Returns the metadata that the simulation wrote itself, which is extended. */
 function existing(path) {
   try {
     const found = JSON.parse(readFileSync(path, 'utf8'));

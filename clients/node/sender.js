@@ -55,7 +55,7 @@ function open(target) {
       if (refusal === '' && call.rstCode !== constants.NGHTTP2_NO_ERROR) refusal = 'the runner closed the stream';
       let ack = { refused: 0, detail: refusal };
       if (refusal === '' && answer.length > 5) ack = decodeAck(answer.subarray(5));
-      // What was taken out of the ring and not acknowledged cannot be counted; that something is missing can be said.
+      // Samples taken from the ring and not acknowledged cannot be counted; the loss itself is reported.
       ring.end(ack.refused, ack.detail);
       session.destroy();
       resolve();

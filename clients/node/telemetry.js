@@ -17,7 +17,7 @@ function say(text) {
   try {
     writeSync(2, `simbatch: ${text}\n`);
   } catch {
-    // Nobody listens.
+    // No server listens.
   }
 }
 

@@ -48,7 +48,7 @@ export class SampleEncoder {
 
   /**
    * One entry of a SampleBatch, valid until the next call.
-   * @param timestampNs bigint in int64, or a safe integer. Throws for anything else, and for a value that is no number.
+   * @param timestampNs bigint in int64, or a safe integer. Throws for anything else, and for a value that is not a number.
    */
   encode(timestampNs, values) {
     const names = Object.keys(values);

@@ -74,7 +74,7 @@ export type QueryOf<P extends QueryParameters> = {
   readonly [K in keyof P]?: P[K] extends { list: true } ? readonly ValueOf<P[K]>[] : ValueOf<P[K]>;
 };
 
-/** A filter of a list: every member given must match, any of its values does; an empty list is no restriction. */
+/** A filter of a list: each given member must match one of its values; an empty list does not restrict. */
 export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
 export interface JobFilter extends QueryOf<typeof JOB_FILTER> {}
 export interface RunnerFilter extends QueryOf<typeof RUNNER_FILTER> {}

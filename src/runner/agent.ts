@@ -27,7 +27,7 @@ export interface AgentOptions {
   /** The random name of this process, as the spool was opened with. */
   instance: string;
   python: Python | undefined;
-  /** What simulations inherit; see `inheritedEnvironment`. */
+  /** The environment that simulations inherit; see `inheritedEnvironment`. */
   env: Readonly<Record<string, string>>;
   waits: Waits;
   processes: ProcessTools;

@@ -131,7 +131,7 @@ export class AttemptManager {
       ended = await this.#execute(held, assignment, batch);
     } finally {
       // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
-      release(held.execution?.leftBehind(), about(held));
+      release(held.execution?.remains(), about(held));
       delete held.execution;
     }
     if (ended === undefined) return;
@@ -150,7 +150,7 @@ export class AttemptManager {
     const ref = about(held);
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
-    // one that is executed is known to be, so it is not given to another runner.
+    // an executing attempt is known to be, so it is not given to another runner.
     const verdict = await reporter.report({ type: 'start', ...ref });
     if (this.#isRefused(held, verdict, 'start') || leaving.aborted) return undefined;
     if (!actor.send({ type: 'ACKNOWLEDGED' })) return undefined;

@@ -69,7 +69,7 @@ export async function runLocally(site: ExecutionSite, run: LocalRun, stop: Abort
   }
 }
 
-/** `<parent>/run-<run_id, 8 digits>`, or the first of `-2`, `-3`, ... behind it that is free. */
+/** `<parent>/run-<run_id, 8 digits>`, or with the first free suffix of `-2`, `-3`, ... */
 export function freeDirectory(parent: string, runId: number): string {
   const first = join(parent, `run-${String(runId).padStart(8, '0')}`);
   let directory = first;
@@ -95,7 +95,7 @@ export function readRunConfig(text: string, name: string): JobRunConfig {
   return value as JobRunConfig;
 }
 
-/** Tells at most so many lines per second of a stream of samples: the latest values of all variables. */
+/** Prints at most so many lines per second of a stream of samples: the latest values of all variables. */
 export class LiveTelemetry {
   readonly #latest = new Map<string, number>();
   readonly #nowMs: () => number;

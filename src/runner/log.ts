@@ -1,8 +1,8 @@
-/** What the runner tells its operator: one line per event on stderr, for a person or for a log collector. Never a secret. */
+/** The runner's log: one line per event on stderr, for a person or for a log collector. Never a secret. */
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 
-/** `text` is one readable line; `details` are named values that stand beside it. */
+/** `text` is one readable line; `details` are named values beside it. */
 export interface Log {
   debug(text: string, details?: Record<string, unknown>): void;
   info(text: string, details?: Record<string, unknown>): void;

@@ -1,4 +1,4 @@
-/** What a runner does first: ends the processes of a former process under its id, and finds the outcomes it left. */
+/** Recovery of a runner at its start: ends the processes of a former runner under its id, and finds its outcomes. */
 import { sleep } from '../base/clock.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './processes/process-scope.ts';

@@ -5,13 +5,13 @@
  */
 import type { Log } from './log.ts';
 
-/** What an attempt left on the machine. */
-export interface LeftBehind {
+/** Remains of an attempt on the machine. */
+export interface Remains {
   what: string;
   gone: Promise<void>;
 }
 
-export type ReleaseSlot = (left: LeftBehind | undefined, about: Record<string, unknown>) => void;
+export type ReleaseSlot = (left: Remains | undefined, about: Record<string, unknown>) => void;
 
 export class Slots {
   /** How many are lost now. */
@@ -44,7 +44,7 @@ export class Slots {
     else next();
   }
 
-  #lose({ what, gone }: LeftBehind, about: Record<string, unknown>): void {
+  #lose({ what, gone }: Remains, about: Record<string, unknown>): void {
     this.lost += 1;
     this.#log.error(`a slot is lost, ${String(this.lost)} of ${String(this.#size)} now: ${what}`, about);
     this.#onChange();

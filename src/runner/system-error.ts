@@ -1,4 +1,4 @@
-/** What the operating system's error codes mean to a runner. */
+/** Interpretation of the operating system's error codes. */
 
 /** `ENOENT` and the like; undefined for errors that are not the system's. */
 export function systemCode(error: unknown): string | undefined {

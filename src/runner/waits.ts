@@ -28,7 +28,7 @@ export class Waits {
     return this.#pending.size;
   }
 
-  /** What the operations are that are past their deadline and have not settled. */
+  /** The operations that are past their deadline and have not settled. */
   get overdue(): readonly string[] {
     return [...new Set(this.#overdue.values())];
   }

@@ -126,7 +126,7 @@ describe('analysis on run tables', () => {
     expect(found.outputs[0]!.pairs).to.equal(COMPLETED - found.flips.broke.length);
   });
 
-  it('finds a study identical to itself, and refuses one that joins replicates', () => {
+  it('finds a study identical to itself, and refuses a study that joins replicates', () => {
     const same = compareStudies({ table, configuration: {} }, { table, configuration: {} });
     expect(same).to.include({ paired: true, identical_runs: COMPLETED });
     const family = tableOf([1, 2], { replicates: Uint16Array.of(0, 1), runIds: Uint32Array.of(0, 0) });

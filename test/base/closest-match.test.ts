@@ -5,7 +5,7 @@ import { closestMatch } from '../../src/base/closest-match.ts';
 const MEMBERS = ['runs', 'sampling_method', 'seed', 'name', 'config', 'runs_override'];
 
 describe('base/closest-match', () => {
-  // what was written, what is suggested
+  // given name, suggestion
   const table: [string, string | undefined][] = [
     ['run', 'runs'],
     ['rnus', 'runs'],

@@ -1,4 +1,4 @@
-/** What both client libraries must do, said once: each language brings the same little programs. */
+/** Contract tests of both client libraries: each language has the same small programs. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -226,7 +226,7 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
       { config: undefined, env: { SVC_RUN_CONFIG: '/nowhere.json' } },
       /\/nowhere\.json.*cannot be read/,
     ],
-    ['a file that is no JSON', 'reads', { config: '{"run_id": ' }, /run\.json.*cannot be read/],
+    ['a file that is not JSON', 'reads', { config: '{"run_id": ' }, /run\.json.*cannot be read/],
     ['a list', 'reads', { config: [] }, /a run configuration is a JSON object/],
     ['no run id', 'reads', { config: { parameters: {} } }, /run_id must be an integer/],
     [

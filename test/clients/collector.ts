@@ -92,7 +92,7 @@ export async function startCollector(
   return collector;
 }
 
-/** Accepts connections; says nothing, or says `greeting`, which is no HTTP/2. */
+/** Accepts connections; sends nothing, or `greeting`, which is not HTTP/2. */
 export async function startStranger(greeting = ''): Promise<{ url: string; close: () => void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

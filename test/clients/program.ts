@@ -1,4 +1,4 @@
-/** Runs a simulation's program as a runner would: the injected environment, a directory of its own, nothing left behind. */
+/** Runs a simulation's program like a runner: injected environment, separate directory, cleaned up afterwards. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** What it left as metadata.json. */
+  /** Its metadata.json. */
   metadata: Record<string, unknown> | undefined;
-  /** What it left as trajectory.csv. */
+  /** Its trajectory.csv. */
   trajectory: string | undefined;
 }
 

@@ -83,7 +83,7 @@ describe('contract/codegen/json-writer', () => {
     }
   });
 
-  it('refuses a schema whose reference it cannot resolve, and one that begins with an optional member', () => {
+  it('refuses a schema with an unresolved reference, and a schema that begins with an optional member', () => {
     expect(() => jsonWriterOf(Type.Unsafe({ $ref: 'Nothing' }))).to.throw('there is no schema Nothing');
     expect(() => jsonWriterOf(Type.Object({ a: Type.Optional(Type.String()) }))).to.throw('must be required');
   });

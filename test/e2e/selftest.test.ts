@@ -78,7 +78,7 @@ describe('cli/selftest/outcomes', () => {
       expect(differences.every((it) => it.startsWith('run 1: '))).to.equal(true);
     });
 
-  it('finds a run that is missing, a run that is listed twice and a run of another study', () => {
+  it('finds a missing run, a run that is listed twice and a run of another study', () => {
     expect(compareOutcomes(expected, [run(0), run(2), run(2), run(9)])).to.deep.equal([
       'run 2: it is listed twice',
       'run 1: it is missing',

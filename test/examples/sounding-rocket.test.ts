@@ -97,7 +97,7 @@ describe('examples/sounding-rocket', () => {
     ['a parameter is missing', { ...example, parameters: { drag_scale: 1 } }, /parameter total_impulse_ns is missing/],
     ['a parameter is impossible', withParameters({ burn_time_s: -1 }), /burn_time_s is -1, must be in \[0\.5, 60\]/],
     ['the motor is too weak', withParameters({ total_impulse_ns: 1000 }), /does not leave the rail/],
-    ['the file is no JSON', '{', /./],
+    ['the file is not JSON', '{', /./],
     ['there is no run configuration', undefined, /SVC_RUN_CONFIG is not set/],
   ];
   for (const [name, config, message] of faults) {

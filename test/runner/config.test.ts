@@ -279,7 +279,7 @@ describe('runner: configuration', () => {
     });
   }
 
-  it('tells all faults at once', () => {
+  it('reports all faults at once', () => {
     expect(() => resolved({ yaml: 'grace_secs: a\ncpu_cores: b\nzzz: 1\nentrypoint: x' }))
       .to.throw()
       .with.property('message')

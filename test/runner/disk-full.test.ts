@@ -21,7 +21,7 @@ describe('runner: the disk is full', () => {
     root = join(folder, 'small');
     mkdirSync(root);
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', root]).status === 0;
-    // Only root may mount, and not in every container: a machine without it is no fault of the tests.
+    // Only root may mount, and not in every container: a machine without it is not a failure of the tests.
     if (!mounted) {
       root = '';
       this.skip();
@@ -48,7 +48,7 @@ describe('runner: the disk is full', () => {
     return job;
   }
 
-  it("is the machine's fault, said clearly; every run is reported, and with room again the runner goes on", async () => {
+  it("is reported as the machine's fault; every run is reported, and with space again the runner continues", async () => {
     const runner = site.start(fake.url, ['--output-root', root, '--max-concurrent-jobs', '1']);
     const before = one('succeed');
     await fake.until('one run is over', () => isOver(before));

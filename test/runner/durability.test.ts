@@ -1,4 +1,4 @@
-/** What a runner must have on its disk, and what it must kill, before it reports. */
+/** Durability of outcomes and death of processes before a runner reports. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';

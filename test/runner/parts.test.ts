@@ -188,7 +188,7 @@ describe('runner: parts', () => {
     await fourth.close();
   });
 
-  it('refuses a spool that is open, and one that cannot be made', async () => {
+  it('refuses a spool that is open, and a spool that cannot be created', async () => {
     const spool = await open(folder, { pid: 1, instance: 'one' });
     expect(await codeOf(open(folder, { pid: 2, instance: 'two' }))).to.equal('store-locked');
     writeFileSync(join(folder, 'file'), '');
@@ -222,15 +222,15 @@ describe('runner: parts', () => {
     });
   }
 
-  it('trouble with the coordinator is told once, as one sentence', () => {
-    const told: string[] = [];
-    const log = { ...silentLog, warn: (text: string) => void told.push(text) };
+  it('logs an outage of the coordinator once, in one sentence', () => {
+    const logged: string[] = [];
+    const log = { ...silentLog, warn: (text: string) => void logged.push(text) };
     const link = new CoordinatorConnection({ log, clock: systemClock } as ConnectionOptions);
     for (const message of ['The token was revoked.', 'The token was revoked.']) link.wentWrong(new Error(message));
-    expect(told).to.deep.equal(['The token was revoked; running simulations go on, reports wait, trying again']);
+    expect(logged).to.deep.equal(['The token was revoked; running simulations continue, reports wait, retrying']);
     link.wentWell();
-    link.wentWrong(new Error('nobody there'));
-    expect(told[1]).to.match(/^nobody there; running/);
+    link.wentWrong(new Error('no server'));
+    expect(logged[1]).to.match(/^no server; running/);
   });
 
   it('a run configuration that is not JSON is refused by name', () => {

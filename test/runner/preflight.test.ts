@@ -1,4 +1,4 @@
-/** What a runner is told at its start when the machine is not as its configuration says: one row each. */
+/** Faults of the machine that a runner reports at its start: one row each. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ describe('runner: the machine', () => {
     });
   }
 
-  it('tells of a folder that no file system will make, and does not try for ever', async function () {
+  it('reports a folder that no file system will create, and does not try for ever', async function () {
     if (process.platform !== 'linux') this.skip();
     const [said, ...more] = await faults('entrypoint: sim.py\noutput_root: /proc/simbatch/out');
     expect(more).to.deep.equal([]);
@@ -90,7 +90,7 @@ describe('runner: the machine', () => {
     );
   });
 
-  it('is told by the program, each fault a line', async () => {
+  it('is printed by the program, one line per fault', async () => {
     const args = ['--endpoint', 'ftp://x', '--entrypoint', `a=${folder}/plain`, '--entrypoint', `b=${folder}/none`];
     const ended = await simbatch(['runner', ...args, '--output-root', `${folder}/out`]);
     expect(ended.stderr.replaceAll(folder, 'HERE').split('\n')).to.deep.equal([

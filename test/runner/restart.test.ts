@@ -1,4 +1,4 @@
-/** What happens to runs when the runner is killed, the coordinator is away, or replies are lost. Real processes, real HTTP. */
+/** Runs when the runner is killed, the coordinator is away, or replies are lost. Real processes, real HTTP. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ describe('runner: restarts and faults', () => {
   });
 
   for (const fault of ['hang-up', 503] as const) {
-    it(`goes on while the coordinator is away (${String(fault)}), and reports afterwards`, async () => {
+    it(`continues while the coordinator is away (${String(fault)}), and reports afterwards`, async () => {
       const runner = site.start(fake.url);
       const job = addOne('slow', { SLOW_MS: '300' });
       await fake.until('it runs', () => job.job.status === 'Running');
@@ -121,7 +121,7 @@ describe('runner: restarts and faults', () => {
     expect(fake.registrations.at(-1)?.holding).to.deep.equal([{ job_id: job.job.id, attempt: 1 }]);
   });
 
-  it('kills a run that was given away, and reports nothing of it', async () => {
+  it('kills a run that was reassigned, and does not report it', async () => {
     const runner = site.start(fake.url);
     const job = addOne('family');
     const pids = await pidsOf(job);
@@ -131,7 +131,7 @@ describe('runner: restarts and faults', () => {
     expect(job.accepted.map((it) => it.type)).to.deep.equal(['start']);
   });
 
-  it('drops an outcome the coordinator refuses, says so, and goes on', async () => {
+  it('drops and logs an outcome that the coordinator refuses, and continues', async () => {
     const runner = site.start(fake.url);
     const job = addOne('slow', { SLOW_MS: '200' });
     await fake.until('it runs', () => job.job.status === 'Running');
@@ -231,7 +231,7 @@ describe('runner: restarts and faults', () => {
     expect(fake.registrations[0]?.capabilities.python_version).to.match(/^3\.\d+/);
   });
 
-  it('is told at the start that an entrypoint is missing', async () => {
+  it('reports a missing entrypoint at the start', async () => {
     const runner = site.start(fake.url, ['--entrypoint', 'nowhere.py']);
     expect(await runner.exit()).to.equal(1);
     expect(runner.log).to.match(

@@ -74,7 +74,7 @@ describe('runner: one job', () => {
     expect((JSON.parse(seen) as { parameters: unknown }).parameters).to.deep.equal({ mass: 2.25 });
   });
 
-  it('sends the credential with every request and says it to nobody else', () => {
+  it('sends the credential with every request and nowhere else', () => {
     expect([...fake.authorizations]).to.deep.equal(['Bearer very-secret']);
   });
 
@@ -151,7 +151,7 @@ describe('runner: one job', () => {
     expect(pids.map(lives)).to.deep.equal([false, false, false]);
   });
 
-  it('leaves no process of the group behind after a good end', async () => {
+  it('leaves no process of the group after a successful end', async () => {
     const job = await behave('leaver');
     expect(job.job.status).to.equal('Completed');
     const pids = JSON.parse(readFileSync(join(directoryOf(job), 'pids.json'), 'utf8')) as number[];
@@ -198,7 +198,7 @@ describe('runner: one job', () => {
     expect(carriers).to.deep.equal([]);
   });
 
-  it('runs nothing that was given away between the claim and the start', async () => {
+  it('executes no run that was reassigned between the claim and the start', async () => {
     let gave = false;
     const given: FakeJob[] = [];
     fake.fault = (path) => {

@@ -33,10 +33,10 @@ export class SimDisk {
   readonly records = new Map<string, string>();
   /** The same as they are stored. */
   readonly stored = new Map<string, string>();
-  /** What survives a power loss. */
+  /** The content that survives a power loss. */
   readonly #durable = new Map<string, string>();
   #unsynced: (readonly Operation[])[] = [];
-  /** The high-water mark: the last group it names, and the one that survives a power loss. */
+  /** The high-water mark: the last group it names, and the group that survives a power loss. */
   #mark = { written: 0, durable: 0 };
 
   apply(operations: readonly Operation[], sync: boolean): void {
@@ -78,7 +78,7 @@ export class SimDisk {
     for (const [key, value] of this.#durable) this.#show(key, value);
   }
 
-  /** The last group, which must not be older than the one that the mark names. */
+  /** The last group, which must not be older than that of the mark. */
   lastGroup(): GroupRecord | undefined {
     const sealed = this.stored.get(GROUP_KEY);
     const last = sealed === undefined ? undefined : decodeGroup(unseal(GROUP_KEY, sealed) ?? '');

@@ -84,7 +84,7 @@ class Run:
         """Sends the values of some variables at one time to the runner: `run.telemetry(t=1.5, altitude_m=320.0)`.
 
         The time is `t` in seconds or `timestamp_ns`, from whatever zero the simulation counts; without either, now.
-        A variable whose name is no Python name goes into a mapping: `run.telemetry({"tank.1": 3.2}, t=1.5)`.
+        A variable whose name is not a Python identifier goes into a mapping: `run.telemetry({"tank.1": 3.2}, t=1.5)`.
         The first call connects, the others take about two microseconds. A call waits only while 32,768 samples wait for the
         runner, and at most 10 s for a runner that takes none. None raises.
         """

@@ -42,7 +42,7 @@ def _layout(names: Tuple[str, ...]) -> Tuple[struct.Struct, List[object]]:
 
 
 def encode_sample(timestamp_ns: int, values: Mapping[str, float]) -> bytes:
-    """A Sample inside a SampleBatch. Raises for a time outside int64, a name that is no text, a value that is no number."""
+    """A Sample inside a SampleBatch. Raises for a time outside int64, a name that is not text, a value that is not a number."""
     if not -_INT64_LIMIT <= timestamp_ns < _INT64_LIMIT:
         raise ValueError("timestamp_ns does not fit 64 bits")
     names = tuple(values)

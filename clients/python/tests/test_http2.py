@@ -168,7 +168,7 @@ class Calls(unittest.TestCase):
         def script(server):
             server.say(frame(_http2.SETTINGS, 0, 0, struct.pack(">HI", _http2.INITIAL_WINDOW_SIZE, 1000)))
             server.read_until(lambda kind, flags, *_: kind == _http2.SETTINGS and flags & _http2.ACK)
-            # What was under way before the client knew of the smaller window.
+            # Data in flight before the client received the smaller window.
             early = sum(len(it[3]) for it in server.frames if it[0] == _http2.DATA)
             allowed = early
             for _ in range(200):

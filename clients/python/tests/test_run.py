@@ -116,7 +116,7 @@ class Results(Here):
 
 
 class Telemetry(Here):
-    def test_nothing_and_nobody(self):
+    def test_without_data_and_without_server(self):
         with self.open(CONFIG) as run:
             run.telemetry(t=1, a=1)
             run.telemetry({"b": 2})

@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { stringifyExact } from '../../base/json-writing.ts';
 import { compile, member } from './code.ts';
 
-/** What the writer uses of a schema: JSON Schema as TypeBox makes it. */
+/** The members of a schema that the writer uses: JSON Schema as TypeBox makes it. */
 interface Schema {
   type?: string;
   format?: string;

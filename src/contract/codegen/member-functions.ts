@@ -34,7 +34,7 @@ export function equalityOf<T>(members: Members): (a: T, b: T) => boolean {
 
 const sameAttempt = equalityOf<AttemptRecord>(ATTEMPT_MEMBERS);
 
-/** Who sees the members: a client of the API, or a subscriber of the live feed. */
+/** The audience of the members: a client of the API, or a subscriber of the live feed. */
 type Audience = 'api' | 'live';
 type NameFor<V extends Member, A extends Audience> = V extends Record<A, infer N extends string> ? N : never;
 /** The names under which an audience sees members of the table. */

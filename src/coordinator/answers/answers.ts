@@ -120,7 +120,7 @@ export class Answers {
     return `"${createHash('sha1').update(text).digest('base64url')}"`;
   }
 
-  /** The entry of a question, in flight or not: that of these versions, or one that is owed to a client; otherwise a new one. */
+  /** Returns the entry of a question, in flight or not: of these versions, or owed to a client; otherwise a new entry. */
   #entry(key: string, question: Question, versions: string[], mayBeOlder: boolean): Entry {
     const known = this.#entries.get(key);
     if (known !== undefined) {

@@ -48,7 +48,7 @@ export interface SchedulerSources {
 /** More than the active runs of any batch, so that one step of priority outweighs them. */
 const PRIORITY_WEIGHT = 2 ** 31;
 
-/** The number of requeued runs that are examined to find one that last ran on another runner. */
+/** The number of requeued runs that are examined to find a run that last ran on another runner. */
 const REQUEUED_LOOKAHEAD = 32;
 
 /** An open batch, with the current plan applied to it. */
@@ -63,7 +63,7 @@ interface OpenBatch {
   isPlanned: boolean;
 }
 
-/** A run to be assigned; `index` for one that was untouched. */
+/** A run to be assigned; `index` for an untouched run. */
 interface PlannedRun {
   runId: number;
   index?: number;

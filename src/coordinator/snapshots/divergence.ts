@@ -18,14 +18,14 @@ export interface ReplayReport {
   divergencesOmitted: number;
 }
 
-const MAX_PARTINGS = 100;
+const MAX_DIVERGENCES = 100;
 
 /** Collects the divergences of a replay. */
 export class DivergenceLog {
   readonly report: ReplayReport = { actors: 0, events: 0, attemptsOmitted: 0, divergences: [], divergencesOmitted: 0 };
 
   add(where: string, detail: string): void {
-    if (this.report.divergences.length < MAX_PARTINGS) this.report.divergences.push({ where, detail });
+    if (this.report.divergences.length < MAX_DIVERGENCES) this.report.divergences.push({ where, detail });
     else this.report.divergencesOmitted += 1;
   }
 

@@ -1,6 +1,6 @@
 /**
  * The design of a study (every run's parameters) as text or columns, made chunk by chunk: the memory does not grow with the runs.
- * Who writes it where is not known here.
+ * The destination is the caller's.
  */
 import type { RunSelection } from '../run-selection.ts';
 import type { Sampler } from './sampler.ts';
@@ -11,7 +11,7 @@ export type DesignFormat = (typeof DESIGN_FORMATS)[number];
 /** Chunks are cut at the first row beyond this many characters. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** How a format writes a table: what stands before the rows, between them, and after them. */
+/** Encoding of a table in a format: text before, between and after the rows. */
 interface Encoding {
   head(names: readonly string[]): string;
   between: string;
@@ -71,7 +71,7 @@ export function designColumns(
 }
 
 /**
- * A name as a CSV header field. One that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets
+ * A name as a CSV header field. A name that a spreadsheet would evaluate as a formula gets an apostrophe, which spreadsheets
  * read as "text follows" (OWASP, CSV injection).
  */
 function csvName(name: string): string {

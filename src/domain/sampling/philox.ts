@@ -3,7 +3,7 @@
  * No state, no seed handling (`key.ts`) and no distributions (`quantiles.ts`).
  */
 
-/** What a block is used for. The last counter word, so that no two uses ever share a block. */
+/** The use of a block, as the last word of the counter, so that no two uses share a block. */
 export const TAG_MONTE_CARLO = 1;
 export const TAG_LHS_JITTER = 2;
 export const TAG_LHS_ROUNDS = 3;

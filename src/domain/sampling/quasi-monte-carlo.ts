@@ -56,7 +56,7 @@ export function quasiMonteCarloUniforms(key: Uint32Array, directions: Int32Array
 }
 
 /**
- * The flips of one group of digits: on the way down the subtree whose 128 bits stand in `words` from `offset`, node h (the root
+ * The flips of one group of digits: on the way down the subtree whose 128 bits are in `words` from `offset`, node h (the root
  * is 1, the children of h are 2h and 2h + 1) says whether the digit met there is flipped.
  */
 function flipBits(words: Int32Array, offset: number, digits: number, count: number): number {

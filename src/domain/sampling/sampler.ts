@@ -15,7 +15,7 @@ import { directionNumbers } from './sobol.ts';
 /** The algorithm of this version, stored with each batch: a later algorithm gets a new name and leaves old studies as they were. */
 export const SAMPLING_SCHEME = 'mc-sampler/1';
 
-/** What a sampler needs of `config.monte_carlo`; the seed is drawn by then. `runs` is the full study's, not `runs_override`. */
+/** The members of `config.monte_carlo` that a sampler uses, with the drawn seed. `runs` is that of the full study, not `runs_override`. */
 export interface SamplingPlan {
   runs: number;
   sampling_method: SamplingMethod;

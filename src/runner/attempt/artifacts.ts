@@ -28,7 +28,7 @@ export interface Artifacts {
   /** Absolute paths, sorted. */
   files: string[];
   metadata: Record<string, unknown>;
-  /** What was left out and why, for people. */
+  /** Omitted files and the reasons, for people. */
   notes: string[];
 }
 

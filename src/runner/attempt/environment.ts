@@ -106,7 +106,7 @@ export function environmentFault(
     if (name === '' || /[=\0]/.test(name)) return `${sets}: no environment can hold this name; rename it`;
     if (value.includes('\0')) return `${sets}: its value has a zero byte; remove it`;
     if (!matchesAny(name, allowed)) {
-      return `${sets}: this runner does not allow the name; use one that begins with SIM_, or have the operator of the runner add it to environment_allowed`;
+      return `${sets}: this runner does not allow the name; use a name that begins with SIM_, or have the operator of the runner add it to environment_allowed`;
     }
   }
   return undefined;

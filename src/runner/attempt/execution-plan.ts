@@ -46,7 +46,7 @@ export function executionPlan(
   };
 }
 
-/** The container's limits that are set. The coordinator has checked the quantities; one that it could not have accepted is none. */
+/** The container's limits that are set. The coordinator has validated the quantities; an invalid one counts as absent. */
 export function limitsOf({ compute }: Pick<BatchConfig, 'compute'>): CgroupLimits {
   const { memory_limit, cpu_limit } = compute.container;
   const memoryBytes = memory_limit == null ? undefined : parseMemory(memory_limit);

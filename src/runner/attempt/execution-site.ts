@@ -8,7 +8,7 @@ import type { Waits } from '../waits.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import type { ProcessTools } from '../processes/process-scope.ts';
 
-/** What is to be executed. */
+/** The run to be executed. */
 export interface ExecutionPlan {
   runConfig: JobRunConfig;
   telemetry: TelemetryConfig;
@@ -26,7 +26,7 @@ export interface ExecutionPlan {
   runConfigPath: string;
 }
 
-/** What this machine contributes. */
+/** The properties of this machine. */
 export interface ExecutionSite {
   clock: Clock;
   log: Log;

@@ -30,7 +30,7 @@ export interface EndedRun {
   telemetry: TelemetrySummary | undefined;
   killedFor: KillCause | undefined;
   exceededMemory: boolean;
-  /** What a reader of the result must know. */
+  /** Notes for the reader of the result. */
   notes: string[];
 }
 

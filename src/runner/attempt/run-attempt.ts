@@ -77,10 +77,10 @@ export class Attempt {
   }
 
   /**
-   * What the attempt left on the machine, and keeps a slot for: processes that survive SIGKILL, operations of a file system
+   * Remains of the attempt on the machine, for which it keeps a slot: processes that survive SIGKILL, operations of a file system
    * that does not answer. Undefined when there is nothing; `gone` resolves when it is over.
    */
-  leftBehind(): { what: string; gone: Promise<void> } | undefined {
+  remains(): { what: string; gone: Promise<void> } | undefined {
     const { survivors } = this.#remains;
     const what = [
       ...survivors.map((it) => `process ${describeProcess(it)} survives SIGKILL`),

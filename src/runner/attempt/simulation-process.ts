@@ -25,7 +25,7 @@ export type Ending =
   | { type: 'failed-to-start'; code: string | undefined }
   | { type: 'survived' };
 
-/** What is left of the processes when the run is over. */
+/** Processes that remain after the end of the run. */
 export interface Remains {
   /** Processes that SIGKILL did not end in time. */
   survivors: readonly ProcessInfo[];

@@ -25,7 +25,7 @@ import type { CgroupMode, FieldName, Given } from './fields.ts';
 import { readConfigFile } from './file.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 
-/** A simulation this runner can execute: the name is matched against `simulation.name`, `*` stands for every name. */
+/** A simulation this runner can execute: the name is matched against `simulation.name`, `*` matches every name. */
 export interface Engine {
   name: string;
   /** Absolute path. */
@@ -58,7 +58,7 @@ export interface RunnerConfig {
   cpuCores: number;
   memoryGb: number;
   gpuAvailable: boolean;
-  /** What is allowed and probably not meant; for the log. */
+  /** Settings that are valid and probably not intended; for the log. */
   notes: readonly string[];
 }
 
@@ -78,7 +78,7 @@ const ENTRYPOINT_VARIABLE = /^SVC_RUNNER_(.+)_ENTRYPOINT$/;
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
 
-/** Collects what was given from all sources, and every fault, so that all are told at once. */
+/** Collects the settings of all sources, and every fault, so that all are reported at once. */
 class Settings {
   readonly given = new Map<string, Given>();
   /** Engine name (as far as the source can spell it) -> entrypoint. */
@@ -135,7 +135,7 @@ export function resolveConfig(sources: ConfigSources): RunnerConfig {
 }
 
 /**
- * The same for those who have more to judge, and tell all faults together.
+ * The same for callers that have further checks, and report all faults together.
  * @throws SimbatchError `invalid-configuration` when the file cannot be read.
  */
 export function readConfig(sources: ConfigSources): ReadConfig {
@@ -182,7 +182,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
   return { config: Object.freeze(config), faults: settings.faults, faultOf };
 }
 
-/** What the runner advertises: its engines and its capabilities, in this order, each once. */
+/** The advertised simulation types: engines and capabilities, in this order, each once. */
 export function supportedSimulationTypes(config: Pick<RunnerConfig, 'engines' | 'capabilities'>): string[] {
   return [...new Set([...config.engines.map((engine) => engine.name), ...config.capabilities])];
 }
@@ -243,7 +243,7 @@ function putEntrypoint(settings: Settings, engine: string, given: Given): void {
   settings.entrypoints.set(same ?? engine, given);
 }
 
-/** An engine's name as it stands in `SVC_RUNNER_<ENGINE>_ENTRYPOINT`. */
+/** An engine's name as in `SVC_RUNNER_<ENGINE>_ENTRYPOINT`. */
 function spelling(engine: string): string {
   return engine.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
 }

@@ -15,7 +15,7 @@ export interface Field {
   env: string;
   flag: string;
   kind: Kind;
-  /** What `--help` says. */
+  /** Text of `--help`. */
   text: string;
 }
 
@@ -48,7 +48,7 @@ export const FIELDS = [
     env: 'SVC_RUNNER_GRACE_SECS',
     flag: 'grace-secs',
     kind: 'count',
-    text: 'how long running simulations may go on after SIGTERM',
+    text: 'how long running simulations may continue after SIGTERM',
   },
   { name: 'engines', env: 'SVC_RUNNER_ENGINES', flag: 'engines', kind: 'list', text: 'engine plugins enabled' },
   {

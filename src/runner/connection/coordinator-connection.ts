@@ -12,14 +12,14 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const ID_IN_USE_PAUSE_MS = 5_000;
 
-/** Thrown by what was waiting when the runner was told to stop. */
+/** Thrown by pending operations when the runner stops. */
 export class Stopped extends Error {}
 
 export interface ConnectionOptions {
   client: Client;
   clock: Clock;
   log: Log;
-  /** What this runner says of itself; `holding` is added from `held` at each registration. */
+  /** The registration of this runner; `holding` is added from `held` each time. */
   identity: Omit<RegisterRequest, 'holding' | 'replaces'>;
   /** Former processes under this id on this machine, known to be dead; the coordinator may know any of them. */
   replaces: readonly string[];
@@ -67,7 +67,7 @@ export class CoordinatorConnection {
         return answer;
       } catch (error) {
         if (stop.aborted) throw new Stopped();
-        // Somebody else's registration was called off, not this exchange.
+        // Another caller's registration was cancelled, not this exchange.
         if (error instanceof Stopped) continue;
         if (isForgotten(error)) {
           await this.register(stop);
@@ -80,13 +80,13 @@ export class CoordinatorConnection {
     }
   }
 
-  /** Told once per trouble, not once per failure. */
+  /** Logged once per outage, not once per failure. */
   wentWrong(error: unknown): void {
     if (this.#troubleSinceMs !== undefined) return;
     this.#troubleSinceMs = this.#options.clock.monotonicMs();
-    // What the coordinator says is a sentence; this one goes on.
+    // The coordinator's message is a sentence; this one continues it.
     const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
-    this.#options.log.warn(`${why}; running simulations go on, reports wait, trying again`);
+    this.#options.log.warn(`${why}; running simulations continue, reports wait, retrying`);
   }
 
   wentWell(): void {
@@ -149,7 +149,7 @@ export function isForgotten(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unknown-runner' || error.code === 'wrong-instance');
 }
 
-/** It worked before, so the credential or the address was changed under way: for the operator to mend, not to give up on. */
+/** It worked before, so the credential or the address was changed: the operator has to correct it, and the runner keeps trying. */
 function isMisled(error: unknown): boolean {
   return (
     error instanceof ApiError && (error.status === 401 || error.status === 403 || error.code === 'unexpected-answer')

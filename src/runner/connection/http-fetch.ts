@@ -43,7 +43,7 @@ function send(open: () => http.ClientRequest, { body, signal }: Order): Promise<
     signal?.throwIfAborted();
     const request = open();
     const onAbort = (): void => {
-      request.destroy(new Error('called off'));
+      request.destroy(new Error('cancelled'));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     const settle = (): void => signal?.removeEventListener('abort', onAbort);

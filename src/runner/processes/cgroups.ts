@@ -1,6 +1,6 @@
 /**
  * A cgroup for each run (Linux, cgroup version 2): every process that a simulation starts is born in it and can be ended
- * with it, also one that leaves its process group and drops its environment. Holds limits of memory and CPU where the
+ * with it, also a process that leaves its process group and drops its environment. Holds limits of memory and CPU where the
  * controllers are there. Source: Documentation/admin-guide/cgroup-v2. All files are in the kernel's memory, so no call waits.
  */
 import {

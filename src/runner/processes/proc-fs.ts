@@ -63,7 +63,7 @@ export class ProcessTable {
     return !this.isAvailable && canSignal(pid) ? { pid, command: '', state: '' } : undefined;
   }
 
-  /** The living processes of a group. Without `/proc`, its leader stands for the group. */
+  /** The living processes of a group. Without `/proc`, its leader represents the group. */
   livingMembers(group: number): ProcessInfo[] {
     // Cheaper than a look at every process, and in most cases the answer.
     if (!canSignal(-group)) return [];
@@ -77,7 +77,7 @@ export class ProcessTable {
 
   /**
    * Living processes, other than this one, that were started with `SVC_OUTPUT_DIR=<directory>`. Only processes that were
-   * not seen before are read: the environment of a process comes from its parent, so one that has none never gets it.
+   * not seen before are read: the environment of a process comes from its parent, so a process without the marker never gets it.
    */
   async carriersOf(directory: string): Promise<ProcessInfo[]> {
     const wanted = `SVC_OUTPUT_DIR=${directory}`;

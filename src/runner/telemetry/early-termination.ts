@@ -20,7 +20,7 @@ export interface ConditionHit {
   description: string;
 }
 
-/** Tells the watchdog one value of the variable the probe was made for. Only a hit reads the time. */
+/** Passes one value of the probe's variable to the watchdog. Only a hit reads the time. */
 export type Probe = (value: number, at: { readonly timestampNs: bigint }) => void;
 
 /** The part of the runner's world a watchdog needs. */
@@ -34,9 +34,9 @@ interface Rule extends ParsedCondition {
 }
 
 /**
- * Judges each value when it comes, at the cost of a comparison, and tells at the next check: so no dip between
+ * Evaluates each value when it arrives, at the cost of a comparison, and reports at the next check: so no dip between
  * two checks is missed, however low the frequency. The first hit in order of arrival wins (within one sample, the
- * order of its values, then of the conditions), and it is told once.
+ * order of its values, then of the conditions), and it is reported once.
  */
 export class Watchdog {
   readonly #rules = new Map<string, Rule[]>();
@@ -47,7 +47,7 @@ export class Watchdog {
   /** True when a hit is recorded and nothing is killed for it. */
   readonly shadow: boolean;
   #hit: ConditionHit | undefined;
-  #told = false;
+  #reported = false;
 
   /**
    * With `enabled: false` nothing is evaluated. A frequency of 0, below 0, above MAX_CHECK_FREQUENCY_HZ or not finite
@@ -80,7 +80,7 @@ export class Watchdog {
     return this.#rules.keys();
   }
 
-  /** The first hit so far, told or not. */
+  /** The first hit so far, reported or not. */
   get hit(): ConditionHit | undefined {
     return this.#hit;
   }
@@ -90,7 +90,7 @@ export class Watchdog {
     return this.#seen;
   }
 
-  /** What is to be called with every value of `variable`; undefined when no condition names it. */
+  /** Returns the function to call with every value of `variable`; undefined when no condition names it. */
   probe(variable: string): Probe | undefined {
     const rules = this.#rules.get(variable);
     if (rules === undefined) return undefined;
@@ -117,10 +117,10 @@ export class Watchdog {
     });
   }
 
-  /** Tells a hit that has not been told; then there is nothing more to watch. */
+  /** Reports a hit that has not been reported; then there is nothing more to watch. */
   check(): void {
-    if (this.#hit === undefined || this.#told) return;
-    this.#told = true;
+    if (this.#hit === undefined || this.#reported) return;
+    this.#reported = true;
     this.stop();
     if (!this.shadow) this.#onHit(this.#hit);
   }

@@ -15,7 +15,7 @@ export const JOURNAL_NAME = 'telemetry.journal';
 const FORMAT = 1;
 const FRAME_HEAD_BYTES = 8;
 
-/** What the journal builds on. */
+/** Dependencies of the journal. */
 export interface JournalHeader {
   /** Name of the Parquet file, in the same directory. */
   file: string;
@@ -51,7 +51,7 @@ export class Journal {
   /** Writes the rows that are not in the journal yet, durable before it returns. */
   async append(rows: Rows, rowsBefore: number): Promise<void> {
     const frame = rowsFrame(rows, rowsBefore);
-    // What the frame holds is fixed here: rows that come while it is written belong to the next one.
+    // The frame's content is fixed here: rows that arrive while it is written belong to the next one.
     rows.journaled = rows.count;
     for (const column of rows.columns.values()) column.journaled = column.count;
     await writeAt(this.#handle, frame, this.#bytes);
@@ -144,7 +144,7 @@ export interface JournalFrame {
   appendTo(rows: Rows): void;
 }
 
-/** What a journal says: its header, and its rows one frame after another, up to the first torn one. */
+/** Content of a journal: its header, and its rows frame by frame, up to the first torn one. */
 export interface JournalContent {
   header: JournalHeader;
   frames: Iterable<JournalFrame>;

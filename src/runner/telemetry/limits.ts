@@ -34,7 +34,7 @@ export const ROW_GROUP_VALUES_AT_FLUSH = 65_536;
 /** Column chunks of one file: each costs about 90 bytes of footer and a kilobyte of memory while the job runs. */
 export const MAX_COLUMN_CHUNKS = 100_000;
 
-/** Bytes of one job's telemetry file; storing stops there, the watchdog goes on. */
+/** Bytes of one job's telemetry file; storing stops there, the watchdog continues. */
 export const MAX_FILE_BYTES = 16 * 1024 ** 3;
 
 /** The shortest time between two flushes, and the one meant by `buffer_flush_interval_seconds` 0. */

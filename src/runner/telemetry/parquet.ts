@@ -2,9 +2,9 @@
  * The telemetry file: one Parquet file per job that grows by row groups and can be read after each footer. Wide, as
  * data frames want it: `timestamp_ns` and a nullable double per variable.
  *
- * A footer is written behind the row groups it describes, and the next row groups behind that footer: nothing on disk is
+ * A footer is written after the row groups it describes, and the next row groups after that footer: nothing on disk is
  * ever overwritten, so a crash in the middle of a write costs that write and nothing before it. Readers follow the
- * last footer and the offsets in it; older footers are a few bytes that nobody points to.
+ * last footer and the offsets in it; older footers are a few unreferenced bytes.
  *
  * A variable that appears late has no chunks in earlier row groups, and Parquet wants one for each. The footer's
  * writer adds them, all null and a few bytes each, at the end of the file: chunks are found by offset.

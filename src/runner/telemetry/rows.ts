@@ -6,7 +6,7 @@ import type { Sample } from './sample.ts';
 
 const FIRST_CAPACITY = 64;
 
-/** The values of one variable: `values[i]` stands in row `rows[i]`; rows ascend. Only the first `count` are meant. */
+/** The values of one variable: `values[i]` is in row `rows[i]`; rows ascend. Only the first `count` are valid. */
 export class Column {
   rows = new Uint32Array(FIRST_CAPACITY);
   values = new Float64Array(FIRST_CAPACITY);
@@ -52,7 +52,7 @@ export class Rows {
 
   /**
    * Takes the stored variables of a sample. A sample with the time of the row before and none of its variables joins
-   * that row: a simulation that sends each variable by itself gets the same table as one that sends them together.
+   * that row: sending each variable by itself gives the same table as sending them together.
    */
   add(sample: Sample, columnNames: readonly string[]): void {
     let row = this.count;

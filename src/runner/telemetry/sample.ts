@@ -27,7 +27,7 @@ export class Sample {
   }
 }
 
-/** What became of the samples of one call, told to the tally of its job as well. */
+/** Counts of the samples of one call, which the tally of its job includes. */
 export class Tally {
   accepted = 0;
   /** Samples refused whole. */
@@ -127,7 +127,7 @@ export class SampleReader {
     this.#at = 0;
   }
 
-  /** First all of its bytes, then its names: what is refused leaves no name behind. */
+  /** Validates all bytes before it adds names: a refused sample adds no name. */
   #read(end: number, take: (sample: Sample) => void): void {
     this.#sample.high = 0;
     this.#sample.low = 0;
@@ -179,7 +179,7 @@ export class SampleReader {
     this.#sample.values[position] = value;
   }
 
-  /** Finds the variables of the entries read, and drops those that are refused or that nobody wants. */
+  /** Finds the variables of the entries, and drops refused and unselected ones. */
   #resolve(entries: number): void {
     const sample = this.#sample;
     sample.count = 0;

@@ -33,7 +33,7 @@ export interface TelemetryOptions {
    */
   onConditionMet: (hit: ConditionHit) => void;
   world: TelemetryClock;
-  /** Told of every sample as it comes, before it is reduced; it is good only during the call. */
+  /** Called with every sample as it arrives, before reduction; the sample is valid only during the call. */
   onSample?: (sample: Sample) => void;
   limits?: Partial<TelemetryLimits>;
 }
@@ -58,14 +58,14 @@ export interface TelemetrySummary extends StoreSummary {
 }
 
 export interface Telemetry {
-  /** What a gRPC client takes as its target: `127.0.0.1:<port>`. The value of `SVC_TELEMETRY_URL`. */
+  /** The target for a gRPC client: `127.0.0.1:<port>`. The value of `SVC_TELEMETRY_URL`. */
   url: string;
   /** Makes what came so far survive a crash, ahead of the interval. */
   flush(): Promise<void>;
-  /** What came so far. */
+  /** Counts of the samples so far. */
   tally(): Readonly<Pick<Tally, 'accepted' | 'refused' | 'refusedValues' | 'lost' | 'detail'>>;
   /**
-   * Takes what is still under way, judges the conditions a last time, finishes the file. Call it when the simulation has
+   * Receives the samples in flight, evaluates the conditions a last time, completes the file. Call it when the simulation has
    * ended. Never throws; a second call answers as the first.
    */
   close(): Promise<TelemetrySummary>;
@@ -241,7 +241,7 @@ class JobTelemetry {
     });
   }
 
-  /** Stops reading a stream while the disk is behind: gRPC's flow control then slows the sender. */
+  /** Stops reading a stream while the disk is too slow: gRPC's flow control then slows the sender. */
   #yield(call: ServerReadableStream<Buffer, Tally>): void {
     if (!this.#store.pressed) return;
     call.pause();

@@ -1,6 +1,6 @@
 /**
  * Puts the kept samples of one job on disk: into the journal at each interval, into the Parquet file when they fill a
- * row group, and all of it into the Parquet file at the end. Holds at most two row groups in memory: one that fills, one
+ * row group, and all of it into the Parquet file at the end. Holds at most two row groups in memory: one is filled, one
  * that is being written.
  */
 import { access } from 'node:fs/promises';
@@ -124,7 +124,7 @@ export class TelemetryStore {
     }
     await this.#file?.close().catch(() => undefined);
     await this.#journal?.close().catch(() => undefined);
-    // What reached the disk before it failed can perhaps be closed now; if not, the journal stays for later.
+    // The part on disk before the failure can perhaps be completed now; if not, the journal stays for later.
     const recovered = await recoverTelemetry(this.#options.directory).catch(() => null);
     return { location: recovered?.location ?? null, rows: recovered?.rows ?? 0, problem: this.#problem };
   }

@@ -87,7 +87,7 @@ describe('coordinator/feed', () => {
     expect(deltas.flat().map((it) => it.run)).to.deep.equal(Array.from({ length: 700 }, (_, run) => run));
   });
 
-  it('tells clients to reload the runs of a cancelled batch', async () => {
+  it('asks clients to reload the runs of a cancelled batch', async () => {
     const batch = await scene.submit({ runs: 700 });
     const messages = await messagesOf(`batch/${batch}`);
     await scene.api.cancelBatch(batch);

@@ -1,5 +1,5 @@
 // A process for the tests to kill or to weigh: telemetry of one job in the directory named by its first argument; with
-// `small` as the second, row groups are so small that journal, row groups and footers alternate. Tells its parent the
+// `small` as the second, row groups are so small that journal, row groups and footers alternate. Reports to its parent the
 // address; answers `flush` when it has, and `peak` with the most memory it has used, in bytes.
 import { startTelemetry } from '../../../src/runner/telemetry/server.ts';
 import { telemetryConfig, timers } from './support.ts';

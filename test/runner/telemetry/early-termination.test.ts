@@ -3,7 +3,7 @@ import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { EarlyTerminationConfig } from '../../../src/contract/types.ts';
 import { describeHit, Watchdog, type ConditionHit } from '../../../src/runner/telemetry/early-termination.ts';
 
-type Told = [variable: string, value: number];
+type Value = [variable: string, value: number];
 
 /** A watchdog whose ticks the test makes. */
 function watch(config: Partial<EarlyTerminationConfig>, conditions: [string, string, string][] = []) {
@@ -24,15 +24,15 @@ function watch(config: Partial<EarlyTerminationConfig>, conditions: [string, str
     },
   });
   let time = 0n;
-  const tell = (...values: Told[]): void => {
+  const pass = (...values: Value[]): void => {
     for (const [variable, value] of values) watchdog.probe(variable)?.(value, { timestampNs: time });
     time += 1n;
   };
-  return { watchdog, hits, tell, tick: () => tick?.(), ticking: () => tick !== undefined, periodMs };
+  return { watchdog, hits, pass, tick: () => tick?.(), ticking: () => tick !== undefined, periodMs };
 }
 
 describe('runner/watchdog', () => {
-  const table: [what: string, conditions: [string, string, string][], samples: Told[][], hit: string][] = [
+  const table: [what: string, conditions: [string, string, string][], samples: Value[][], hit: string][] = [
     ['a dip between two checks is not missed', [['h', '< 0', '']], [[['h', 1]], [['h', -1]], [['h', 1]]], 'h=-1 at 1'],
     [
       'the first in order of arrival wins',
@@ -72,8 +72,8 @@ describe('runner/watchdog', () => {
   ];
   for (const [what, conditions, samples, expected] of table) {
     it(what, () => {
-      const { hits, tell, tick } = watch({}, conditions);
-      for (const sample of samples) tell(...sample);
+      const { hits, pass, tick } = watch({}, conditions);
+      for (const sample of samples) pass(...sample);
       expect(hits).to.deep.equal([]);
       tick();
       tick();
@@ -82,11 +82,11 @@ describe('runner/watchdog', () => {
   }
 
   it('evaluates nothing when it is not enabled, not even conditions that cannot be read', () => {
-    const { watchdog, hits, tell, ticking } = watch({ enabled: false }, [
+    const { watchdog, hits, pass, ticking } = watch({ enabled: false }, [
       ['a', '> 1', ''],
       ['b', 'nonsense', ''],
     ]);
-    tell(['a', 5]);
+    pass(['a', 5]);
     watchdog.check();
     expect([hits, ticking(), [...watchdog.variables]]).to.deep.equal([[], false, []]);
   });
@@ -118,9 +118,9 @@ describe('runner/watchdog', () => {
     });
   }
 
-  it('stops ticking after the hit, and tells it once', () => {
-    const { watchdog, hits, tell, tick, ticking } = watch({}, [['a', '> 1', '']]);
-    tell(['a', 2]);
+  it('stops ticking after the hit, and reports it once', () => {
+    const { watchdog, hits, pass, tick, ticking } = watch({}, [['a', '> 1', '']]);
+    pass(['a', 2]);
     tick();
     watchdog.check();
     expect([hits.length, ticking()]).to.deep.equal([1, false]);

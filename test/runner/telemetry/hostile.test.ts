@@ -104,7 +104,7 @@ describe('runner/telemetry and hostile messages', () => {
     ],
   ];
   for (const [what, sample, counts, saying] of refusals) {
-    it(`${what}: refused and counted, the stream goes on`, async () => {
+    it(`${what}: refused and counted, the stream continues`, async () => {
       const { telemetry, client } = await start();
       const ack = await send((done) => client.Stream(done), [sample]);
       expect(ack).to.include(counts);
@@ -115,7 +115,7 @@ describe('runner/telemetry and hostile messages', () => {
     });
   }
 
-  it('bytes that are no message: refused and counted, samples before and after are taken', async () => {
+  it('refuses and counts malformed bytes, and takes the samples before and after', async () => {
     const { telemetry, client } = await start();
     const good = Buffer.from('0801120c0a017811000000000000f03f', 'hex');
     const bad = [
@@ -202,7 +202,7 @@ describe('runner/telemetry and hostile messages', () => {
     );
   });
 
-  it('the directory made unusable: the job goes on, the summary says so', async () => {
+  it('continues the job in an unusable directory, and says so in the summary', async () => {
     const { telemetry, client, directory, hits } = await start({ earlyTermination: conditions(['x', '> 1', 'large']) });
     rmSync(directory, { recursive: true });
     symlinkSync('/dev/null', directory);
@@ -233,7 +233,7 @@ describe('runner/telemetry and hostile messages', () => {
     expect(readdirSync(join(elsewhere, '..'))).to.deep.equal([]);
   });
 
-  it('the file reaches its limit: what was stored stays, the watchdog goes on', async () => {
+  it('keeps the stored samples at the limit of the file, and the watchdog continues', async () => {
     const { telemetry, client, hits } = await start({
       telemetry: telemetryConfig(),
       earlyTermination: conditions(['x', '== 4999', 'last']),

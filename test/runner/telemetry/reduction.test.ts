@@ -9,7 +9,7 @@ type Given = [timeNs: number | bigint, ...names: string[]];
 type Stored = [timeNs: number | bigint, ...indices: number[]];
 
 /**
- * What is stored of samples, in order: a time, and for each of its values the index of the sample it came with. A sample
+ * The stored rows of samples, in order: a time, and for each of its values the index of its sample. A sample
  * is a time in nanoseconds and the names it carries.
  */
 function stored(rateHz: number, samples: Given[]): Stored[] {

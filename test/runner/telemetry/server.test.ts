@@ -161,7 +161,7 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     expect(readdirSync(directory).sort()).to.deep.equal(['telemetry-2.parquet', 'telemetry.parquet']);
   });
 
-  it('tells the first condition met, once, from samples that are neither stored nor kept', async () => {
+  it('reports the first condition met, once, from samples that are not stored', async () => {
     const { telemetry, client, hits } = await start({
       telemetry: telemetryConfig({ variables: ['other'], sampling_rate_hz: 1 }),
       earlyTermination: conditions(['altitude', '< 0', 'below ground'], ['speed', '> 10', 'too fast']),
@@ -252,8 +252,8 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     expect((await telemetry.close()).rows).to.equal(1);
   });
 
-  it('a sender is slowed while the disk is behind, and nothing is lost', async () => {
-    // The writer looks up between columns by way of this timer: while it does not fire, the disk is behind.
+  it('slows a sender while the disk is too slow, and loses nothing', async () => {
+    // The writer looks up between columns by way of this timer: while it does not fire, the disk is too slow.
     const held: (() => void)[] = [];
     let holding = true;
     const world = {

@@ -1,4 +1,4 @@
-// What the telemetry tests share: a real gRPC client made from clients/telemetry.proto, temporary directories, and
+// Shared by the telemetry tests: a real gRPC client made from clients/telemetry.proto, temporary directories, and
 // reading Parquet back with a second and a third implementation.
 import { fork, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -142,7 +142,7 @@ interface OtherRunner {
   url: string;
   child: ChildProcess;
   exited: Promise<unknown>;
-  /** Sends a message and resolves to the next one that comes back. */
+  /** Sends a message and resolves to the next answer. */
   ask: (message: string) => Promise<unknown>;
 }
 

@@ -102,7 +102,7 @@ const behaviours = {
     process.stdout.write('printed\n');
     process.stderr.write('printed\n');
   },
-  // Puts a link to a file of somebody else where the runner writes.
+  // Puts a link to a foreign file where the runner writes.
   linkedLog() {
     rmSync(join(out, 'stdout.log'), { force: true });
     symlinkSync(process.env.VICTIM, join(out, 'stdout.log'));

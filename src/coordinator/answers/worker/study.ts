@@ -78,7 +78,7 @@ function recordOf(
   };
 }
 
-/** The condition that ended a run whose runner reports none: the one that the message names, or the only one of the study. */
+/** Returns the condition that ended a run whose runner reports none: named by the message, or the only condition of the study. */
 export function metCondition(
   message: string | null,
   conditions: readonly TerminationCondition[],
