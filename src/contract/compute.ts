@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS } from './limits.ts';
-import { freeText, int32, name } from './scalars.ts';
+import { freeText, grammar, int32, name } from './scalars.ts';
 
 const textMap = (description: string) =>
   mapOf(Type.String({ maxLength: LIMITS.textLength }), {
@@ -16,10 +16,10 @@ export const ContainerConfig = named(
   'The container image and its share of a machine.',
   submitted({
     image: freeText('Container image reference.'),
-    cpu_request: freeText('CPU reserved for a run, as a quantity: `500m` is half a core, `2` two cores.'),
-    memory_request: freeText('Memory reserved for a run, as a quantity in bytes: `512Mi`, `2Gi`.'),
-    cpu_limit: optionalNullable(freeText('CPU the run may not exceed, as a quantity.')),
-    memory_limit: optionalNullable(freeText('Memory the run may not exceed, as a quantity.')),
+    cpu_request: grammar('quantity', 'CPU reserved for a run, as a quantity: `500m` is half a core, `2` two cores.'),
+    memory_request: grammar('quantity', 'Memory reserved for a run, as a quantity in bytes: `512Mi`, `2Gi`.'),
+    cpu_limit: optionalNullable(grammar('quantity', 'CPU the run may not exceed, as a quantity.')),
+    memory_limit: optionalNullable(grammar('quantity', 'Memory the run may not exceed, as a quantity.')),
     environment: optionalNullable(textMap('Environment variables added to those of the simulation.')),
   }),
 );

@@ -9,3 +9,17 @@ export const BATCH_ID_PATTERN = `^${UUID_V8}[0-9a-f]{4}0{8}$`;
 export const JOB_ID_PATTERN = `^${UUID_V8}[0-9a-f]{4}(?!0{8})[0-9a-f]{8}$`;
 
 export const RUNNER_ID_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$';
+
+/** Patterns of texts with a grammar of their own, by `format`. The domain reads them, with messages that name the mistake. */
+export const GRAMMARS = {
+  /** See `domain/quantity.ts`. */
+  quantity: {
+    pattern: '^\\+?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+|[numkMGTPE]|[KMGTPE]i)?$',
+    maxLength: 64,
+  },
+  /** See `domain/condition.ts`. */
+  condition: {
+    pattern: '^[ \\t]*(<=|>=|==|!=|<|>)[ \\t]*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?[ \\t]*$',
+    maxLength: 100,
+  },
+} as const;

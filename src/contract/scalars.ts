@@ -1,7 +1,7 @@
 /** The scalar schemas that several subjects share: ids, times, names, integers. */
 import { Type } from 'typebox';
 import { INT32_MAX, LIMITS } from './limits.ts';
-import { RUNNER_ID_PATTERN } from './patterns.ts';
+import { GRAMMARS, RUNNER_ID_PATTERN } from './patterns.ts';
 
 /** A UUID, version 8 for ids made by this coordinator (see `domain/ids.ts`). */
 export type Uuid = string;
@@ -43,6 +43,10 @@ export const name = (description: string) => Type.String({ minLength: 1, maxLeng
 
 /** Longer text, possibly empty. */
 export const freeText = (description: string) => Type.String({ maxLength: LIMITS.textLength, description });
+
+/** Text with a grammar, which the domain validates. The schema shows its pattern to clients. */
+export const grammar = (format: keyof typeof GRAMMARS, description: string) =>
+  Type.String({ format, ...GRAMMARS[format], description });
 
 export const runnerId = (description: string) => Type.String({ pattern: RUNNER_ID_PATTERN, description });
 

@@ -6,7 +6,7 @@ import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
-import { double, freeText, int32, int64, name, uuid } from './scalars.ts';
+import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
 
 export const MonteCarloConfig = named(
   'MonteCarloConfig',
@@ -38,7 +38,10 @@ export const TerminationCondition = named(
   'A rule that ends a run early.',
   submitted({
     variable: name('Name of a telemetry variable.'),
-    condition: freeText('An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `< 0.5`.'),
+    condition: grammar(
+      'condition',
+      'An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `< 0.5`.',
+    ),
     description: freeText('Meaning of the condition; part of the error message.'),
   }),
 );

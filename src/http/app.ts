@@ -2,6 +2,8 @@
  * The Koa application, made from the table of routes. `createApp` lists the steps of every request from top to bottom;
  * `serve` adds the steps of one route.
  */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
@@ -12,7 +14,7 @@ import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './reque
 import { makeCursor } from './request/cursor.ts';
 import { etagOf, matchesTag } from './response/etag.ts';
 import { apiDescription } from './openapi.ts';
-import { stopwatch } from '../base/clock.ts';
+import { stopwatch, type Clock } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
 import { answerProblem, problemFor, TooManyRequests } from './response/problem.ts';
 import { readQuery, type Query } from './request/query.ts';
@@ -58,6 +60,8 @@ export interface AppOptions {
   newRequestId: () => string;
   /** Folder of the built dashboard; undefined: no dashboard is served. */
   webRoot?: string | undefined;
+  /** Calls an action after a time; returns a function that cancels it. */
+  after: Clock['after'];
   /** Fires when the server stops: waiting requests are answered with the current state. */
   stopping: AbortSignal;
 }
@@ -98,7 +102,7 @@ function naming({ newRequestId, log, answered }: AppOptions): Middleware {
 }
 
 /** Turns every error into a problem document. */
-function answeringErrors({ log, stopping }: AppOptions): Middleware {
+function answeringErrors({ log, stopping, after }: AppOptions): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -111,16 +115,46 @@ function answeringErrors({ log, stopping }: AppOptions): Middleware {
         );
       }
       answerProblem(ctx, problem, error instanceof TooManyRequests ? error.retryAfterSecs : undefined);
-      // The rest of a rejected body is not read.
-      if (problem.status === 413) ctx.set('Connection', 'close');
+      if (isSending(ctx.req)) answerBeforeRest(ctx, after);
     }
     if (stopping.aborted) ctx.set('Connection', 'close');
   };
 }
 
+/**
+ * Sends the answer at once, and ends it when the rest of the refused body has been read and discarded. A connection that is
+ * closed while its client still sends is reset, and the client never sees the answer. A connection that sends for longer is closed.
+ */
+function answerBeforeRest(ctx: Context, after: AppOptions['after']): void {
+  const { req } = ctx;
+  const text = ctx.body as string;
+  const discarded = new Promise<void>((resolve) => {
+    const cancel = after(DISCARD_MS, resolve);
+    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve(cancel()));
+    req.unpipe();
+    req.resume();
+  });
+  async function* pieces(): AsyncGenerator<string> {
+    yield text;
+    await discarded;
+  }
+  ctx.body = Readable.from(pieces(), { objectMode: false });
+  ctx.length = Buffer.byteLength(text);
+}
+
+/** Whether the client may still be sending a body. */
+const isSending = ({ complete, headers }: IncomingMessage): boolean =>
+  !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0');
+
+/** The time for which the rest of a refused body is read. */
+const DISCARD_MS = 10_000;
+
 function refusingForeigners(rules: OriginRules): Middleware {
+  const open = new Set(routes.filter((it) => it.scope === 'open').map((it) => it.path));
   return (ctx, next) => {
     const { headers, method } = ctx.req;
+    // Load balancers ask by address, some without a Host header; the answer contains nothing to protect.
+    if (open.has(ctx.path)) return next();
     rejectCrossOrigin(
       {
         method: method ?? 'GET',

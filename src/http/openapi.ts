@@ -1,6 +1,7 @@
 /** The API description (OpenAPI 3.1), generated from the table of routes and the schemas. */
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../base/package.ts';
+import { MAX_VALUES } from './request/query.ts';
 import { STATUS_OF } from './response/problem.ts';
 import type { QueryParameter } from '../contract/queries.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './routes/route.ts';
@@ -94,7 +95,9 @@ function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
 }
 
 function queryParameter(name: string, parameter: QueryParameter): Json {
-  const schema = parameter.list ? { type: 'array', items: valueSchema(parameter) } : valueSchema(parameter);
+  const schema = parameter.list
+    ? { type: 'array', maxItems: MAX_VALUES, items: valueSchema(parameter) }
+    : valueSchema(parameter);
   const style = parameter.list ? { style: 'form', explode: false } : {};
   const required = parameter.required === true ? { required: true } : {};
   return { name, in: 'query', ...required, description: parameter.description, ...style, schema };
@@ -131,11 +134,14 @@ function success(route: Route): Json {
       schema: { type: 'integer' },
     };
   }
-  if (route.media !== undefined && route.response === undefined) {
-    const content = route.media.map((type) => [type.split(';')[0], { schema: text }]);
+  const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
+  if (route.media !== undefined) {
+    const content = route.media.map((type) => {
+      const bare = type.split(';')[0]!;
+      return [bare, { schema: bare === 'application/json' ? schema : text }];
+    });
     return { description: route.summary, headers, content: Object.fromEntries(content) };
   }
-  const schema = route.response === undefined ? { type: 'object' } : { $ref: component(route.response.$id) };
   return {
     description: route.response?.['description' as never] ?? 'The description.',
     headers,

@@ -83,6 +83,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     },
     answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(clock),
+    after: (...args) => clock.after(...args),
     stopping: stopping.signal,
   });
   const answer = app.callback();

@@ -6,7 +6,8 @@ import { NumberSeries } from '../../src/domain/statistics.ts';
 import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/terminal/histogram.ts';
-import { csvField, outputsOf } from '../../src/cli/study/output-columns.ts';
+import { csvField } from '../../src/base/csv.ts';
+import { outputsOf } from '../../src/cli/study/output-columns.ts';
 import { EtaEstimator } from '../../src/cli/terminal/eta.ts';
 import { failureLines, summarizeResults } from '../../src/cli/study/result-summary.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
@@ -73,6 +74,8 @@ describe('cli/terminal/format', () => {
       ['a,b', '"a,b"'],
       ['say "x"', '"say ""x"""'],
       ['=1+1', "'=1+1"],
+      [' =1+1', "' =1+1"],
+      ['\uff1d1+1', "'\uff1d1+1"],
       [-1.5, '-1.5'],
       ['-1', "'-1"],
       [true, 'true'],

@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parseCondition } from '../../src/domain/condition.ts';
+import { parseMemory } from '../../src/domain/quantity.ts';
 import { apiDescription } from '../../src/http/openapi.ts';
 import { routes } from '../../src/http/routes/index.ts';
 import { packageRoot } from '../../src/base/package.ts';
@@ -20,6 +22,28 @@ describe('http/openapi', () => {
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(described.sort()).to.deep.equal(routes.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it('declares the samples with the schema of each media type', () => {
+    const { paths } = apiDescription() as any;
+    const { content } = paths['/batches/{batch_id}/samples'].get.responses[200];
+    expect(content['application/json'].schema).to.deep.equal({ $ref: '#/components/schemas/SampleList' });
+    expect(content['text/csv'].schema).to.deep.equal({ type: 'string' });
+  });
+
+  it('declares the grammar of quantities and conditions, as the domain reads them', () => {
+    const { schemas } = apiDescription()['components'] as any;
+    const accepts = ({ pattern, maxLength }: any, text: string): boolean =>
+      new RegExp(pattern).test(text) && text.length <= maxLength;
+    const { cpu_request, memory_limit } = schemas.ContainerConfig.properties;
+    for (const text of ['500m', '2', '1.5', '.5Gi', '1e3', '+1', 'lots', '', '5 m', '-1', '1KB', '1'.repeat(65)]) {
+      expect(accepts(cpu_request, text), text).to.equal(typeof parseMemory(text) === 'number');
+      expect(accepts(memory_limit, text), text).to.equal(typeof parseMemory(text) === 'number');
+    }
+    const { condition } = schemas.TerminationCondition.properties;
+    for (const text of ['< 0', '>=1.5e3', ' != -.5 ', '=1', '< x', '1 < 2', '', '<<1', `<${' '.repeat(100)}1`]) {
+      expect(accepts(condition, text), text).to.equal(typeof parseCondition(text) === 'object');
+    }
   });
 
   it('describes every member of every request object', () => {

@@ -19,14 +19,3 @@ export function asNumber(value: OutputValue): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'boolean' ? Number(value) : undefined;
 }
-
-/**
- * Returns a field of a CSV record (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe, which
- * spreadsheets read as "text follows" (OWASP, CSV injection); numbers are left as they are.
- */
-export function csvField(value: OutputValue | undefined): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

@@ -1,7 +1,7 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../enums.ts';
-import { answered, enumOf, flag, listOf, literal, named, nullable, ref, submitted, text } from '../build.ts';
+import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, int32, timestamp, uuid } from '../scalars.ts';
@@ -87,6 +87,19 @@ export const CancelRequest = named(
   }),
 );
 export type CancelRequest = Static<typeof CancelRequest>;
+
+/** The parameters of runs, in order of run. */
+export const SampleList = named(
+  'SampleList',
+  'The sampled parameters of each run.',
+  listOf(
+    answered({
+      run_id: int32('Number of the run.'),
+      parameters: mapOf(double('Sampled value.'), { description: 'By name.' }),
+    }),
+    'In order of run.',
+  ),
+);
 
 export const SnapshotExport = named(
   'SnapshotExport',

@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { registry } from '../build.ts';
-import { UUID_PATTERN } from '../patterns.ts';
+import { GRAMMARS, UUID_PATTERN } from '../patterns.ts';
 import type { Fault } from '../resources/problem.ts';
 import { freeFormKeyword, holdsMoreThan, int64Keyword } from './ajv-keywords.ts';
 import { faultsOf } from './validation-errors.ts';
@@ -40,6 +40,11 @@ function forValidator(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(forValidator);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { type, format } = schema as { type?: unknown; format?: unknown };
+  if (typeof format === 'string' && Object.hasOwn(GRAMMARS, format)) {
+    // The domain validates these, with messages that name the mistake.
+    const { pattern: _pattern, maxLength: _maxLength, format: _format, ...rest } = schema as Record<string, unknown>;
+    return rest;
+  }
   if (format === 'int64') return { 'x-int64': { nullable: Array.isArray(type) && type.includes('null') } };
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forValidator(value)]));
 }

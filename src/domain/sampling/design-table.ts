@@ -3,6 +3,7 @@
  * The destination is the caller's.
  */
 import type { RunSelection } from '../run-selection.ts';
+import { csvField } from '../../base/csv.ts';
 import type { Sampler } from './sampler.ts';
 
 export const DESIGN_FORMATS = ['csv', 'ndjson', 'json'] as const;
@@ -22,7 +23,7 @@ interface Encoding {
 
 const ENCODINGS: Record<DesignFormat, Encoding> = {
   csv: {
-    head: (names) => ['run_id', ...names.map(csvName)].join(',') + '\r\n',
+    head: (names) => ['run_id', ...names.map(csvField)].join(',') + '\r\n',
     between: '',
     tail: '',
     row: () => (run, values) => (values.length === 0 ? `${run}\r\n` : `${run},${values.join(',')}\r\n`),
@@ -68,15 +69,6 @@ export function designColumns(
     for (let k = 0; k < values.length; k++) columns[k]![row] = values[k]!;
   }
   return { run_id: runIds, columns };
-}
-
-/**
- * A name as a CSV header field. A name that a spreadsheet would evaluate as a formula gets an apostrophe, which spreadsheets
- * read as "text follows" (OWASP, CSV injection).
- */
-function csvName(name: string): string {
-  const safe = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function jsonRow(names: readonly string[], end: string): (run: number, values: Float64Array) => string {

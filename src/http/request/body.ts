@@ -1,10 +1,15 @@
 /** Request bodies: JSON only, limited in size, parsed with exact seeds. */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
+import rawBody from 'raw-body';
 import { SimbatchError } from '../../domain/errors.ts';
 import { parseExact } from '../../base/exact-json.ts';
+import { lossyFault } from '../../base/json-loss.ts';
 import { complexityFault } from './json-complexity.ts';
 
 export interface BodyLimits {
@@ -36,19 +41,6 @@ export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports'
 }
 
 function bodyReader(limit: number): BodyReader {
-  // As text: koa-body's JSON parser loses digits of seeds, and the digest needs the text.
-  const readText = koaBody({
-    json: false,
-    urlencoded: false,
-    multipart: false,
-    text: true,
-    textTypes: ['application/json'],
-    textLimit: limit,
-    parsedMethods: ['POST'] as never,
-    onError: (error) => {
-      throw readingFailed(error, limit);
-    },
-  });
   return async (ctx, { optional, seeds }) => {
     const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
     if (declared === '0' || (declared === undefined && encoding === undefined)) {
@@ -57,12 +49,46 @@ function bodyReader(limit: number): BodyReader {
     }
     refuseOtherTypes(ctx);
     if (Number(declared) > limit) throw tooLarge(limit);
-    await readText(ctx, async () => {});
-    const text = (ctx.request as { body?: unknown }).body;
-    if (typeof text !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not text; send JSON');
+    const text = decoded(await readBytes(ctx.req, declared, limit));
     if (optional && text.trim() === '') return NOTHING;
     return { text, value: parse(text, seeds) };
   };
+}
+
+const DECODERS = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+async function readBytes(request: IncomingMessage, declared: string | undefined, limit: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  try {
+    if (encoding === 'identity') return await rawBody(request, { limit, length: declared });
+    const decoder = DECODERS.get(encoding)?.();
+    if (decoder === undefined) {
+      throw new SimbatchError(
+        'unsupported-media-type',
+        `the Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported; send the body without it`,
+      );
+    }
+    // A pipeline, so that a client that disconnects ends the decoder too; `rawBody` receives its error.
+    return await rawBody(
+      pipeline(request, decoder, () => {}),
+      { limit },
+    );
+  } catch (error) {
+    throw readingFailed(error as Error, limit);
+  }
+}
+
+/** Returns the text of UTF-8; a byte order mark is dropped. Replaced bytes would change a study silently. */
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) {
+    throw new SimbatchError('malformed-body', 'the body is not valid UTF-8; encode its text as UTF-8');
+  }
+  const text = bytes.toString('utf8');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 /** Returns a digest that identifies a body. */
@@ -85,11 +111,22 @@ function refuseOtherTypes(ctx: Context): void {
 function parse(text: string, seeds: boolean): unknown {
   const tooMuch = complexityFault(text);
   if (tooMuch !== undefined) throw new SimbatchError('invalid-request', tooMuch);
+  let value: unknown;
   try {
-    return seeds ? parseExact(text) : JSON.parse(text);
+    value = seeds ? parseExact(text) : JSON.parse(text);
   } catch (cause) {
     throw new SimbatchError('malformed-body', syntaxFault(text, cause as Error), { cause });
   }
+  const fault = lossyFault(text, value, { numbers: !seeds });
+  if (fault === undefined) return value;
+  const { pointer, detail, offset } = fault;
+  throw new SimbatchError(
+    'malformed-body',
+    `the body has ${JSON.stringify(pointer)} ${placeAt(text, offset)}, which ${detail}`,
+    {
+      faults: [{ pointer, detail }],
+    },
+  );
 }
 
 /** The parser that finds the position of an error is slow: longer texts get no position. */
@@ -101,6 +138,11 @@ function syntaxFault(text: string, error: Error): string {
   return `the body is not valid JSON: ${place ?? error.message}`;
 }
 
+function placeAt(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `at line ${before.length}, column ${before.at(-1)!.length + 1}`;
+}
+
 /** Returns the error with its position, which JSON.parse does not give. */
 function placeOf(text: string): string | undefined {
   try {
@@ -109,8 +151,7 @@ function placeOf(text: string): string | undefined {
   } catch (error) {
     const [, fault, position] = /^(.*) at position (\d+)/s.exec((error as Error).message) ?? [];
     if (fault === undefined) return undefined;
-    const before = text.slice(0, Number(position)).split('\n');
-    return `${fault} at line ${before.length}, column ${before.at(-1)!.length + 1}`;
+    return `${fault} ${placeAt(text, Number(position))}`;
   }
 }
 
@@ -121,11 +162,6 @@ function tooLarge(limit: number): SimbatchError {
 function readingFailed(error: Error, limit: number): Error {
   const { status, type } = error as { status?: number; type?: string };
   if (status === 413) return tooLarge(limit);
-  if (status === 415)
-    return new SimbatchError(
-      'unsupported-media-type',
-      'the Content-Encoding of the body is not supported; send the body without it',
-    );
   if (type === 'request.aborted' || type === 'request.size.invalid') {
     return new SimbatchError('malformed-body', 'the body ended before its declared length', { cause: error });
   }

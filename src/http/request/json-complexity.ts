@@ -2,6 +2,7 @@
  * Depth and width of a JSON text, measured before parsing: an object of a million members takes seconds to parse and to
  * validate, and recursive code fails at a million levels.
  */
+import { endOfString } from '../../base/json-loss.ts';
 
 /** Deeper than any documented body. */
 const MAX_DEPTH = 500;
@@ -14,7 +15,6 @@ const HARMLESS_LENGTH = 65_536;
 
 const QUOTE = 34;
 const COLON = 58;
-const BACKSLASH = 92;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
@@ -45,18 +45,4 @@ export function complexityFault(text: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Returns the position of the quote that closes the string opened at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
-}
-
-/** Returns whether an odd number of backslashes precedes the position. */
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
-  return slashes % 2 === 1;
 }

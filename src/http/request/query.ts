@@ -12,7 +12,7 @@ export type Query = Record<string, string | number | readonly string[] | readonl
 const UUID = new RegExp(UUID_PATTERN, 'i');
 const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
 /** Most values of one list parameter. */
-const MAX_VALUES = 1_000;
+export const MAX_VALUES = 1_000;
 
 /**
  * Reads the raw query string (without `?`). Throws `malformed-query` naming the parameter, the value and what is allowed.

@@ -2,8 +2,6 @@
  * Static files: the dashboard and the API page, with their security headers. Nothing is rendered here, and no address of
  * the API is taken: the dashboard keeps its own addresses after `#`.
  */
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { send } from '@koa/send';
 import helmet from 'helmet';
 import type { Context, Middleware } from 'koa';
@@ -31,8 +29,6 @@ const guard = helmet({
   referrerPolicy: { policy: 'no-referrer' },
 });
 
-const swaggerRoot = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-const SWAGGER_FILES = new Set(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']);
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** Serves the files below `root` (the built dashboard) at `/`, and the API page at `/docs`. */
@@ -43,12 +39,11 @@ export function servingPages(root: string): Middleware {
     if (file === undefined) return next();
     if (ctx.path === '/docs') return ctx.redirect('/docs/');
     await guarded(ctx);
-    const isSwagger = SWAGGER_FILES.has(ctx.path);
     // The name of an asset contains a hash of its content; all other files are revalidated each time.
     const immutable = ctx.path.startsWith('/assets/');
     ctx.set('Cache-Control', immutable ? `public, max-age=${YEAR_MS / 1000}, immutable` : 'no-cache');
-    const sent = await send(ctx, isSwagger ? file.slice('/docs'.length) : file, {
-      root: isSwagger ? swaggerRoot : root,
+    const sent = await send(ctx, file, {
+      root,
       maxAge: immutable ? YEAR_MS : 0,
       immutable,
       gzip: true,

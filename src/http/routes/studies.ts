@@ -93,6 +93,7 @@ export const studiesRoutes = [
     scope: 'read',
     answer: 'raw',
     media: Object.values(DESIGN_TYPES),
+    response: batches.SampleList,
     query: {
       format: {
         kind: 'enum',

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lossyFault } from '../../base/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
 
 export interface ArtifactLimits {
@@ -100,6 +101,8 @@ async function readMetadata(root: string, limits: ArtifactLimits, notes: string[
         `it is nested deeper than ${String(limits.metadataDepth)} or has more than ${String(limits.metadataValues)} values`,
       );
     }
+    const loss = lossyFault(text, value, { numbers: true });
+    if (loss !== undefined) notes.push(`metadata.json loses data: ${loss.pointer} ${loss.detail}`);
     return value;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
