@@ -3,8 +3,8 @@
  * coordinator has not acknowledged. A small LevelDB per runner id; its lock excludes a second process with this id,
  * and holding it proves that any former process is dead.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { Coalescer } from '../base/coalescer.ts';
@@ -97,7 +97,9 @@ export class Spool {
     }
     const spool = new Spool(directory, level, own, readInstances(directory), waits);
     // Until the coordinator has answered, it may know this process or the one before.
-    writeFileSync(spool.#instancesFile, spool.#instancesText([own.instance, ...spool.replaces]));
+    const file = spool.#instancesFile;
+    writeFileSync(`${file}.part`, spool.#instancesText([own.instance, ...spool.replaces]));
+    renameSync(`${file}.part`, file);
     return spool;
   }
 
@@ -187,7 +189,10 @@ export class Spool {
   }
 
   async #writeInstances(instances: readonly string[]): Promise<void> {
-    const written = writeFile(this.#instancesFile, this.#instancesText(instances));
+    const file = this.#instancesFile;
+    // Renamed when it is complete: a process that is killed during the write must not lose the instances before it, or its
+    // successor would have to wait until they count as silent.
+    const written = writeFile(`${file}.part`, this.#instancesText(instances)).then(() => rename(`${file}.part`, file));
     await this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
   }
 
@@ -212,7 +217,7 @@ function readInstances(directory: string): string[] {
       return [];
     return read.instances.filter((it) => typeof it === 'string');
   } catch {
-    // None yet, or torn by a crash of the machine: then the former process is left to its lease.
+    // None yet, or damaged by a crash of the machine: then the former process is left to its lease.
     return [];
   }
 }

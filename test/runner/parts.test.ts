@@ -10,6 +10,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -165,7 +166,7 @@ describe('runner: parts', () => {
     expect(lives(Number(child.pid))).to.equal(false);
   });
 
-  it('the spool keeps what is not settled, and who was there before', async () => {
+  it('keeps unsettled attempts and former instances in the spool', async () => {
     const attempt = { job_id: 'j', attempt: 1, directory: '/d', pid: 1, pidStart: 's' };
     const outcome = { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'x' } as const;
     const first = await open(folder, { pid: 1, instance: 'one' });
@@ -186,6 +187,20 @@ describe('runner: parts', () => {
     const fourth = await open(folder, { pid: 4, instance: 'four' });
     expect(fourth.replaces).to.deep.equal([]);
     await fourth.close();
+  });
+
+  it('replaces the file of instances atomically, so that a kill during the write loses none', async () => {
+    const first = await open(folder, { pid: 1, instance: 'one' });
+    const file = join(first.directory, 'process.json');
+    const before = statSync(file).ino;
+    await first.registered();
+    // A file that is written in place would keep its inode, and be empty for a moment.
+    expect(statSync(file).ino).to.not.equal(before);
+    await first.close();
+    writeFileSync(`${file}.part`, '{"format":');
+    const second = await open(folder, { pid: 2, instance: 'two' });
+    expect(second.replaces).to.deep.equal(['one']);
+    await second.close();
   });
 
   it('refuses a spool that is open, and a spool that cannot be created', async () => {
