@@ -38,7 +38,6 @@ export const TICK_MS = 1_000;
 const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
-
 /** A running coordinator: its operations, and what its owner does with it. */
 export type Coordinator = CoordinatorApi & Lifecycle;
 
