@@ -157,6 +157,48 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/studies/sample.ts')).sampleCommand(),
   },
   {
+    name: 'summary',
+    group: ANSWERS,
+    summary: 'statistics, failures and verdicts of a study',
+    load: async () => (await import('./commands/analysis/summary.ts')).summaryCommand(),
+  },
+  {
+    name: 'verdict',
+    group: ANSWERS,
+    summary: 'whether a study meets its requirements',
+    load: async () => (await import('./commands/analysis/verdict.ts')).verdictCommand(),
+  },
+  {
+    name: 'why',
+    group: ANSWERS,
+    summary: 'which parameters drive the failures',
+    load: async () => (await import('./commands/analysis/causes.ts')).whyCommand(),
+  },
+  {
+    name: 'sensitivity',
+    group: ANSWERS,
+    summary: 'which parameters drive an output',
+    load: async () => (await import('./commands/analysis/causes.ts')).sensitivityCommand(),
+  },
+  {
+    name: 'diff',
+    group: ANSWERS,
+    summary: 'compare two studies',
+    load: async () => (await import('./commands/analysis/causes.ts')).diffCommand(),
+  },
+  {
+    name: 'worst',
+    group: ANSWERS,
+    summary: 'the runs with the most extreme values',
+    load: async () => (await import('./commands/analysis/summary.ts')).worstCommand(),
+  },
+  {
+    name: 'convergence',
+    group: ANSWERS,
+    summary: 'how an estimate settles',
+    load: async () => (await import('./commands/analysis/summary.ts')).convergenceCommand(),
+  },
+  {
     name: 'manifest',
     group: ANSWERS,
     summary: 'write or verify the manifest of a study',

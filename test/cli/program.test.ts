@@ -307,7 +307,21 @@ describe('cli: the program', function () {
       const mass = Number(first![head!.indexOf('parameters.mass')]);
       expect(Number(first![head!.indexOf('metadata.double_mass')])).to.equal(2 * mass);
       expect((await simbatch(['results', 'latest', '--summary'], env)).out).to.match(
-        /^2 runs succeeded, 2 failed\n[^]*double_mass +2 [^]*failures\n +2 x /,
+        /^statistics of 2 of 4 runs: 2 crashed and left out\n[^]*double_mass +2 [^]*failures\n +2 x crashed: /,
+      );
+      const onMass = ['--on', 'double_mass', '--condition', '> 0', '--probability', '0.5'];
+      const verdict = await simbatch(['verdict', 'latest', ...onMass], env);
+      expect([verdict.code, verdict.out.split(';')[0]]).to.deep.equal([
+        5,
+        'double_mass > 0: not shown: double_mass > 0 with probability 50 % at 95 % confidence',
+      ]);
+      expect((await simbatch(['why', 'latest', '--failing', 'crahsed'], env)).err).to.contain(
+        'did you mean "crashed"?',
+      );
+      const manifest = file('manifest.ndjson');
+      await simbatch(['manifest', 'latest', '--file', manifest], env);
+      expect((await simbatch(['manifest', 'verify', manifest, '--against', 'latest'], env)).out).to.match(
+        /^valid: 4 runs .*\nthe same/,
       );
       expect((await simbatch(['results', 'latest', '-o', 'ndjson'], env)).out.trim().split('\n')).to.have.length(4);
 

@@ -9,7 +9,6 @@ import { histogramLines } from '../../src/cli/terminal/histogram.ts';
 import { csvField } from '../../src/base/csv.ts';
 import { outputsOf } from '../../src/cli/study/output-columns.ts';
 import { EtaEstimator } from '../../src/cli/terminal/eta.ts';
-import { failureLines, summarizeResults } from '../../src/cli/study/result-summary.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 
 const NUMBERS: [number, string][] = [
@@ -219,7 +218,7 @@ describe('cli/terminal/eta', () => {
   }
 });
 
-describe('cli/study/result-summary', () => {
+describe('cli/study/output-columns', () => {
   it('draws a bar for every bin with a value', () => {
     const series = new NumberSeries();
     for (const value of [0, 1, 1, 1, 1, 1, 1, 1, 1, 4]) series.add(value);
@@ -235,30 +234,6 @@ describe('cli/study/result-summary', () => {
       ['b.d.e', 'x'],
       ['list', '[1,2]'],
       ['__proto__x', null],
-    ]);
-  });
-
-  it('counts failures by pattern and outputs of successful runs', async () => {
-    const results = async function* () {
-      for (let run = 0; run < 4; run++) {
-        const success = run % 2 === 0;
-        yield {
-          job_id: `j${run}`,
-          success,
-          execution_time_secs: run,
-          output_files: [],
-          metadata: { x: run, ok: run === 0 },
-          error_message: success ? null : `exit code ${run}`,
-        };
-      }
-    };
-    const summary = await summarizeResults(results());
-    expect([summary.succeeded, summary.failed]).to.deep.equal([2, 2]);
-    expect(failureLines(summary)).to.deep.equal(['     2 x exit code 1']);
-    expect([...summary.outputs].map(([name, series]) => `${name} ${series.describe()!.mean}`)).to.deep.equal([
-      'x 1',
-      'ok 0.5',
-      'execution_time_secs 1',
     ]);
   });
 });

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Client } from '../../client/client.ts';
-import type { BatchStatusResponse, Job } from '../../contract/types.ts';
+import type { BatchStatusResponse, Job, StudySummary, Uuid } from '../../contract/types.ts';
 import { packageRoot } from '../../base/package.ts';
 import { loadStudy } from '../study/check-study.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -15,7 +15,9 @@ import { formatDuration, plural } from '../terminal/format.ts';
 import { histogramLines } from '../terminal/histogram.ts';
 import { note, writeLine } from '../terminal/output.ts';
 import { follow, formatCounts } from '../terminal/progress.ts';
-import { failureLines, statisticsTable, summarizeResults, type ResultSummary } from '../study/result-summary.ts';
+import { NumberSeries } from '../../domain/statistics.ts';
+import { askSummary, summaryLines } from '../commands/analysis/summary.ts';
+import { outputsOf } from '../study/output-columns.ts';
 import { writeResultsFile } from '../commands/runs/results.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import { Processes } from '../processes.ts';
@@ -81,15 +83,11 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const tookSecs = (systemClock.now() - startedMs) / 1000;
   const csv = join(outputDir, 'results.csv');
   await writeResultsFile(client, batchId, csv);
-  const summary = await summarizeResults(client.batchResults(batchId));
-  await report(ended, summary, tookSecs);
+  const { shown, results } = await shownValues(client, batchId);
+  await report(ended, await askSummary(client, batchId), shown, tookSecs);
   const unexpected = await unexpectedFailures(client, ended);
   await listLocations(client, ended, outputDir, csv);
-  if (
-    ended.batch.status !== 'Completed' ||
-    unexpected.length > 0 ||
-    summary.succeeded + summary.failed !== total_jobs
-  ) {
+  if (ended.batch.status !== 'Completed' || unexpected.length > 0 || results !== total_jobs) {
     for (const job of unexpected.slice(0, 5))
       note(`unexpected: run ${job.run_config.run_id}: ${job.error_message ?? job.status}`);
     throw new Failure(
@@ -124,19 +122,28 @@ async function waitForRunners(client: Client, signal: AbortSignal): Promise<void
   }
 }
 
-async function report(ended: BatchStatusResponse, summary: ResultSummary, tookSecs: number): Promise<void> {
-  await writeLine(`\n${ended.batch.status} in ${formatDuration(tookSecs)}: ${formatCounts(ended.jobs_by_status)}`);
-  await writeLine(`\n${statisticsTable(summary)}`);
-  const shown = summary.outputs.get(SHOWN_OUTPUT);
-  if (shown !== undefined) {
-    await writeLine(`\n${SHOWN_OUTPUT}: distance of the landing point from the launcher, in metres, and runs`);
-    for (const line of histogramLines(shown)) await writeLine(`  ${line}`);
+/** The values of the output that is drawn, and the number of results. */
+async function shownValues(client: Client, batchId: Uuid): Promise<{ shown: NumberSeries; results: number }> {
+  const shown = new NumberSeries();
+  let results = 0;
+  for await (const result of client.batchResults(batchId)) {
+    results++;
+    const value = result.success ? outputsOf(result).get(SHOWN_OUTPUT) : undefined;
+    if (typeof value === 'number') shown.add(value);
   }
-  const failures = failureLines(summary);
-  if (failures.length > 0)
-    await writeLine(
-      `\nruns that failed, by reason, each with its first message (the study's own limit is one)\n${failures.join('\n')}`,
-    );
+  return { shown, results };
+}
+
+async function report(
+  ended: BatchStatusResponse,
+  summary: StudySummary,
+  shown: NumberSeries,
+  tookSecs: number,
+): Promise<void> {
+  await writeLine(`\n${ended.batch.status} in ${formatDuration(tookSecs)}: ${formatCounts(ended.jobs_by_status)}`);
+  for (const line of summaryLines(summary)) await writeLine(line);
+  await writeLine(`\n${SHOWN_OUTPUT}: distance of the landing point from the launcher, in metres, and runs`);
+  for (const line of histogramLines(shown)) await writeLine(`  ${line}`);
 }
 
 /** Failures other than the early termination that the study asks for. */

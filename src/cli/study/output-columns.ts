@@ -1,4 +1,4 @@
-/** Outputs of a run (its free-form metadata) as named values, for tables, CSV and statistics. */
+/** Outputs of a run (its free-form metadata) as named values, for tables and CSV. */
 import type { JobResult } from '../../contract/types.ts';
 import { flatOutputs } from '../../domain/outputs.ts';
 
@@ -12,10 +12,4 @@ export function outputsOf(result: JobResult): Map<string, OutputValue> {
     outputs.set(name, isPlain ? (value as OutputValue) : JSON.stringify(value));
   }
   return outputs;
-}
-
-/** Returns a value as a number for statistics: true is 1 and false 0, so that the mean is a share; text is undefined. */
-export function asNumber(value: OutputValue): number | undefined {
-  if (typeof value === 'number') return value;
-  return typeof value === 'boolean' ? Number(value) : undefined;
 }

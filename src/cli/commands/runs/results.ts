@@ -6,14 +6,14 @@ import { stringifyExact } from '../../../base/json-writing.ts';
 import type { Job, JobResult, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { formatDuration, formatNumber, plural } from '../../terminal/format.ts';
+import { formatDuration, formatNumber } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { csvField } from '../../../base/csv.ts';
 import { outputsOf } from '../../study/output-columns.ts';
 import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write, writeJson, writeJsonArray, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { failureLines, statisticsTable, summarizeResults, summaryJson } from '../../study/result-summary.ts';
+import { askSummary, summaryLines } from '../analysis/summary.ts';
 import { writeTable, type Column } from '../../terminal/table.ts';
 
 const FORMATS = ['table', 'json', 'csv', 'ndjson'] as const;
@@ -51,13 +51,9 @@ export function resultsCommand(): Command {
 }
 
 async function showSummary(client: Client, batchId: Uuid, format: string): Promise<void> {
-  const summary = await summarizeResults(client.batchResults(batchId));
-  if (format === 'json') return writeJson(summaryJson(summary));
-  await writeLine(`${plural(summary.succeeded, 'run')} succeeded, ${summary.failed} failed`);
-  if (summary.outputs.size > 0) await writeLine(`\n${statisticsTable(summary)}`);
-  if (summary.outputsOmitted > 0) note(`${plural(summary.outputsOmitted, 'output')} more not described`);
-  const failures = failureLines(summary);
-  if (failures.length > 0) await writeLine(`\nfailures\n${failures.join('\n')}`);
+  const summary = await askSummary(client, batchId);
+  if (format === 'json') return writeJson(summary);
+  for (const line of summaryLines(summary)) await writeLine(line);
 }
 
 async function showResults(client: Client, batchId: Uuid, format: string, withParameters: boolean): Promise<void> {

@@ -10,6 +10,8 @@ import { writeJson, writeLine } from '../../terminal/output.ts';
 import { doneOf, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs } from '../../terminal/table.ts';
+import { verdictLines } from '../../study/answer-text.ts';
+import { declaredVerdicts } from '../../study/verdicts.ts';
 import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
 import type { WatchFlags } from './watch.ts';
 
@@ -33,8 +35,10 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
   const { runners } = await client.runners();
   const findings = await findReasons(client, status, runners);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
-  if (flags.output === 'json') return writeJson({ ...status, findings });
+  const requirements = await declaredVerdicts(client, status.batch.id);
+  if (flags.output === 'json') return writeJson({ ...status, findings, requirements });
   await writeLine(renderPairs(batchPairs(status)));
+  for (const line of verdictLines(requirements)) await writeLine(line);
   for (const line of reasonLines(findings)) await writeLine(line);
 }
 

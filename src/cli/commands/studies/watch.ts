@@ -9,6 +9,8 @@ import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { follow, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import type { Finding } from '../../../domain/diagnosis.ts';
+import { verdictLines } from '../../study/answer-text.ts';
+import { declaredVerdicts } from '../../study/verdicts.ts';
 import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
 
 export interface WatchFlags extends ClientFlags {
@@ -35,8 +37,11 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
     await explainDelay(client, batchId);
     const status = await follow(client, batchId, interrupted.signal);
     const doubts = (await findReasons(client, status, [])).filter(isDoubtful);
-    if (flags.output === 'json') await writeJson({ ...status, findings: doubts });
-    else for (const line of [...endLines(status), ...reasonLines(doubts)]) await writeLine(line);
+    const requirements = await declaredVerdicts(client, batchId);
+    if (flags.output === 'json') await writeJson({ ...status, findings: doubts, requirements });
+    else
+      for (const line of [...endLines(status), ...verdictLines(requirements), ...reasonLines(doubts)])
+        await writeLine(line);
     return exitCodeOf(status, doubts, flags.strict ?? false);
   } finally {
     process.off('SIGINT', onSignal);

@@ -1,0 +1,86 @@
+/**
+ * Analyses of a study of many runs: time of each answer, and the longest hold of the event loop of the thread that answers
+ * requests while four analyses are in flight. `node dist/bench/answers.js [RUNS]`
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import { sleep, systemClock } from '../src/base/clock.ts';
+import { jobId } from '../src/domain/ids.ts';
+import { openCoordinator } from '../src/coordinator/coordinator.ts';
+import type { Question } from '../src/coordinator/answers/question.ts';
+import { encodeJob } from '../src/coordinator/actors/job-codec.ts';
+import { keys } from '../src/coordinator/storage/keys.ts';
+import { openStore } from '../src/coordinator/storage/open-store.ts';
+import { JOB_MEMBERS, initialState } from '../src/contract/records/members.ts';
+import { study } from '../test/support/studies.ts';
+
+const RUNS = Number(process.argv[2] ?? 1_000_000);
+const OUTPUTS = 10;
+const CHUNK = 5_000;
+
+const folder = await mkdtemp(join(tmpdir(), 'simbatch-answers-'));
+const store = await openStore(folder);
+const coordinator = await openCoordinator(store, systemClock);
+const { batch_id: batchId } = await coordinator.submit(study({ runs: RUNS }));
+
+// Records of completed runs, written directly: reporting them is another benchmark.
+const job = encodeJob({ value: 'Completed', context: { ...initialState(JOB_MEMBERS), completedAtMs: 1 } });
+for (let from = 0; from < RUNS; from += CHUNK) {
+  const changes: [string, string][] = [];
+  for (let run = from; run < Math.min(RUNS, from + CHUNK); run++) {
+    const id = jobId(batchId, run);
+    const metadata = Object.fromEntries(
+      Array.from({ length: OUTPUTS }, (_, at) => [`output_${at}`, Math.sin(run * (at + 1)) * 100]),
+    );
+    const result = { job_id: id, success: true, execution_time_secs: 1, output_files: [], metadata };
+    changes.push([keys.job(id), job], [keys.result(id), JSON.stringify(result)]);
+  }
+  await store.write(changes);
+}
+console.log(`${RUNS} runs with ${OUTPUTS} outputs written`);
+
+const ask = async (name: string, question: Question): Promise<void> => {
+  const startedMs = performance.now();
+  const answer = await coordinator.answer(question, { waitMs: 3_600_000 });
+  const size = answer.state === 'ready' ? `${answer.body.length} bytes` : answer.state;
+  console.log(`${name.padEnd(24)} ${((performance.now() - startedMs) / 1000).toFixed(2)} s  ${size}`);
+};
+
+const ms = (nanoseconds: number): string => (nanoseconds / 1e6).toFixed(2);
+
+/** Prints how late timers of 1 ms are while the work is done. */
+async function delayDuring(name: string, work: () => Promise<unknown>): Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await work();
+  delay.disable();
+  console.log(
+    `event loop delay, ${name}: median ${ms(delay.percentile(50))} ms, p99 ${ms(delay.percentile(99))} ms, ` +
+      `p99.9 ${ms(delay.percentile(99.9))} ms, longest ${ms(delay.max)} ms`,
+  );
+}
+
+/** One thread that computes, as the worker does: the delay that this machine's scheduler causes by itself. */
+function computing(forMs: number): Promise<unknown> {
+  const worker = new Worker(`const end = Date.now() + ${forMs}; while (Date.now() < end);`, { eval: true });
+  return new Promise((resolve) => worker.once('exit', resolve));
+}
+
+await delayDuring('idle', () => sleep(systemClock, 5_000));
+await delayDuring('another thread computes', () => computing(5_000));
+await delayDuring('four analyses in flight', () =>
+  Promise.all([
+    ask('summary, study read', { kind: 'summary', batchId }),
+    ask('attribution', { kind: 'attribution', batchId, failing: 'outputs.output_0 > 90' }),
+    ask('sensitivity', { kind: 'sensitivity', batchId, output: 'output_0' }),
+    ask('convergence', { kind: 'convergence', batchId, output: 'output_1', quantity: { p: 0.95 } }),
+  ]),
+);
+await ask('summary, study in memory', { kind: 'summary', batchId, confidence: 0.9 });
+await ask('the same answer again', { kind: 'summary', batchId, confidence: 0.9 });
+
+await coordinator.close();
+await rm(folder, { recursive: true });

@@ -1,0 +1,120 @@
+/** `simbatch why`: which parameters drive the failures; `simbatch sensitivity`: which drive an output; `simbatch diff`. */
+import type { Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import type { StudyComparison, Uuid } from '../../../contract/types.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { cell, limitLines, rangeCell } from '../../study/answer-text.ts';
+import { formatNumber, printable } from '../../terminal/format.ts';
+import { renderTable, type Column } from '../../terminal/table.ts';
+import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
+
+interface FailingFlags extends AnswerFlags {
+  failing?: string;
+}
+
+const FAILING = 'failed, a class, a requirement, a failure pattern, or a condition such as "outputs.miss_m > 50"';
+
+const columns = (...names: string[]): Column[] =>
+  names.map((name, at) => (at === 0 ? { name } : { name, align: 'right' }));
+const yes = (answer: boolean | null): string => (answer === null ? '-' : answer ? 'yes' : 'no');
+
+export function whyCommand(): Command {
+  return answerCommand('why', 'which parameters drive the failures')
+    .option('--failing <choice>', `the failing runs: ${FAILING}`)
+    .action(async (reference: string, { failing, confidence, ...flags }: FailingFlags) => {
+      const ask = (client: Client, id: Uuid) => client.analysis.attribution(id, given({ failing, confidence }));
+      await printAnswer(reference, flags, ask, (answer) => [
+        answer.sentence,
+        ...limitLines(answer, ['runs-left-out']),
+        ...(answer.parameters.length === 0 ? [] : ['', table(answer.parameters)]),
+      ]);
+      function table(parameters: Awaited<ReturnType<typeof ask>>['parameters']): string {
+        const head = columns('parameter', 'told apart', 'auc', 'p (holm)', 'median failing', 'passing');
+        const rows = parameters.map((it) => [
+          it.name,
+          yes(it.told_apart),
+          formatNumber(it.auc, 3),
+          formatNumber(it.p_holm, 2),
+          cell(it.median_failing),
+          cell(it.median_passing),
+          it.best_interval.sentence,
+        ]);
+        return renderTable([...head, { name: 'most failures' }], rows);
+      }
+    });
+}
+
+export function sensitivityCommand(): Command {
+  return answerCommand('sensitivity', 'which parameters drive an output')
+    .argument('<output>', 'the output, such as miss_m')
+    .action(async (reference: string, output: string, { confidence, ...flags }: AnswerFlags) => {
+      const ask = (client: Client, id: Uuid) => client.analysis.sensitivity(id, { output, ...given({ confidence }) });
+      await printAnswer(reference, flags, ask, (answer) => [
+        answer.sentence,
+        ...limitLines(answer, ['runs-left-out']),
+        ...(answer.parameters.length === 0 ? [] : ['']),
+        renderTable(
+          columns('parameter', 'told apart', 'sobol', 'noise floor', 'prcc', 'p (holm)', 'spearman', 'srrc'),
+          answer.parameters.map((it) => [
+            it.name,
+            yes(it.told_apart),
+            ...[it.sobol_cosine, it.noise_floor, it.prcc, it.prcc_p_holm, it.spearman, it.srrc].map((value) =>
+              value === null ? '-' : formatNumber(value, 3),
+            ),
+          ]),
+        ),
+      ]);
+    });
+}
+
+export function diffCommand(): Command {
+  return answerCommand('diff', 'compare a study with another one')
+    .argument('<after>', `the study after: ${BATCH_ARGUMENT}`)
+    .option('--failing <choice>', `the failing runs: ${FAILING}`)
+    .action(async (reference: string, after: string, { failing, confidence, ...flags }: FailingFlags) => {
+      const ask = async (client: Client, id: Uuid) =>
+        client.analysis.compare(id, { with: await resolveBatch(client, after), ...given({ failing, confidence }) });
+      await printAnswer(reference, flags, ask, comparisonLines);
+    });
+}
+
+const MOST_CHANGES = 20;
+
+function comparisonLines(answer: StudyComparison): string[] {
+  const changes = answer.configuration_changes.slice(0, MOST_CHANGES).map(({ pointer, before, after }) => {
+    const [from, to] = [before, after].map((it) => (it === undefined ? 'absent' : JSON.stringify(it)));
+    return `changed: ${printable(`${pointer}: ${from} -> ${to}`, 200)}`;
+  });
+  const more = answer.configuration_changes.length + answer.configuration_changes_omitted - changes.length;
+  return [
+    answer.sentence,
+    ...limitLines(answer),
+    ...changes,
+    ...(more > 0 ? [`and ${more} more changes of the configuration`] : []),
+    ...(answer.paired ? flipLines('broke', answer.flips.broke) : []),
+    ...(answer.paired ? flipLines('mended', answer.flips.mended) : []),
+    '',
+    differencesTable(answer),
+  ];
+}
+
+function flipLines(name: string, runIds: readonly number[]): string[] {
+  if (runIds.length === 0) return [];
+  const more = runIds.length > 20 ? ` and ${runIds.length - 20} more` : '';
+  return [`${name}: runs ${runIds.slice(0, 20).join(', ')}${more}`];
+}
+
+function differencesTable(answer: StudyComparison): string {
+  if (answer.paired) {
+    const rows = answer.outputs.map((it) => {
+      const counts = [it.pairs, it.identical, cell(it.mean_difference)];
+      return [it.name, ...counts, rangeCell(it.interval), cell(it.p_holm)];
+    });
+    return renderTable(columns('output', 'pairs', 'identical', 'mean difference', 'interval', 'p (holm)'), rows);
+  }
+  const rows = answer.outputs.map((it) => {
+    const counts = [it.n_before, it.n_after, cell(it.mean_difference)];
+    return [it.name, ...counts, rangeCell(it.welch), cell(it.p_holm)];
+  });
+  return renderTable(columns('output', 'before', 'after', 'mean difference', 'interval', 'p (holm)'), rows);
+}

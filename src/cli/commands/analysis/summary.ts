@@ -1,0 +1,93 @@
+/** `simbatch summary`: statistics of the outputs, failures and verdicts; `simbatch worst` and `simbatch convergence` of one output. */
+import { Option, type Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import { DIRECTIONS } from '../../../contract/enums.ts';
+import type { Direction, StudySummary, Uuid } from '../../../contract/types.ts';
+import { clientCommand, integerBetween, type ClientFlags } from '../../options.ts';
+import { BATCH_ARGUMENT } from '../../study/references.ts';
+import { cell, failureLines, limitLines, rangeCell, statisticsTable, verdictLines } from '../../study/answer-text.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
+
+export function summaryCommand(): Command {
+  return answerCommand('summary', 'statistics of the outputs, failures by pattern, verdicts').action(
+    async (reference: string, flags: AnswerFlags) => {
+      await printAnswer(reference, flags, (client, id) => askSummary(client, id, flags.confidence), summaryLines);
+    },
+  );
+}
+
+export const askSummary = (client: Client, batchId: Uuid, confidence?: number): Promise<StudySummary> =>
+  client.analysis.summary(batchId, given({ confidence }));
+
+/** The sentence, the verdicts, the statistics, the failures. */
+export function summaryLines(summary: StudySummary): string[] {
+  const lines = [summary.sentence, ...limitLines(summary, ['runs-left-out']), ...verdictLines(summary.requirements)];
+  if (summary.outputs.some((it) => it.count > 0)) lines.push('', statisticsTable(summary));
+  const failures = failureLines(summary);
+  return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
+}
+
+interface WorstFlags extends ClientFlags {
+  count: number;
+  direction: Direction;
+}
+
+export function worstCommand(): Command {
+  return clientCommand('worst', 'the runs with the most extreme values of an output')
+    .argument('<batch>', BATCH_ARGUMENT)
+    .argument('<output>', 'the output, such as miss_m')
+    .addOption(new Option('-k, --count <count>', 'how many runs').argParser(integerBetween(1, 1000)).default(10))
+    .addOption(new Option('--direction <extreme>', 'which extreme').choices(DIRECTIONS).default('largest'))
+    .action(async (reference: string, output: string, { count: k, direction, ...flags }: WorstFlags) => {
+      const ask = (client: Client, id: Uuid) => client.analysis.worst(id, { output, k, direction });
+      await printAnswer(reference, flags, ask, (answer) => [
+        `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
+        ...limitLines(answer),
+        renderTable(
+          [{ name: 'run', align: 'right' }, { name: 'value', align: 'right' }, { name: 'execute again with' }],
+          answer.runs.map((it) => [it.run_id, cell(it.value), it.replay]),
+        ),
+      ]);
+    });
+}
+
+interface ConvergenceFlags extends AnswerFlags {
+  quantity?: string;
+  halfWidth?: number;
+}
+
+/** Points that the table shows: the last ones of the curve. */
+const SHOWN_POINTS = 12;
+
+export function convergenceCommand(): Command {
+  return answerCommand('convergence', 'how an estimate settles with the number of runs')
+    .argument('[output]', 'the output, such as miss_m; without it the share of failed runs')
+    .option('--quantity <quantity>', 'mean, or a percentile such as p95')
+    .addOption(
+      new Option('--half-width <width>', 'the half-width to reach, in the units of the output').argParser(Number),
+    )
+    .action(async (reference: string, output: string | undefined, flags: ConvergenceFlags) => {
+      const { quantity, halfWidth: half_width, confidence } = flags;
+      const query = given({ output, quantity, half_width, confidence });
+      const ask = (client: Client, id: Uuid) => client.analysis.convergence(id, query);
+      await printAnswer(reference, flags, ask, (answer) => {
+        const last = answer.points.at(-1);
+        const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;
+        const needed = answer.runs_for_half_width;
+        const step = Math.max(1, Math.ceil(answer.points.length / SHOWN_POINTS));
+        const shown = answer.points.filter((_, at) => (answer.points.length - 1 - at) % step === 0);
+        return [
+          last === undefined
+            ? `${estimated}: no values yet`
+            : `${estimated}: ${cell(last.value)} after ${last.n} runs, interval ${rangeCell([last.low, last.high])}`,
+          ...(needed === null ? [] : [`half-width ${cell(half_width)} needs about ${needed} runs`]),
+          ...limitLines(answer),
+          renderTable(
+            [{ name: 'runs', align: 'right' }, { name: 'value', align: 'right' }, { name: 'interval' }],
+            shown.map((it) => [it.n, cell(it.value), rangeCell([it.low, it.high])]),
+          ),
+        ];
+      });
+    });
+}

@@ -1,0 +1,80 @@
+/** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
+import { Option, type Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
+import type { Look, StudyVerdicts, TerminatedRule, Uuid } from '../../../contract/types.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { limitLines, rangeCell, verdictLines } from '../../study/answer-text.ts';
+import { formatNumber } from '../../terminal/format.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { answerCommand, given, printAnswer, share, type AnswerFlags } from './answer-command.ts';
+
+interface VerdictFlags extends AnswerFlags {
+  on?: string;
+  condition?: string;
+  probability?: number;
+  terminated?: TerminatedRule;
+  look?: Look;
+}
+
+export function verdictCommand(): Command {
+  return answerCommand('verdict', 'judge the requirements of a study, or one given here')
+    .option('--on <output>', 'the output of a requirement given here')
+    .option('--condition <condition>', 'with --on: the condition under which a run passes, such as "<= 50"')
+    .addOption(new Option('--probability <share>', 'with --on: the required probability of passing').argParser(share))
+    .addOption(
+      new Option('--terminated <rule>', 'with --on: how runs count that a rule ended').choices(TERMINATED_RULES),
+    )
+    .addOption(new Option('--look <look>', 'with --on: judged once, or after each run').choices(LOOKS))
+    .action(async (reference: string, flags: VerdictFlags) => {
+      const { on: output, condition, probability, confidence, terminated, look } = flags;
+      const query = given({ output, condition, probability, confidence, terminated, look });
+      const ask = (client: Client, id: Uuid) => client.analysis.verdicts(id, query);
+      const { requirements } = await printAnswer(reference, flags, ask, verdictReport);
+      if (requirements.length === 0) {
+        const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
+        throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);
+      }
+      process.exitCode = exitCodeOf(requirements.map((it) => it.verdict));
+    });
+}
+
+/** 0 when all are met, 4 when any is violated, else 5. */
+export function exitCodeOf(verdicts: readonly string[]): ExitCode {
+  if (verdicts.includes('violated')) return EXIT.requirementViolated;
+  return verdicts.every((it) => it === 'met') ? EXIT.ok : EXIT.requirementNotShown;
+}
+
+/** The sentences, the limits of the answer, and a table of the counts. */
+export function verdictReport(answer: StudyVerdicts): string[] {
+  const { requirements } = answer;
+  if (requirements.length === 0) return [];
+  const counts = ['passed', 'failed', 'unknown'] as const;
+  const right = (name: string) => ({ name, align: 'right' }) as const;
+  // The limits of the study are those of every requirement.
+  const ofRequirements = requirements.flatMap((it) => it.warnings.map(({ code }) => code));
+  return [
+    ...verdictLines(requirements),
+    ...limitLines(answer, ofRequirements),
+    '',
+    renderTable(
+      [
+        { name: 'requirement' },
+        { name: 'verdict' },
+        ...counts.map(right),
+        right('lower'),
+        right('upper'),
+        { name: 'wilson' },
+      ],
+      requirements.map((it) => [
+        it.name,
+        it.verdict,
+        ...counts.map((name) => it[name]),
+        formatNumber(it.lower, 4),
+        formatNumber(it.upper, 4),
+        rangeCell(it.wilson),
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,57 @@
+/** Answers about a study as text: the sentence first, its limits, then a table. */
+import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
+import { formatNumber, printable } from '../terminal/format.ts';
+import { renderTable, type Column } from '../terminal/table.ts';
+
+interface Limited {
+  warnings: readonly { code: string; message: string }[];
+}
+
+/** A number, or `-` where there is none. */
+export const cell = (value: number | null | undefined): string =>
+  value === null || value === undefined ? '-' : formatNumber(value);
+
+/** `3.2 to 4.1`; an end that the runs do not bound is `-inf` or `inf`. */
+export const rangeCell = (range: readonly [number | null, number | null] | null): string =>
+  range === null
+    ? '-'
+    : `${range[0] === null ? '-inf' : cell(range[0])} to ${range[1] === null ? 'inf' : cell(range[1])}`;
+
+/** One line per limit of an answer. Limits that the sentence already says are left out. */
+export function limitLines({ warnings }: Limited, saidAlready: readonly string[] = []): string[] {
+  return warnings.filter((it) => !saidAlready.includes(it.code)).map((it) => `note: ${printable(it.message)}`);
+}
+
+const right = (name: string): Column => ({ name, align: 'right' });
+
+/** The statistics of every output. */
+export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>): string {
+  const shown = [0.05, 0.5, 0.95];
+  const columns = [{ name: 'output' }, ...['count', 'mean', 'sd', 'min', 'p5', 'p50', 'p95', 'max'].map(right)];
+  const rows = outputs
+    .filter((it) => it.count > 0)
+    .map((it) => [
+      it.units === null || it.units === '' ? it.name : `${it.name} (${it.units})`,
+      it.count,
+      ...[it.mean, it.sd, it.min].map(cell),
+      ...shown.map((p) => cell(it.quantiles.find((quantile) => quantile.p === p)?.value)),
+      cell(it.max),
+    ]);
+  return renderTable(columns, rows);
+}
+
+/** The failures, most frequent first, at most ten patterns. */
+export function failureLines({ failures }: Pick<StudySummary, 'failures'>): string[] {
+  const lines = failures
+    .slice(0, 10)
+    .map(
+      (it) =>
+        `${String(it.count).padStart(6)} x ${it.class}: ${printable(it.pattern, 200)} (e.g. run ${it.example_run_id})`,
+    );
+  return failures.length > 10 ? [...lines, `       and ${failures.length - 10} other patterns`] : lines;
+}
+
+/** One sentence per requirement, with its limits. */
+export function verdictLines(requirements: readonly RequirementVerdict[]): string[] {
+  return requirements.flatMap((it) => [`${printable(it.name)}: ${printable(it.sentence)}`, ...limitLines(it)]);
+}

@@ -1,0 +1,41 @@
+/** The commands that print answers about a study: the exit code of a verdict, and limits beside the figures. */
+import { expect } from 'chai';
+import { judgeStudy } from '../../src/analysis/requirements/verdicts.ts';
+import { summarizeStudy } from '../../src/analysis/summary.ts';
+import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
+import { summaryLines } from '../../src/cli/commands/analysis/summary.ts';
+import { exitCodeOf, verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
+import { BATCH_ID } from '../support/fake-api.ts';
+
+/** Runs with the output `miss` equal to their number; the last one crashed. */
+function table(runs: number) {
+  const builder = new RunTableBuilder({ batchId: BATCH_ID, method: 'monte_carlo', runs });
+  for (let row = 0; row < runs - 1; row++) builder.add({ row, status: 'Completed', outputs: [['miss', row]] });
+  builder.add({ row: runs - 1, status: 'Failed', reason: 'exit', errorMessage: 'exit code 3' });
+  return builder.build();
+}
+
+describe('cli/commands/analysis', () => {
+  const CODES: [verdicts: string[], code: number][] = [
+    [['met', 'met'], 0],
+    [['met', 'violated', 'open'], 4],
+    [['met', 'not-shown'], 5],
+    [['open'], 5],
+  ];
+  for (const [verdicts, code] of CODES) {
+    it(`ends with ${code} for ${verdicts.join(', ')}`, () => expect(exitCodeOf(verdicts)).to.equal(code));
+  }
+
+  it('prints the sentence of a verdict before its counts, with the runs that are unknown', () => {
+    const requirement = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5 };
+    const lines = verdictReport(judgeStudy(table(40), [requirement]));
+    expect(lines[0]).to.match(/^close: met: miss < 50 with probability 50 % .* 39 of 40 runs passed, 1 unknown/);
+    expect(lines.at(-1)).to.match(/close +met +39 +0 +1 /);
+  });
+
+  it('prints how many runs a summary uses, and the failures by pattern', () => {
+    const text = summaryLines(summarizeStudy(table(40))).join('\n');
+    expect(text).to.match(/^statistics of 39 of 40 runs: 1 crashed and left out\n[^]*miss +39 +19 /);
+    expect(text).to.match(/failures\n +1 x crashed: exit code … \(e\.g\. run 39\)$/);
+  });
+});
