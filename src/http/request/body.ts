@@ -1,12 +1,9 @@
 /** Request bodies: JSON only, limited in size, parsed with exact seeds. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { pipeline, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
-import rawBody from 'raw-body';
 import { SimbatchError } from '../../domain/errors.ts';
 import { parseExact } from '../../base/exact-json.ts';
 import { lossyFault } from '../../base/json-loss.ts';
@@ -41,6 +38,20 @@ export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports'
 }
 
 function bodyReader(limit: number): BodyReader {
+  const readBytes = koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    text: true,
+    textTypes: ['application/json'],
+    textLimit: limit,
+    // Byte by byte: decoding UTF-8 here would replace invalid sequences, and koa-body's JSON parser loses digits of seeds.
+    encoding: 'latin1',
+    parsedMethods: ['POST'] as never,
+    onError: (error) => {
+      throw readingFailed(error, limit);
+    },
+  });
   return async (ctx, { optional, seeds }) => {
     const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
     if (declared === '0' || (declared === undefined && encoding === undefined)) {
@@ -49,37 +60,13 @@ function bodyReader(limit: number): BodyReader {
     }
     refuseOtherTypes(ctx);
     if (Number(declared) > limit) throw tooLarge(limit);
-    const text = decoded(await readBytes(ctx.req, declared, limit));
+    await readBytes(ctx, async () => {});
+    const { body } = ctx.request as { body?: unknown };
+    if (typeof body !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not JSON; send JSON');
+    const text = decoded(Buffer.from(body, 'latin1'));
     if (optional && text.trim() === '') return NOTHING;
     return { text, value: parse(text, seeds) };
   };
-}
-
-const DECODERS = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-]);
-
-async function readBytes(request: IncomingMessage, declared: string | undefined, limit: number): Promise<Buffer> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  try {
-    if (encoding === 'identity') return await rawBody(request, { limit, length: declared });
-    const decoder = DECODERS.get(encoding)?.();
-    if (decoder === undefined) {
-      throw new SimbatchError(
-        'unsupported-media-type',
-        `the Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported; send the body without it`,
-      );
-    }
-    // A pipeline, so that a client that disconnects ends the decoder too; `rawBody` receives its error.
-    return await rawBody(
-      pipeline(request, decoder, () => {}),
-      { limit },
-    );
-  } catch (error) {
-    throw readingFailed(error as Error, limit);
-  }
 }
 
 /** Returns the text of UTF-8; a byte order mark is dropped. Replaced bytes would change a study silently. */
@@ -162,6 +149,12 @@ function tooLarge(limit: number): SimbatchError {
 function readingFailed(error: Error, limit: number): Error {
   const { status, type } = error as { status?: number; type?: string };
   if (status === 413) return tooLarge(limit);
+  if (status === 415) {
+    return new SimbatchError(
+      'unsupported-media-type',
+      'the Content-Encoding of the body is not supported; send the body without it',
+    );
+  }
   if (type === 'request.aborted' || type === 'request.size.invalid') {
     return new SimbatchError('malformed-body', 'the body ended before its declared length', { cause: error });
   }
