@@ -153,12 +153,25 @@ export interface RegisterEvent {
   tags: readonly string[];
   heartbeatIntervalSecs: number;
   holding: readonly AttemptRef[];
+  /** Absent: none. */
+  slotsLost?: number | undefined;
+  now: number;
+}
+
+/** A contact of the registered process: a heartbeat or a claim. */
+export interface HeartbeatEvent {
+  type: 'HEARTBEAT';
+  instance: string;
+  /** Undefined when the contact does not state it. */
+  holding: readonly AttemptRef[] | undefined;
+  /** Absent: none. */
+  slotsLost?: number | undefined;
   now: number;
 }
 
 export type RunnerEvent =
   | RegisterEvent
-  | { type: 'HEARTBEAT'; instance: string; holding: readonly AttemptRef[] | undefined; now: number }
+  | HeartbeatEvent
   | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
   | { type: 'DRAIN'; reason: string | undefined; now: number }
   | { type: 'RESUME'; now: number }

@@ -44,6 +44,11 @@ export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): H
   return { held: [...held.values()], completed, failed };
 }
 
+/** Returns the member that states the lost slots: absent for none. */
+export const slotsLostMember = (count: number | undefined): Pick<RunnerContext, 'slotsLost'> => ({
+  slotsLost: count === 0 ? undefined : count,
+});
+
 /** Marks the attempts that the runner no longer names, and clears the mark of those it names again. */
 export function markMissing(
   held: readonly HeldAttempt[],

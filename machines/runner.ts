@@ -13,6 +13,7 @@ import {
   isOverdue,
   markMissing,
   refs,
+  slotsLostMember,
   type RunnerInput,
 } from './runner-context.ts';
 
@@ -59,6 +60,7 @@ export const runnerMachine = setup({
         heardAtMs: event.now,
         held: markMissing(c.held, event.holding, event.now),
         signedOffAtMs: undefined,
+        ...slotsLostMember(event.slotsLost),
       };
     }),
     emitNotTakenOver: emit(({ context: c, event }): RunnerLost => ({
@@ -72,6 +74,7 @@ export const runnerMachine = setup({
       lastHeartbeatMs: event.now,
       heardAtMs: event.now,
       held: markMissing(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
+      ...slotsLostMember(event.type === 'HEARTBEAT' ? event.slotsLost : undefined),
     })),
     noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
@@ -131,6 +134,7 @@ export const runnerMachine = setup({
     drainReason: undefined,
     completed: 0,
     failed: 0,
+    slotsLost: undefined,
   }),
   on: {
     // In every state: a drained runner stays drained, and attempts of the previous process are lost unless this one names them.

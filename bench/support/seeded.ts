@@ -152,6 +152,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     signedOffAtMs: undefined,
     drained: false,
     drainReason: undefined,
+    slotsLost: undefined,
     completed: 0,
     failed: 0,
   };

@@ -2,7 +2,7 @@
  * Diagnosis of a study that is not running, or not faster, from its progress and the pool. Pure.
  * The sentences are for the person who submitted the study.
  */
-import { fits, freeCapacityOf, supports, type ResourceRequest } from './scheduling.ts';
+import { fits, freeCapacityOf, supports, usableSlots, type ResourceRequest } from './scheduling.ts';
 import type { BatchStatus, JobStatus, Runner } from '../contract/types.ts';
 
 /** One batch and the pool at one moment, as the public interface returns them. */
@@ -38,7 +38,9 @@ export interface Finding {
 /** Returns the findings, the decisive one first; none for a batch that has ended. */
 export function diagnose(situation: Situation): Finding[] {
   if (situation.batchStatus !== 'Pending' && situation.batchStatus !== 'Running') return [];
-  return [waitingRuns(situation), ...silentHolders(situation)].filter((finding) => finding !== undefined);
+  return [waitingRuns(situation), lostSlots(situation), ...silentHolders(situation)].filter(
+    (finding) => finding !== undefined,
+  );
 }
 
 function waitingRuns(situation: Situation): Finding | undefined {
@@ -131,15 +133,20 @@ function capReached(active: number, cap: number): Finding | undefined {
   };
 }
 
-function poolBusy(situation: Situation, active: number): Finding {
-  const { simulation, demand, runners } = situation;
-  const able = runners.filter(
+/** Connected runners that are not drained and large enough for one run, were they free. */
+const ableRunners = ({ simulation, demand, runners }: Situation): Runner[] =>
+  runners.filter(
     (runner) =>
       runner.status !== 'Offline' &&
       runner.status !== 'Maintenance' &&
       supports(runner.capabilities, simulation) &&
       fits(demand, freeCapacityOf(runner.capabilities, [])),
   );
+
+/** Undefined when no job fills the pool: its slots are lost, which is a finding of its own. */
+function poolBusy(situation: Situation, active: number): Finding | undefined {
+  const { simulation, demand } = situation;
+  const able = ableRunners(situation);
   // The sizes of other studies' jobs are unknown here: each is taken to be as large as one of this study.
   const free = able.filter((runner) =>
     fits(
@@ -147,6 +154,7 @@ function poolBusy(situation: Situation, active: number): Finding {
       freeCapacityOf(
         runner.capabilities,
         runner.current_jobs.map(() => demand),
+        runner.slots_lost,
       ),
     ),
   );
@@ -158,6 +166,7 @@ function poolBusy(situation: Situation, active: number): Finding {
     };
   }
   const held = able.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
+  if (held === 0) return undefined;
   const others = held - active;
   if (active === 0) {
     return {
@@ -171,6 +180,25 @@ function poolBusy(situation: Situation, active: number): Finding {
     code: 'running',
     severity: 'fine',
     reason: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} jobs of other studies share the pool` : ''}`,
+  };
+}
+
+/** Slots that processes or file systems keep on the runners that could execute pending runs. */
+function lostSlots(situation: Situation): Finding | undefined {
+  const { jobsByStatus } = situation;
+  if (jobsByStatus.Pending === 0) return undefined;
+  const able = ableRunners(situation);
+  const losing = able.filter((runner) => (runner.slots_lost ?? 0) > 0);
+  if (losing.length === 0) return undefined;
+  const slots = able.reduce((sum, runner) => sum + runner.capabilities.max_concurrent_jobs, 0);
+  const usable = able.reduce((sum, runner) => sum + usableSlots(runner.capabilities, runner.slots_lost), 0);
+  const count = slots - usable;
+  return {
+    code: 'slots-lost',
+    severity: usable === 0 ? 'waiting' : 'fine',
+    reason: `${listed(losing)} lost ${count} of the ${slots} slots of the pool: a process survives SIGKILL, or a file system does not answer`,
+    remedy: `look at the log of ${listed(losing)}, then unmount the file system or restart the machine`,
+    count,
   };
 }
 

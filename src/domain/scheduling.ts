@@ -22,15 +22,26 @@ export function supports(capabilities: RunnerCapabilities, simulationName: strin
   return types.length === 0 || types.includes('*') || types.includes(simulationName);
 }
 
-/** Returns the capacity of a runner minus the requests of the jobs it holds. A capacity of 0 is undeclared: unlimited. */
-export function freeCapacityOf(capabilities: RunnerCapabilities, held: readonly ResourceRequest[]): FreeCapacity {
+/** Returns how many jobs a runner executes at once: its slots minus those it reported lost, at least 0. */
+export const usableSlots = (capabilities: RunnerCapabilities, slotsLost = 0): number =>
+  Math.max(0, capabilities.max_concurrent_jobs - slotsLost);
+
+/**
+ * Returns the capacity of a runner minus its lost slots and the requests of the jobs it holds. A capacity of 0 is
+ * undeclared: unlimited.
+ */
+export function freeCapacityOf(
+  capabilities: RunnerCapabilities,
+  held: readonly ResourceRequest[],
+  slotsLost = 0,
+): FreeCapacity {
   let cpuMilli = capabilities.cpu_cores > 0 ? capabilities.cpu_cores * 1000 : Infinity;
   let memoryBytes = capabilities.memory_gb > 0 ? capabilities.memory_gb * BYTES_PER_GB : Infinity;
   for (const it of held) {
     cpuMilli -= it.cpuMilli;
     memoryBytes -= it.memoryBytes;
   }
-  return { slots: capabilities.max_concurrent_jobs - held.length, cpuMilli, memoryBytes };
+  return { slots: usableSlots(capabilities, slotsLost) - held.length, cpuMilli, memoryBytes };
 }
 
 export function fits(demand: ResourceRequest, room: FreeCapacity): boolean {

@@ -81,6 +81,7 @@ export class Agent {
       },
       replaces: spool.replaces,
       held: () => this.#attempts.refs(),
+      slotsLost: () => this.#attempts.slots.lost,
       onLost: (lost) => {
         for (const ref of lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
       },
@@ -92,6 +93,7 @@ export class Agent {
       runnerId: config.id,
       instance,
       held: () => this.#attempts.refs(),
+      slotsLost: () => this.#attempts.slots.lost,
       onDrop: (ref, why) => {
         this.#attempts.drop(ref, why);
       },
@@ -206,13 +208,13 @@ export class Agent {
     // Claimed jobs that are not named here are handed out again: a lost reply strands none.
     const holding = this.#attempts.refs();
     // All slots, not only the free ones: more become free while the claim waits, and the coordinator, which counts claimed
-    // and running jobs, never gives more than there are slots. It does not count lost ones.
-    const { slots, free } = this.#attempts;
+    // and running jobs and lost slots, never gives more than there are slots.
     const request = {
       instance,
-      max_jobs: slots.lost > 0 ? Math.max(1, free) : config.maxConcurrentJobs,
+      max_jobs: config.maxConcurrentJobs,
       wait_seconds: CLAIM_WAIT_SECS,
       holding,
+      slots_lost: this.#attempts.slots.lost,
     };
     return client.claim(config.id, request, { signal: AbortSignal.any([this.#leaving.signal, this.#asking.signal]) });
   }

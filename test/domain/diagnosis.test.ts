@@ -12,6 +12,7 @@ interface RunnerSketch {
   cores?: number;
   memory?: number;
   because?: string;
+  lost?: number;
 }
 
 function runner({
@@ -23,6 +24,7 @@ function runner({
   cores = 0,
   memory = 0,
   because,
+  lost,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -43,6 +45,7 @@ function runner({
     total_jobs_failed: 0,
     accepting_jobs: status !== 'Maintenance',
     ...(because === undefined ? {} : { drain_reason: because }),
+    ...(lost === undefined ? {} : { slots_lost: lost }),
   };
 }
 
@@ -141,6 +144,37 @@ const TABLE: [string, Situation, string[]][] = [
     ['fine running: 1 runs are active and no runner has room for more'],
   ],
   [
+    'some slots lost',
+    situation({ Pending: 5, Running: 1 }, [
+      { jobs: 1, lost: 1 },
+      { id: 'r2', status: 'Offline', lost: 1 },
+    ]),
+    [
+      'fine running: 1 runs are active and no runner has room for more',
+      'fine slots-lost: r1 lost 1 of the 2 slots of the pool: a process survives SIGKILL, or a file system does not answer',
+    ],
+  ],
+  [
+    'every slot lost',
+    situation(waiting, [{ lost: 2 }, { id: 'r2', lost: 7 }]),
+    [
+      'waiting slots-lost: r1, r2 lost 4 of the 4 slots of the pool: a process survives SIGKILL, or a file system does not answer',
+    ],
+  ],
+  [
+    'slots lost, and one free',
+    situation(waiting, [{ lost: 1 }]),
+    [
+      'waiting starting: 1 runner is free: waiting runs are claimed within seconds',
+      'fine slots-lost: r1 lost 1 of the 2 slots of the pool: a process survives SIGKILL, or a file system does not answer',
+    ],
+  ],
+  [
+    'slots lost, and no run waits',
+    situation({ Running: 1 }, [{ jobs: 1, lost: 1 }]),
+    ['fine last-runs: no run waits: the last 1 are with runners'],
+  ],
+  [
     'last runs',
     situation({ Running: 2, Completed: 8 }, [{ jobs: 2 }]),
     ['fine last-runs: no run waits: the last 2 are with runners'],
@@ -163,6 +197,14 @@ describe('domain/diagnosis', () => {
       );
     });
   }
+
+  it('gives a remedy for lost slots', () => {
+    const [finding] = diagnose(situation(waiting, [{ lost: 2 }]));
+    expect(finding).to.include({
+      count: 2,
+      remedy: 'look at the log of r1, then unmount the file system or restart the machine',
+    });
+  });
 
   it('gives a remedy for every blocked study', () => {
     for (const [, given] of TABLE) {

@@ -47,6 +47,21 @@ describe('domain/scheduling', () => {
     }
   });
 
+  it('subtracts lost slots, and offers none when more are lost than there are', () => {
+    const table: [slotsLost: number | undefined, held: number, slots: number][] = [
+      [undefined, 0, 4],
+      [0, 1, 3],
+      [1, 0, 3],
+      [3, 1, 0],
+      [4, 0, 0],
+      [9, 0, 0],
+    ];
+    for (const [slotsLost, held, slots] of table) {
+      const jobs = Array.from({ length: held }, () => ({ cpuMilli: 0, memoryBytes: 0 }));
+      expect(freeCapacityOf(runner(), jobs, slotsLost).slots, `${slotsLost} lost, ${held} held`).to.equal(slots);
+    }
+  });
+
   it('subtracts jobs one by one or together with the same result, and never exceeds the slots', () => {
     const demand = fc.record({ cpuMilli: fc.nat(1500), memoryBytes: fc.nat(GB) });
     fc.assert(

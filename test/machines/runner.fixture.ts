@@ -32,6 +32,7 @@ const BLANK: RunnerContext = {
   drainReason: undefined,
   completed: 0,
   failed: 0,
+  slotsLost: undefined,
 };
 
 /** A runner with its last heartbeat at NOW, with changes. */
@@ -79,6 +80,13 @@ export const RUNNER_EVENTS: Readonly<Record<string, RunnerEvent>> = {
   'REGISTER [new, replaces a stranger]': register('i2', 'i0'),
   HEARTBEAT: { type: 'HEARTBEAT', instance: 'i1', holding: [{ job_id: 'j1', attempt: 1 }], now: NOW + 1000 },
   'HEARTBEAT [holds nothing]': { type: 'HEARTBEAT', instance: 'i1', holding: [], now: NOW + 1000 },
+  'HEARTBEAT [2 slots lost]': {
+    type: 'HEARTBEAT',
+    instance: 'i1',
+    holding: [{ job_id: 'j1', attempt: 1 }],
+    slotsLost: 2,
+    now: NOW + 1000,
+  },
   'HEARTBEAT [other]': { type: 'HEARTBEAT', instance: 'i2', holding: [], now: NOW + 1000 },
   'JOBS_CHANGED [claimed]': changed(CHANGES.claimed),
   'JOBS_CHANGED [started]': changed(CHANGES.started),

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
-import type { Fact, RunnerEvent } from '../../machines/protocol.ts';
+import type { Fact, RegisterEvent, RunnerEvent } from '../../machines/protocol.ts';
 import { reviveRunner, runnerDeadline } from '../../machines/runner-context.ts';
 import { runnerMachine, type RunnerSnapshot } from '../../machines/runner.ts';
 import { RUNNER_STATUSES } from '../../src/contract/enums.ts';
@@ -32,6 +32,7 @@ const exercise: Exercise = {
     'heardAtMs',
     'lastHeartbeatMs',
     'signedOffAtMs',
+    'slotsLost',
   ],
   events: RUNNER_EVENTS,
   states: {
@@ -65,6 +66,7 @@ describe('machines/runner', () => {
       Idle        | REGISTER [new, replaces]            | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Idle        | REGISTER [new, replaces, holding]   | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Idle        | HEARTBEAT                           | Idle        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Idle        | HEARTBEAT [2 slots lost]            | Idle        | -                        | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Idle        | HEARTBEAT [holds nothing]           | Idle        | -                        | heardAtMs changed, lastHeartbeatMs changed
       Idle        | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
       Idle        | JOBS_CHANGED [started]              | Idle        | -                        | -
@@ -82,6 +84,7 @@ describe('machines/runner', () => {
       Busy        | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Busy        | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Busy        | HEARTBEAT                           | Busy        | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Busy        | HEARTBEAT [2 slots lost]            | Busy        | -                        | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Busy        | HEARTBEAT [holds nothing]           | Busy        | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
       Busy        | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
       Busy        | JOBS_CHANGED [started]              | Busy        | -                        | -
@@ -99,6 +102,7 @@ describe('machines/runner', () => {
       Maintenance | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance | HEARTBEAT                           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
+      Maintenance | HEARTBEAT [2 slots lost]            | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Maintenance | HEARTBEAT [holds nothing]           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
       Maintenance | JOBS_CHANGED [claimed]              | Maintenance | -                        | held changed
       Maintenance | JOBS_CHANGED [started]              | Maintenance | -                        | -
@@ -118,6 +122,7 @@ describe('machines/runner', () => {
       Offline     | REGISTER [new, replaces, holding]   | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline     | REGISTER [new, replaces a stranger] | Idle        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline     | HEARTBEAT                           | Idle        | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline     | HEARTBEAT [2 slots lost]            | Idle        | online                   | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Offline     | HEARTBEAT [holds nothing]           | Idle        | online                   | heardAtMs changed, lastHeartbeatMs changed
       Offline     | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
       Offline     | JOBS_CHANGED [started]              | Offline     | -                        | -
@@ -143,6 +148,7 @@ describe('machines/runner', () => {
       Busy, j1 missing      | REGISTER [new, replaces]            | Busy        | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Busy, j1 missing      | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Busy, j1 missing      | HEARTBEAT                           | Busy        | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Busy, j1 missing      | HEARTBEAT [2 slots lost]            | Busy        | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Busy, j1 missing      | HEARTBEAT [holds nothing]           | Busy        | -                        | heardAtMs changed, lastHeartbeatMs changed
       Busy, j1 missing      | JOBS_CHANGED [claimed]              | Busy        | -                        | held changed
       Busy, j1 missing      | JOBS_CHANGED [completed]            | Idle        | -                        | held changed, completed+1
@@ -156,6 +162,7 @@ describe('machines/runner', () => {
       Maintenance, holds j1 | REGISTER [new, replaces]            | Maintenance | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | HEARTBEAT                           | Maintenance | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed
+      Maintenance, holds j1 | HEARTBEAT [2 slots lost]            | Maintenance | -                        | held changed, heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Maintenance, holds j1 | HEARTBEAT [holds nothing]           | Maintenance | -                        | heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | JOBS_CHANGED [claimed]              | Maintenance | -                        | held changed
       Maintenance, holds j1 | JOBS_CHANGED [completed]            | Maintenance | -                        | held changed, completed+1
@@ -171,6 +178,7 @@ describe('machines/runner', () => {
       Offline, holds j1     | REGISTER [new, replaces, holding]   | Busy        | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | REGISTER [new, replaces a stranger] | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | HEARTBEAT                           | Busy        | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline, holds j1     | HEARTBEAT [2 slots lost]            | Busy        | online                   | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Offline, holds j1     | HEARTBEAT [holds nothing]           | Busy        | online                   | held changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
       Offline, holds j1     | JOBS_CHANGED [completed]            | Offline     | -                        | held changed, completed+1
@@ -185,6 +193,7 @@ describe('machines/runner', () => {
       Offline, drained      | REGISTER [new, replaces, holding]   | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | REGISTER [new, replaces a stranger] | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | HEARTBEAT                           | Maintenance | online                   | heardAtMs changed, lastHeartbeatMs changed
+      Offline, drained      | HEARTBEAT [2 slots lost]            | Maintenance | online                   | heardAtMs changed, lastHeartbeatMs changed, slotsLost set
       Offline, drained      | HEARTBEAT [holds nothing]           | Maintenance | online                   | heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | JOBS_CHANGED [claimed]              | Offline     | -                        | held changed
       Offline, drained      | JOBS_CHANGED [completed]            | Offline     | -                        | completed+1
@@ -264,6 +273,34 @@ describe('machines/runner', () => {
     expect(since()).to.equal(undefined);
     runner = after(runner, { type: 'HEARTBEAT', instance: 'i1', holding: undefined, now: NOW + 20_000 });
     expect(since(), 'a heartbeat without `holding`').to.equal(undefined);
+  });
+
+  it('takes the number of lost slots from each heartbeat and each registration; none is absent', () => {
+    let runner = runnerIn('Idle');
+    const beat = (slotsLost?: number): void => {
+      runner = after(runner, { type: 'HEARTBEAT', instance: 'i1', holding: [], slotsLost, now: NOW });
+    };
+    const register = (instance: string, slotsLost?: number): void => {
+      runner = after(runner, {
+        ...(RUNNER_EVENTS['REGISTER [same]'] as RegisterEvent),
+        instance,
+        replaces: 'i1',
+        slotsLost,
+      });
+    };
+    const table: [string, () => void, number | undefined][] = [
+      ['a heartbeat reports 2', () => beat(2), 2],
+      ['a heartbeat without a number', () => beat(), undefined],
+      ['a heartbeat reports 2 again', () => beat(2), 2],
+      ['the same process registers with 1', () => register('i1', 1), 1],
+      ['a heartbeat reports 0', () => beat(0), undefined],
+      ['a heartbeat reports 3', () => beat(3), 3],
+      ['a new process registers', () => register('i2'), undefined],
+    ];
+    for (const [name, step, expected] of table) {
+      step();
+      expect(runner.context.slotsLost, name).to.equal(expected);
+    }
   });
 
   it('has one deadline', () => {

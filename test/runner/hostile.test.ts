@@ -106,11 +106,13 @@ describe('runner: simulations that misbehave', () => {
     expect(job.accepted.at(-1)).to.include({ type: 'fail', reason: 'timeout' });
     expect(notesOf(job)).to.match(/1 of its processes could not be ended: \d+ \([^)]+, waits in the kernel\)/);
     await runner.says('a slot is lost, 1 of 2 now: process');
+    await fake.until('a heartbeat reports the lost slot', () => fake.slotsLost === 1);
     const next = [add('succeed'), add('succeed'), add('succeed')];
     await over(...next);
     expect(next.map((it) => it.job.status)).to.deep.equal(['Completed', 'Completed', 'Completed']);
     hung.release();
     await runner.says('a slot is back, 0 of 2 are lost now');
+    await fake.until('a heartbeat reports no lost slot', () => fake.slotsLost === 0);
     expect(await runner.end('SIGTERM')).to.equal(0);
   }).timeout(120_000);
 
@@ -147,6 +149,7 @@ describe('runner: simulations that misbehave', () => {
         .that.matches(/did not finish within 30 s/);
     }
     await runner.says('a slot is lost, 5 of 6 now: preparing');
+    await fake.until('a heartbeat reports the lost slots', () => fake.slotsLost === 5);
     const seen = fake.heartbeats;
     await fake.until('it sends heartbeats', () => fake.heartbeats > seen + 1);
     runner.process.kill('SIGTERM');

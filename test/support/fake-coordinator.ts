@@ -68,6 +68,8 @@ export class FakeCoordinator {
   #instance: string | undefined;
   #id = '';
   #places = 0;
+  /** As the last heartbeat reported. */
+  slotsLost = 0;
   #waiters: (() => void)[] = [];
 
   private constructor(server: Server) {
@@ -256,6 +258,7 @@ export class FakeCoordinator {
 
   #heartbeat(body: HeartbeatRequest): { status: number; body: unknown } {
     this.heartbeats += 1;
+    this.slotsLost = body.slots_lost ?? 0;
     const cancel = this.jobs.filter((it) => it.cancelled && names(body.holding, it));
     return ok({
       runner: {},
@@ -269,7 +272,8 @@ export class FakeCoordinator {
     const open = (): FakeJob | undefined =>
       this.jobs.find(
         (it) =>
-          (it.job.status === 'Pending' && this.jobs.filter((one) => this.#isHeld(one)).length < this.#places) ||
+          (it.job.status === 'Pending' &&
+            this.jobs.filter((one) => this.#isHeld(one)).length < this.#places - this.slotsLost) ||
           (it.job.status === 'Claimed' && this.#isHeld(it) && !names(body.holding ?? [], it)),
       );
     while (open() === undefined && !response.destroyed && this.#instance === body.instance) await this.#change();

@@ -126,6 +126,7 @@ export const RunnerRecord = Type.Object({
   drainReason: Type.Optional(text('The reason of the drain.')),
   completed: count('Jobs it completed.'),
   failed: count('Jobs that failed on it.'),
+  slotsLost: Type.Optional(count('Slots that it reported lost; absent: none.')),
 });
 
 /** The records, by the name in their keys. */

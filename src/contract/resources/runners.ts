@@ -44,6 +44,7 @@ export const Runner = named(
     total_jobs_failed: count('Jobs that failed on it.'),
     accepting_jobs: Type.Optional(flag('False while drained.')),
     drain_reason: Type.Optional(text('The reason of the drain.')),
+    slots_lost: Type.Optional(int32('Slots of `max_concurrent_jobs` that it cannot use now; absent: none.')),
   }),
 );
 export type Runner = Static<typeof Runner>;
@@ -55,7 +56,7 @@ export const RunnerListResponse = named(
     runners: listOf(ref(Runner), 'The runners.'),
     active_runners: int32('Number of runners that are not Offline.'),
     offline_runners: int32('Number of Offline runners.'),
-    total_capacity: count('Number of jobs that the active runners execute at once.'),
+    total_capacity: count('Number of jobs that the active runners execute at once, without lost slots.'),
   }),
 );
 export type RunnerListResponse = Static<typeof RunnerListResponse>;
@@ -68,6 +69,11 @@ export const AttemptRef = named(
 export type AttemptRef = Static<typeof AttemptRef>;
 
 const holding = listOf(ref(AttemptRef), 'The attempts that the runner process holds.', LIMITS.holding);
+const slots_lost = Type.Optional(
+  int32(
+    'Slots that a process which survives SIGKILL or a file system that does not answer keeps. No job is assigned to them.',
+  ),
+);
 const lost = listOf(ref(AttemptRef), 'Attempts in `holding` that the runner no longer holds: it must stop them.');
 
 export const RegisterRequest = named(
@@ -83,6 +89,7 @@ export const RegisterRequest = named(
       int32('Planned interval of its heartbeats.', { minimum: 1, maximum: 3_600 }),
     ),
     holding: Type.Optional(holding),
+    slots_lost,
     replaces: Type.Optional({
       ...instance,
       description: 'The dead instance that this process replaces.',
@@ -104,7 +111,7 @@ export const RegisterResponse = named(
 );
 export type RegisterResponse = Static<typeof RegisterResponse>;
 
-export const HeartbeatRequest = named('HeartbeatRequest', 'A heartbeat.', submitted({ instance, holding }));
+export const HeartbeatRequest = named('HeartbeatRequest', 'A heartbeat.', submitted({ instance, holding, slots_lost }));
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 export const CancelNotice = named(
@@ -133,6 +140,7 @@ export const ClaimRequest = named(
     max_jobs: int32('Number of jobs that it can start now.', { minimum: 1, maximum: LIMITS.maxJobs }),
     wait_seconds: Type.Optional(double('Longest wait for work.', { minimum: 0, maximum: LIMITS.waitSeconds })),
     holding: Type.Optional(holding),
+    slots_lost,
   }),
 );
 export type ClaimRequest = Static<typeof ClaimRequest>;

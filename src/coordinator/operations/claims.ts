@@ -20,7 +20,9 @@ export async function claim(
 ): Promise<ClaimResponse> {
   const { instance, max_jobs: maxJobs, wait_seconds: waitSecs = 0, holding } = request;
   const { value, written } = core.turns.runNow('claim', (turn) => {
-    recordContact(turn, runnerId, instance, holding);
+    // A claim without `slots_lost` reports no change.
+    const { slotsLost } = runnerOrThrow(turn, runnerId).context;
+    recordContact(turn, runnerId, slotsLost === undefined ? request : { slots_lost: slotsLost, ...request });
     turn.deliverFacts();
     core.longPolls.noteRequest(runnerId);
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
@@ -70,8 +72,8 @@ function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
 /** Returns a runner as a work request; undefined when it is drained, silent or full. */
 export function workRequestOf({ value, context }: RunnerState, maxJobs: number): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
-  const { capabilities, held, runnerId } = context;
-  const room = freeCapacityOf(capabilities, held);
+  const { capabilities, held, slotsLost, runnerId } = context;
+  const room = freeCapacityOf(capabilities, held, slotsLost);
   return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs };
 }
 

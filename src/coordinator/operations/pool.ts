@@ -4,6 +4,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import type {
   AttemptRef,
   CancelNotice,
+  ClaimRequest,
   HeartbeatRequest,
   HeartbeatResponse,
   RegisterRequest,
@@ -71,6 +72,7 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
       tags: request.tags ?? [],
       heartbeatIntervalSecs,
       holding: request.holding ?? [],
+      slotsLost: request.slots_lost,
       now: turn.now,
     };
     if (!turn.accepts('runner', id, event)) {
@@ -98,11 +100,10 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
 export function recordContact(
   turn: Turn,
   runnerId: string,
-  instance: string,
-  holding: readonly AttemptRef[] | undefined,
+  { instance, holding, slots_lost: slotsLost }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'>,
 ): void {
   sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
-  const after = turn.trySend('runner', runnerId, { type: 'HEARTBEAT', instance, holding, now: turn.now });
+  const after = turn.trySend('runner', runnerId, { type: 'HEARTBEAT', instance, holding, slotsLost, now: turn.now });
   // The machine refuses a heartbeat of the registered process only after its sign-off.
   if (after === undefined) {
     throw new SimbatchError('signed-off', `runner "${runnerId}" has signed off; register it again (POST /runners)`);
@@ -111,7 +112,7 @@ export function recordContact(
 
 export function heartbeat(core: Core, runnerId: string, request: HeartbeatRequest): Promise<HeartbeatResponse> {
   return core.turns.run('heartbeat', (turn) => {
-    recordContact(turn, runnerId, request.instance, request.holding);
+    recordContact(turn, runnerId, request);
     return { runner: toRunner(runnerOrThrow(turn, runnerId)), ...judgeHolding(turn, runnerId, request.holding) };
   });
 }

@@ -8,6 +8,7 @@ import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
 import { RunSelection } from '../../domain/run-selection.ts';
 import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
+import { usableSlots } from '../../domain/scheduling.ts';
 import type {
   BatchStatusResponse,
   BatchSubmission,
@@ -152,7 +153,7 @@ export async function runners(core: Core, filter: RunnerFilter): Promise<RunnerL
     offline_runners: wanted.length - connected.length,
     total_capacity: connected
       .filter((it) => it.status !== 'Maintenance')
-      .reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0),
+      .reduce((sum, it) => sum + usableSlots(it.capabilities, it.slots_lost), 0),
   };
 }
 

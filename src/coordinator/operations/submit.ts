@@ -7,7 +7,7 @@ import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { selectedRuns } from '../../domain/run-selection.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
-import { supports } from '../../domain/scheduling.ts';
+import { supports, usableSlots } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
@@ -123,7 +123,7 @@ function estimatedMinutes(core: Core, input: BatchInput): number | null {
   for (const { actor } of core.directory.runners.values()) {
     const { value, context } = actor.getSnapshot();
     if ((value === 'Idle' || value === 'Busy') && supports(context.capabilities, input.simulationName)) {
-      capacity += context.capabilities.max_concurrent_jobs;
+      capacity += usableSlots(context.capabilities, context.slotsLost);
     }
   }
   if (input.maxParallelJobs > 0) capacity = Math.min(capacity, input.maxParallelJobs);

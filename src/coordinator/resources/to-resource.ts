@@ -120,6 +120,7 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
     accepting_jobs: !c.drained && value !== 'Offline',
   };
   if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
+  if (c.slotsLost !== undefined) runner.slots_lost = c.slotsLost;
   return runner;
 }
 

@@ -19,11 +19,12 @@ export interface ConnectionOptions {
   client: Client;
   clock: Clock;
   log: Log;
-  /** The registration of this runner; `holding` is added from `held` each time. */
-  identity: Omit<RegisterRequest, 'holding' | 'replaces'>;
+  /** The registration of this runner; `holding` and `slots_lost` are added each time. */
+  identity: Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;
   /** Former processes under this id on this machine, known to be dead; the coordinator may know any of them. */
   replaces: readonly string[];
   held: () => AttemptRef[];
+  slotsLost: () => number;
   /** Attempts that turned out not to be ours any more. */
   onLost: (lost: readonly AttemptRef[]) => void;
 }
@@ -99,7 +100,7 @@ export class CoordinatorConnection {
   }
 
   async #register(stop: AbortSignal): Promise<RegisterResponse> {
-    const { clock, log, identity, replaces, held, onLost } = this.#options;
+    const { clock, log, identity, replaces, held, slotsLost, onLost } = this.#options;
     let refusals = 0;
     for (let failures = 0; ; failures++) {
       if (stop.aborted) throw new Stopped();
@@ -108,6 +109,7 @@ export class CoordinatorConnection {
         const answer = await this.client.register({
           ...identity,
           holding: held(),
+          ...slotsLostMember(slotsLost()),
           ...(former === undefined ? {} : { replaces: former }),
         });
         this.wentWell();
@@ -143,6 +145,9 @@ export class CoordinatorConnection {
     await sleep(clock, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
   }
 }
+
+/** The member of a registration or a heartbeat; without it these requests report no lost slot. */
+export const slotsLostMember = (count: number): { slots_lost?: number } => (count > 0 ? { slots_lost: count } : {});
 
 /** The coordinator does not know this process (any more). */
 export function isForgotten(error: unknown): boolean {

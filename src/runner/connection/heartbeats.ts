@@ -5,7 +5,7 @@ import { UnreachableError } from '../../client/client.ts';
 import type { AttemptRef } from '../../client/client.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
-import { isForgotten, Stopped } from './coordinator-connection.ts';
+import { isForgotten, slotsLostMember, Stopped } from './coordinator-connection.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
 
 /** The least time a heartbeat may take. */
@@ -18,6 +18,7 @@ export interface HeartbeatOptions {
   runnerId: string;
   instance: string;
   held: () => AttemptRef[];
+  slotsLost: () => number;
   /** An attempt must end without an outcome, for this reason. */
   onDrop: (ref: AttemptRef, why: string) => void;
   /** Aborted when the runner ends at once. */
@@ -45,7 +46,7 @@ export class Heartbeats {
   }
 
   async #send(intervalMs: number): Promise<void> {
-    const { clock, connection, runnerId, instance, held, onDrop, stop } = this.#options;
+    const { clock, connection, runnerId, instance, held, slotsLost, onDrop, stop } = this.#options;
     const end = AbortSignal.any([stop, this.#ending.signal]);
     const { client } = connection;
     for (;;) {
@@ -58,7 +59,8 @@ export class Heartbeats {
       });
       try {
         const signal = AbortSignal.any([stop, hanging.signal]);
-        const answer = await client.heartbeat(runnerId, { instance, holding: held() }, { signal });
+        const request = { instance, holding: held(), ...slotsLostMember(slotsLost()) };
+        const answer = await client.heartbeat(runnerId, request, { signal });
         connection.wentWell();
         for (const notice of answer.cancel) onDrop(notice, `cancelled: ${notice.reason}`);
         for (const ref of answer.lost) onDrop(ref, 'the coordinator has given it to another runner');

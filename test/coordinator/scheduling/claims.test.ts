@@ -90,6 +90,38 @@ describe('coordinator/scheduling: claims', () => {
     }
   });
 
+  it('assigns no run to a slot that a runner reported lost, and serves its waiting poll when the slot is back', async () => {
+    await scene.register('a', { slots: 3 });
+    const beat = (slots_lost?: number) =>
+      scene.api.heartbeat('a', {
+        instance: scene.instance('a'),
+        holding: [],
+        ...(slots_lost === undefined ? {} : { slots_lost }),
+      });
+    expect((await beat(2)).runner).to.include({ slots_lost: 2 });
+    const batch = await scene.submit({ runs: 5 });
+    expect(await scene.claim('a', 9)).to.deep.equal([0]);
+    await scene.start(batch, 0, 'a');
+    const answer = scene.claimRaw('a', 9, 10).then(runs);
+    await settled();
+    expect(await scene.status(batch), 'the claim waits').to.equal('Running: 4 Pending, 1 Running');
+    expect(await scene.api.runners({})).to.include({ total_capacity: 1 });
+    expect((await beat()).runner).to.not.have.property('slots_lost');
+    expect(await answer).to.deep.equal([1, 2]);
+  });
+
+  it('counts the lost slots that a registration or a claim reports, also after a restart', async () => {
+    await scene.register('a', { slots: 3, slots_lost: 3 });
+    await scene.submit({ runs: 5 });
+    expect(await scene.claim('a', 9)).to.deep.equal([]);
+    await scene.restart();
+    expect(await scene.api.runner('a')).to.include({ slots_lost: 3 });
+    expect(await scene.claim('a', 9), 'a claim that reports no number').to.deep.equal([]);
+    const answer = await scene.api.claim('a', { instance: scene.instance('a'), max_jobs: 9, slots_lost: 1 });
+    expect(runs(answer)).to.deep.equal([0, 1]);
+    expect(await scene.api.runner('a')).to.include({ slots_lost: 1 });
+  });
+
   it('serves the study with the fewest active jobs next', async () => {
     await scene.register('a', { slots: 9 });
     const large = await scene.submit({ runs: 1000 });

@@ -123,6 +123,14 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
         <div className="nowrap">
           {held.length} of {able.max_concurrent_jobs}
         </div>
+        {runner.slots_lost !== undefined && (
+          <div
+            className="small"
+            title="A process survives SIGKILL, or a file system does not answer: see the runner's log."
+          >
+            {runner.slots_lost} lost
+          </div>
+        )}
         <div className="small mono inline">
           {held.slice(0, 4).map((id) => (
             <a key={id} href={hrefOf(['jobs', id])} title={id}>

@@ -1,6 +1,7 @@
 /** The page of the pool: runners, and use of their capacity. */
 import { useEffect, useRef, useState } from 'react';
 import type { DataMessage, PoolData, Runner } from '../../../src/contract/types.ts';
+import { usableSlots } from '../../../src/domain/scheduling.ts';
 import { useTopic } from '../data/live.ts';
 import { Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { StatusFilter } from '../parts/table.tsx';
@@ -30,7 +31,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
   const shown = runners.filter((it) => status === '' || it.status === status);
   const held = (it: Runner[]): number => it.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
   const taking = runners.filter((it) => it.status === 'Idle' || it.status === 'Busy');
-  const slots = taking.reduce((sum, it) => sum + it.capabilities.max_concurrent_jobs, 0);
+  const slots = taking.reduce((sum, it) => sum + usableSlots(it.capabilities, it.slots_lost), 0);
   // Drained and silent runners hold runs but offer no slots: their runs do not count as used capacity.
   const elsewhere = held(runners) - held(taking);
   const series = useSeries(pool.data === undefined ? undefined : [slots, held(taking)]);

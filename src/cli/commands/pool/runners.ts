@@ -61,7 +61,7 @@ function row(runner: Runner, now: number): (string | number)[] {
     runner.id,
     runner.name,
     runner.status,
-    `${runner.current_jobs.length}/${can.max_concurrent_jobs}`,
+    `${runner.current_jobs.length}/${can.max_concurrent_jobs}${runner.slots_lost === undefined ? '' : ` (${runner.slots_lost} lost)`}`,
     declared(can.cpu_cores),
     declared(can.memory_gb),
     can.supported_simulation_types.join(',') || '*',

@@ -153,7 +153,8 @@ function runnerSummary(stored: StoredState): string {
   const c = stored as unknown as RunnerContext;
   const seen = formatTimestamp(new Date(c.lastHeartbeatMs).toISOString());
   const drained = c.drained ? [`drained${c.drainReason === undefined ? '' : ` (${c.drainReason})`}`] : [];
-  return [`holds ${plural(c.held.length, 'job')}`, ...drained, `last seen ${seen}`].join(', ');
+  const lost = c.slotsLost === undefined ? [] : [`${plural(c.slotsLost, 'slot')} lost`];
+  return [`holds ${plural(c.held.length, 'job')}`, ...lost, ...drained, `last seen ${seen}`].join(', ');
 }
 
 /** One event as a line: time, type, runner, reason. */
