@@ -70,6 +70,37 @@ describe('cli: operation', () => {
     expect((await simbatch(['forget', 'lab-3', ...endpoint])).code).to.equal(66);
   });
 
+  it('assigns no run to the lost slots of a runner, and shows them and their remedy', async () => {
+    const server = await start('--data-dir', folder);
+    const endpoint = ['--endpoint', server.url];
+    const runner = `${server.url}/runners/lab-3`;
+    const four = { ...capabilities, max_concurrent_jobs: 4 };
+    await post(`${server.url}/runners`, { id: 'lab-3', instance: 'i', capabilities: four });
+    await submit(server);
+    const refused = await post(`${runner}/heartbeat`, { instance: 'i', holding: [], slots_lost: -1 });
+    expect(refused.status).to.equal(422);
+    expect(await refused.text()).to.contain('slots_lost');
+
+    await post(`${runner}/heartbeat`, { instance: 'i', holding: [], slots_lost: 4 });
+    const none = (await (await post(`${runner}/claims`, { instance: 'i', max_jobs: 4 })).json()) as any;
+    expect(none.assignments).to.deep.equal([]);
+    const pool = await simbatch(['runners', ...endpoint]);
+    expect(pool.stdout)
+      .to.match(/lab-3 .* 0\/4 \(4 lost\) /)
+      .and.to.contain('room for 0 jobs at a time');
+    const status = await simbatch(['status', 'latest', ...endpoint]);
+    expect(status.stdout).to.contain('lab-3 lost 4 of the 4 slots of the pool');
+    expect(status.stdout).to.contain('unmount the file system or restart the machine');
+
+    await post(`${runner}/heartbeat`, { instance: 'i', holding: [], slots_lost: 2 });
+    const two = (await (await post(`${runner}/claims`, { instance: 'i', max_jobs: 4 })).json()) as any;
+    expect(two.assignments).to.have.length(2);
+
+    await post(`${runner}/heartbeat`, { instance: 'i', holding: [] });
+    const all = (await (await fetch(runner)).json()) as any;
+    expect(all).to.not.have.property('slots_lost');
+  });
+
   it('prefers flags to the environment, and reports its settings', async () => {
     const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'debug', SVC_PORT: '1' };
     const server = await serving(

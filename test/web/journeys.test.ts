@@ -162,6 +162,23 @@ describe('web: journeys', function () {
     await page.context().close();
   });
 
+  it('shows the lost slots of a runner as they are reported', async () => {
+    const { coordinator } = web;
+    const { capabilities } = await coordinator.runner('lab-1');
+    const instance = 'i';
+    await coordinator.register({ id: 'stuck-1', instance, capabilities, slots_lost: 2 });
+    const { page, errors } = await open('#/runners');
+    const row = page.getByRole('row').filter({ hasText: 'stuck-1' });
+    await row.getByText('2 lost').waitFor();
+    await coordinator.heartbeat('stuck-1', { instance, holding: [], slots_lost: 3 });
+    await row.getByText('3 lost').waitFor();
+    await coordinator.heartbeat('stuck-1', { instance, holding: [] });
+    await row.getByText('lost').waitFor({ state: 'detached' });
+    expect(errors).to.deep.equal([]);
+    await coordinator.signOff('stuck-1', { instance });
+    await coordinator.forgetRunner('stuck-1');
+  });
+
   it('forgets a runner after a confirmation, once it holds no runs', async () => {
     const { coordinator } = web;
     const leaving = await scriptedRunner(coordinator, { id: 'old-1', places: 2, runMs: 600_000, outcome: descent });
