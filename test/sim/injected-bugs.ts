@@ -93,7 +93,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a runner is forgotten while a change of it is in flight',
-    file: 'src/coordinator/storage/retention.js',
+    file: 'src/coordinator/operations/deletions.js',
     find: 'live !== undefined && commits.holds(live)',
     replace: 'false',
     test: 'coordinator/storage/retention.test.js',
