@@ -2,7 +2,7 @@
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { Answers } from './answers/answers.ts';
 import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
-import type { Interpreter } from './actors/interpreters.ts';
+import type { Interpreter } from '../base/interpreters/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';

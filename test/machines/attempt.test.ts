@@ -2,50 +2,16 @@
 import { expect } from 'chai';
 import { getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
-import { attemptMachine, type AttemptContext, type AttemptEvent } from '../../machines/attempt.ts';
+import { attemptMachine, type AttemptContext } from '../../machines/attempt.ts';
+import { ATTEMPT_EVENTS, ATTEMPT_STATES } from './attempt.fixture.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
-
-const EVENTS: Readonly<Record<string, AttemptEvent>> = {
-  ACKNOWLEDGED: { type: 'ACKNOWLEDGED' },
-  LAUNCHED: { type: 'LAUNCHED', pid: 4711 },
-  'KILL [abandoned]': { type: 'KILL', cause: { type: 'abandoned', detail: 'cancelled' } },
-  'KILL [timeout]': { type: 'KILL', cause: { type: 'timeout' } },
-  'KILL [condition]': { type: 'KILL', cause: { type: 'early_termination', detail: 'altitude < 0' } },
-  ENDED: { type: 'ENDED', survivors: 0 },
-  'ENDED [2 survivors]': { type: 'ENDED', survivors: 2 },
-  RECOVERED: { type: 'RECOVERED' },
-  DELIVERED: { type: 'DELIVERED' },
-  REFUSED: { type: 'REFUSED', code: 'stale-attempt' },
-  KEPT: { type: 'KEPT' },
-};
-
-const context: AttemptContext = {
-  jobId: 'j',
-  attempt: 1,
-  pid: undefined,
-  killedFor: undefined,
-  survivors: 0,
-  result: undefined,
-};
-const running = { ...context, pid: 4711 };
-const state = (value: 'Claimed' | 'Starting' | 'Running' | 'Reporting', it: AttemptContext = context) =>
-  attemptMachine.resolveState({ value, context: it });
 
 const exercise: Exercise = {
   machine: attemptMachine,
   fact: () => 'none',
   fields: ['pid', 'killedFor', 'survivors', 'result'],
-  events: EVENTS,
-  states: {
-    Claimed: state('Claimed'),
-    Starting: state('Starting'),
-    'Starting abandoned': state('Starting', { ...context, killedFor: { type: 'abandoned', detail: 'lost' } }),
-    Running: state('Running', running),
-    'Running timed out': state('Running', { ...running, killedFor: { type: 'timeout' } }),
-    'Running abandoned': state('Running', { ...running, killedFor: { type: 'abandoned', detail: 'lost' } }),
-    Reporting: state('Reporting', running),
-    Done: attemptMachine.resolveState({ value: 'Done', context: { ...running, result: 'delivered' } }),
-  },
+  events: ATTEMPT_EVENTS,
+  states: ATTEMPT_STATES,
 };
 
 describe('machines/attempt', () => {
@@ -89,7 +55,7 @@ describe('machines/attempt', () => {
   it('reaches every state, and ends Done', () => {
     const paths = getShortestPaths(attemptMachine, {
       input: { jobId: 'j', attempt: 1 },
-      events: Object.values(EVENTS),
+      events: Object.values(ATTEMPT_EVENTS),
       serializeState: ({ value }) => JSON.stringify(value),
     });
     const states = paths.map(({ state: reached }) => reached.value).toSorted();
@@ -110,7 +76,7 @@ describe('machines/attempt', () => {
     it(`${events.join(', ')} ends as ${String(result)}`, () => {
       let snapshot = getInitialSnapshot(attemptMachine, { jobId: 'j', attempt: 1 });
       for (const name of events) {
-        const event = EVENTS[name];
+        const event = ATTEMPT_EVENTS[name];
         if (event !== undefined) snapshot = getNextSnapshot(attemptMachine, snapshot, event);
       }
       expect([snapshot.value, snapshot.context.result]).to.deep.equal(['Done', result]);

@@ -1,7 +1,7 @@
 /** One scenario from one seed: faults first, with the invariants checked after every step; then honest runners finish. */
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
-import type { Interpreter } from '../../src/coordinator/actors/interpreters.ts';
+import type { Interpreter } from '../../src/base/interpreters/interpreters.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { Store } from '../../src/coordinator/storage/store.ts';
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';

@@ -7,8 +7,8 @@ import type { BatchContext, BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
-import type { TransitionObserver } from './flat-machine.ts';
-import { interpret, type Interpreter } from './interpreters.ts';
+import type { TransitionObserver } from '../../base/interpreters/flat-machine.ts';
+import { interpret, type Interpreter } from '../../base/interpreters/interpreters.ts';
 import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,

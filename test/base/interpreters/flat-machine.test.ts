@@ -14,12 +14,14 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
 } from 'xstate';
+import { attemptMachine } from '../../../machines/attempt.ts';
 import { batchMachine, INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
 import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
-import { flatMachine, type TransitionObserver } from '../../../src/coordinator/actors/flat-machine.ts';
+import { flatMachine, type TransitionObserver } from '../../../src/base/interpreters/flat-machine.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/contract/enums.ts';
+import { ATTEMPT_EVENTS, ATTEMPT_STATES } from '../../machines/attempt.fixture.ts';
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 
@@ -124,9 +126,10 @@ const CASES: readonly {
   { machine: jobMachine, states: JOBS, events: Object.values(JOB_EVENTS) },
   { machine: runnerMachine, states: RUNNERS, events: Object.values(RUNNER_EVENTS) },
   { machine: batchMachine, states: BATCHES, events: BATCH_EVENTS },
+  { machine: attemptMachine, states: Object.values(ATTEMPT_STATES), events: Object.values(ATTEMPT_EVENTS) },
 ];
 
-describe('coordinator/actors/flat-machine', () => {
+describe('base/interpreters/flat-machine', () => {
   for (const { machine, states, events } of CASES) {
     it(`equals XState's interpreter: ${machine.id}`, () => {
       let taken = 0;
@@ -159,6 +162,7 @@ describe('coordinator/actors/flat-machine', () => {
       [runnerMachine, { runnerId: 'r', now: NOW }],
       [batchMachine, { ...INITIAL_COUNTERS, batchId: 'b', totalJobs: 2, now: NOW }],
       [jobMachine, untouchedJob().context],
+      [attemptMachine, { jobId: 'j', attempt: 1 }],
     ];
     for (const [machine, input] of inputs) {
       const [expected, flat] = WAYS.map((making) => {
