@@ -18,6 +18,14 @@ export const Batch = named(
     failed_jobs: int32('Number of Failed and Timeout jobs.'),
     config_hash: text('Digest of the configuration: equal for equal studies.'),
     created_at: timestamp('When it was submitted.'),
+    started_at: Type.Optional(timestamp('When its first run was claimed; absent before.')),
+    ended_at: Type.Optional(timestamp('When its last run ended; absent while it is open.')),
+    cancel_reason: Type.Optional(
+      text('Why it was cancelled: the reason given, or the limit that it reached; absent without one.'),
+    ),
+    terminated_jobs: Type.Optional(
+      int32('Failed jobs that an early-termination condition ended: an answer, not a fault; absent for none.'),
+    ),
     paused: Type.Optional(flag('True while no new runs are assigned; absent otherwise.')),
     pause_reason: Type.Optional(text('Why it was paused.')),
     canary_failed: Type.Optional(

@@ -75,6 +75,11 @@ export function toBatch({ value, context: c }: BatchState): Batch {
     config_hash: c.configHash,
     created_at: timestamp(c.createdAtMs),
   };
+  if (c.startedAtMs !== undefined) batch.started_at = timestamp(c.startedAtMs);
+  // A cancellation sets the time before the last active run has ended.
+  if (isTerminal(value) && c.endedAtMs !== undefined) batch.ended_at = timestamp(c.endedAtMs);
+  if (c.cancelReason !== undefined) batch.cancel_reason = c.cancelReason;
+  if (c.terminated !== undefined) batch.terminated_jobs = c.terminated;
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
   if (!isTerminal(value) && hasFailedCanary(c)) batch.canary_failed = true;

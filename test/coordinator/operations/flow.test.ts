@@ -102,6 +102,27 @@ describe('coordinator/operations/flow', () => {
     }
   });
 
+  it('states when a study started and ended, why it was cancelled, and how many runs a condition ended', async () => {
+    const batch = await scene.submit({ runs: 4, maxRetries: 0, policy: { max_failures: 1 } });
+    const read = () => scene.api.batch(batch).then((it) => it.batch);
+    expect(await read()).to.not.have.any.keys('started_at', 'ended_at', 'cancel_reason', 'terminated_jobs');
+    await scene.world.advance(1_000);
+    await scene.claim('a', 3);
+    const started_at = new Date(scene.world.now()).toISOString();
+    await scene.start(batch, 0, 'a');
+    await scene.fail(batch, 0, 'a', 1, 'early_termination');
+    await scene.start(batch, 1, 'a');
+    await scene.world.advance(1_000);
+    expect(await read())
+      .to.include({ started_at, terminated_jobs: 1 })
+      .and.not.have.any.keys('ended_at');
+    await failFinally(batch, 2);
+    const ended_at = new Date(scene.world.now()).toISOString();
+    const cancel_reason = '1 runs failed, which reaches max_failures (1)';
+    await scene.restart();
+    expect(await read()).to.include({ status: 'Cancelled', started_at, ended_at, cancel_reason, terminated_jobs: 1 });
+  });
+
   it('serves the study of higher priority first, whatever its active runs', async () => {
     const names = ['low', 'high', 'plain'];
     const ids = [

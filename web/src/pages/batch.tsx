@@ -1,6 +1,6 @@
 /** The page of one study: progress, and tabs for overview, runs, distributions and submission. */
 import { useState, type ReactNode } from 'react';
-import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts';
 import { post } from '../data/api.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import type { RunTable } from '../data/run-table.ts';
@@ -44,7 +44,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
         counts={progress.jobs_by_status}
         current={tab === 'runs' ? (query.get('status') ?? '') : ''}
       />
-      <BatchFigures progress={progress} table={table} />
+      <BatchFigures progress={progress} />
       <nav className="tabs" aria-label="Parts of the batch">
         {TABS.map(([name, title]) => (
           <a
@@ -67,6 +67,20 @@ function tabContent(tab: string, table: RunTable, query: URLSearchParams): React
   if (tab === 'plots') return <BatchPlots table={table} query={query} />;
   if (tab === 'study') return <BatchStudy batchId={table.batchId} />;
   return <BatchOverview table={table} />;
+}
+
+const MOMENTS = { created_at: 'Submitted', started_at: 'Started', ended_at: 'Ended at' };
+
+function Moment({ name, at }: { name: string; at: string | undefined }) {
+  if (at === undefined) return null;
+  return (
+    <div className="stat">
+      <dt>{name}</dt>
+      <dd className="plain">
+        <Time at={at} />
+      </dd>
+    </div>
+  );
 }
 
 function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: RunTable }) {
@@ -99,6 +113,7 @@ function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: 
           </button>
         )}
       </div>
+      {batch.cancel_reason !== undefined && <p className="soft">Cancelled: {batch.cancel_reason}</p>}
       <Failure what="The batch was not cancelled." detail={failure} />
       {isAsked && <CancelBatch batch={batch} onAnswer={cancel} onClose={() => setAsked(false)} />}
     </>
@@ -124,33 +139,36 @@ function Downloads({ table, name }: { table: RunTable; name: string }) {
   );
 }
 
-function BatchFigures({ progress, table }: { progress: BatchStatusResponse; table: RunTable }) {
-  useTableVersion(table);
+/** The time from the first claim to the end of the last run. */
+function tookOf({ started_at: from, ended_at: to }: Batch): string {
+  return from === undefined || to === undefined ? '–' : duration(Date.parse(to) - Date.parse(from));
+}
+
+function BatchFigures({ progress }: { progress: BatchStatusResponse }) {
   const { batch, jobs_by_status: counts } = progress;
   const ended = batch.total_jobs - counts.Pending - counts.Claimed - counts.Running;
   const isOpen = batch.status === 'Pending' || batch.status === 'Running';
   const share = batch.total_jobs === 0 ? 100 : Math.floor((ended / batch.total_jobs) * 100);
-  let last = 0;
-  for (const it of table.ended) if (it > last) last = it;
   return (
     <dl className="stats">
       <Stat name="Ended" value={count(ended)} note={` of ${count(batch.total_jobs)} (${share} %)`} />
       <Stat name="Completed" value={count(counts.Completed)} />
-      <Stat name="Failed or timed out" value={count(counts.Failed + counts.Timeout)} />
+      <Stat
+        name="Failed or timed out"
+        value={count(counts.Failed + counts.Timeout)}
+        note={batch.terminated_jobs === undefined ? '' : ` (${count(batch.terminated_jobs)} by early termination)`}
+      />
       {isOpen ? (
         <>
           <Stat name="Rate" value={rate(progress.throughput_jobs_per_minute)} />
           <Stat name="Time left" value={minutes(progress.estimated_completion_time_mins)} />
         </>
       ) : (
-        <Stat name="Took" value={last === 0 ? '–' : duration(last - Date.parse(batch.created_at))} />
+        <Stat name="Took" value={tookOf(batch)} />
       )}
-      <div className="stat">
-        <dt>Submitted</dt>
-        <dd className="plain">
-          <Time at={batch.created_at} />
-        </dd>
-      </div>
+      {(['created_at', 'started_at', 'ended_at'] as const).map((name) => (
+        <Moment key={name} name={MOMENTS[name]} at={batch[name]} />
+      ))}
     </dl>
   );
 }

@@ -57,12 +57,20 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['name', batch.name],
     ['status', batch.status],
     ['submitted', formatTimestamp(batch.created_at)],
+    ['started at', batch.started_at === undefined ? undefined : formatTimestamp(batch.started_at)],
+    ['ended at', batch.ended_at === undefined ? undefined : formatTimestamp(batch.ended_at)],
+    ['cancelled', batch.cancel_reason],
     ['ended', `${done} of ${plural(batch.total_jobs, 'run')} (${percent}%)`],
     ['runs', formatCounts(counts)],
+    ['early ends', earlyEnds(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
     ['time left', eta === undefined || !isOpen ? undefined : `about ${formatDuration(eta * 60)}`],
   ];
 }
+
+/** The failed runs that a limit of the study ended. */
+const earlyEnds = ({ terminated_jobs: count }: Batch): string | undefined =>
+  count === undefined ? undefined : `${plural(count, 'failed run')} met an early-termination condition`;
 
 async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   const pool = await client.runners();

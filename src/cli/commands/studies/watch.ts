@@ -60,6 +60,9 @@ async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
 /** Returns the outcome of a study and the next commands. */
 export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse): string[] {
   const lines = [`${batch.name}: ${batch.status} - ${formatCounts(counts)}`];
+  if (batch.cancel_reason !== undefined) lines.push(`cancelled: ${batch.cancel_reason}`);
+  if (batch.terminated_jobs !== undefined)
+    lines.push(`${batch.terminated_jobs} of the failed runs met an early-termination condition: answers, not faults`);
   if (batch.failed_jobs > 0) {
     lines.push(`${plural(batch.failed_jobs, 'run')} failed: simbatch runs --batch ${batch.id} --status Failed,Timeout`);
   }
