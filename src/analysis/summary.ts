@@ -6,6 +6,7 @@ import { judgeRequirement } from './requirements/judge.ts';
 import type { Requirement } from '../contract/types.ts';
 import { DEFAULT_CONFIDENCE } from './requirements/requirement.ts';
 import { requireShare } from './request-checks.ts';
+import { type ShadowRules, shadowClause, shadowRules } from './shadow.ts';
 import {
   type AnswerHeader,
   answerHeader,
@@ -22,6 +23,8 @@ export interface StudySummary extends AnswerHeader {
   outputs: OutputSummary[];
   failures: FailurePattern[];
   requirements: RequirementAnswer[];
+  /** Absent where no run met a condition in shadow. */
+  shadow?: ShadowRules;
 }
 
 export interface SummaryRequest {
@@ -47,15 +50,17 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
   if (outside !== undefined)
     throw new RangeError(`quantiles holds ${outside}: each must be from 0 to 1; give 0.95 for the 95th percentile`);
   const header = answerHeader(table);
+  const shadow = shadowRules(table, requirements);
   const names = [...new Set([...outputNames(table), ...table.texts.keys()])];
   const options = { ...request, confidence, quantiles };
   return {
     ...header,
     warnings: [...header.warnings, ...methodWarnings(table), ...omissionWarnings(table)],
-    sentence: studySentence(table, header),
+    sentence: [studySentence(table, header), ...(shadow === undefined ? [] : [shadowClause(shadow)])].join('; '),
     outputs: names.map((name) => summarizeOutput(table, name, options)),
     failures: failurePatterns(table),
     requirements: requirements.map((requirement) => judgeRequirement(table, requirement)),
+    ...(shadow === undefined ? {} : { shadow }),
   };
 }
 

@@ -34,9 +34,6 @@ export function shortestAbove(low: number, high: number): number {
 /** The decimal number with the fewest digits in [low, high). */
 export const shortestBelow = (low: number, high: number): number => -shortestAbove(-high, -low) + 0;
 
-/** `1 run`, `12 runs`. */
-export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** A probability in percent, with three digits of its distance from the nearer of 0 and 1: 99.73 %, 99.99954 %. */
 export function shareInPercent(share: number): string {
   const distance = 100 * Math.min(share, 1 - share);

@@ -4,6 +4,7 @@
  */
 import type { BatchTelemetry, EarlyTerminationConfig, JobStatus } from '../contract/types.ts';
 import type { Finding } from './diagnosis.ts';
+import { plural } from './plural.ts';
 
 export interface LimitSituation {
   earlyTermination: EarlyTerminationConfig;
@@ -41,7 +42,7 @@ function neverSeen(limits: readonly string[], { judged, reported_runs: runs }: B
   return {
     code: 'condition-never-seen',
     severity: 'doubtful',
-    reason: `the limit on ${listed(missing)} was never checked: none of ${ofRuns(runs)} sent a number of ${missing.length === 1 ? 'it' : 'them'}`,
+    reason: `the limit on ${listed(missing)} was never checked: none of ${plural(runs, 'run')} sent a number of ${missing.length === 1 ? 'it' : 'them'}`,
     remedy: `send the variable under exactly this name, or correct \`early_termination.conditions\`; \`telemetry.seen\` of a run's result lists the names that came`,
     count: missing.length,
   };
@@ -52,7 +53,7 @@ function absent({ silent_runs: silent, reported_runs: runs }: BatchTelemetry): F
   return {
     code: 'telemetry-absent',
     severity: 'doubtful',
-    reason: `no telemetry came from ${ofRuns(runs)}`,
+    reason: `no telemetry came from ${plural(runs, 'run')}`,
     remedy: 'call `run.telemetry(...)` in the simulation; its stderr.log says when telemetry could not be sent',
     count: silent,
   };
@@ -63,7 +64,7 @@ function lossy({ lossy_runs: runs, samples_lost: lost }: BatchTelemetry): Findin
   return {
     code: 'telemetry-lost',
     severity: 'doubtful',
-    reason: `${ofRuns(runs)} lost ${lost} samples before any condition saw them`,
+    reason: `${plural(runs, 'run')} lost ${lost} samples before any condition saw them`,
     remedy: 'see `telemetry.lost` of the results; send less, or give the runner more processor time or a faster disk',
     count: runs,
   };
@@ -81,8 +82,6 @@ function unreported(ended: number, reported: number): Finding | undefined {
     count: runs,
   };
 }
-
-const ofRuns = (runs: number): string => (runs === 1 ? '1 run' : `${runs} runs`);
 
 function listed(names: readonly string[]): string {
   const shown = names.slice(0, 3).map((name) => `"${name}"`);

@@ -168,4 +168,12 @@ describe('analysis on run tables', () => {
     expect(selected('terminated_by is not null')).to.equal(TERMINATED);
     expect(selected('execution_secs is null')).to.equal(200);
   });
+
+  it('says that a condition on outputs sees partial values of runs that did not complete', () => {
+    const found = studyAttribution(table, { failing: 'outputs.nz >= 3.8' });
+    expect(found.failing).to.equal(TERMINATED);
+    expect(found.warnings.map((it) => it.code)).to.include('partial-outputs');
+    const ofCompleted = studyAttribution(table, { failing: 'outputs.nz >= 3 and class = ok' });
+    expect(ofCompleted.warnings.map((it) => it.code)).to.not.include('partial-outputs');
+  });
 });

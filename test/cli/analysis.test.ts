@@ -38,4 +38,18 @@ describe('cli/commands/analysis', () => {
     expect(text).to.match(/^statistics of 39 of 40 runs: 1 crashed and left out\n[^]*miss +39 +19 /);
     expect(text).to.match(/failures\n +1 x crashed: exit code … \(e\.g\. run 39\)$/);
   });
+
+  it('never prints a quantile of the surviving runs without its bounds', () => {
+    const builder = new RunTableBuilder({ batchId: BATCH_ID, method: 'monte_carlo', runs: 200 });
+    const rule = { variable: 'max_nz', condition: '> 3.8' };
+    for (let row = 0; row < 200; row++) {
+      const record = { row, outputs: [['max_nz', 3 + (row % 66) / 88]] as const };
+      if (row < 66) builder.add({ ...record, status: 'Completed' });
+      else builder.add({ ...record, status: 'Failed', reason: 'early_termination', terminatedBy: rule });
+    }
+    const text = summaryLines(summarizeStudy(builder.build())).join('\n');
+    expect(text).to.match(/^statistics of 66 of 200 runs: 134 terminated early and left out\n/);
+    expect(text).to.match(/max_nz +66 .* 3\.\d+ \[3\.8 to inf\] /);
+    expect(text).to.match(/\[ \]: the quantile of all runs, whatever the missing values are/);
+  });
 });

@@ -1,11 +1,13 @@
 /** The attribution of a study's failures, as one answer. */
+import { plural } from '../../domain/plural.ts';
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement } from '../../contract/types.ts';
 import { type AnswerHeader, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
-import type { RunTable } from '../table/run-table.ts';
+import { type RunTable, classOf } from '../table/run-table.ts';
+import type { Warning } from '../warning.ts';
 import type { Attribution } from './answer.ts';
-import { IN_NEITHER, attribution } from './attribution.ts';
+import { FAILING, IN_NEITHER, attribution } from './attribution.ts';
 import { failingGroups } from './failing-groups.ts';
 
 export interface StudyAttributionRequest {
@@ -34,7 +36,16 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
   return {
     ...header,
     ...found,
-    warnings: [...header.warnings, ...found.warnings],
+    warnings: [...header.warnings, ...partialWarning(table, groups, failing), ...found.warnings],
     sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
   };
+}
+
+/** A condition on outputs looks at unfinished values where it selects runs that did not complete. */
+function partialWarning(table: RunTable, groups: Int8Array, failing = ''): Warning[] {
+  if (!/outputs\.|execution_secs/.test(failing)) return [];
+  const count = groups.reduce((sum, group, row) => sum + Number(group === FAILING && classOf(table, row) !== 'ok'), 0);
+  if (count === 0) return [];
+  const message = `${plural(count, 'failing run')} did not complete: the outputs there are partial and depend on the moment of the end`;
+  return [{ code: 'partial-outputs', message }];
 }

@@ -1,11 +1,13 @@
 /** Compares two batches: paired where the same runs have the same parameters, else as two samples. */
 import { type NumericColumn, takeRows } from '../numeric/columns.ts';
 import { holm } from '../numeric/holm.ts';
+import type { TextColumn } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
 import { listed } from '../wording.ts';
 import type { Comparison, PairedComparison, UnpairedComparison } from './answer.ts';
 import { configurationChanges } from './configuration-changes.ts';
 import { flips, pairedOutput } from './paired.ts';
+import { type DifferingText, differingTexts, textsDifferWarning } from './texts.ts';
 import { pairedSentence, unpairedSentence } from './sentence.ts';
 import { passingDifference, unpairedOutput } from './unpaired.ts';
 
@@ -18,6 +20,8 @@ export interface ComparedBatch {
   groups: Int8Array;
   parameters: readonly NumericColumn[];
   outputs: readonly NumericColumn[];
+  /** Outputs that are text, by name; of runs that are not completed they do not count. */
+  texts?: ReadonlyMap<string, TextColumn>;
   /** The configuration as JSON. */
   configuration: unknown;
 }
@@ -113,13 +117,17 @@ function comparePairs(
   const figures = columns.map((it) => pairedOutput(it.name, runIds, it.before, it.after, confidence));
   const adjusted = holm(figures.map((it) => it.wilcoxon_p));
   const outputs = figures.map((it, i) => ({ ...it, p_holm: adjusted[i]! }));
+  const texts = differingTexts(before.texts, after.texts, common);
   const answer = {
     paired: true as const,
     pairs: runIds.length,
-    identical_runs: countIdentical(columns, runIds.length),
+    identical_runs: countIdentical(columns, runIds.length, texts),
     flips: flips(runIds, groupsOf(before, common.before), groupsOf(after, common.after)),
     outputs,
-    warnings: fewDifferences(figures.filter((it) => it.wilcoxon_p !== null && it.pairs - it.identical < FEW)),
+    warnings: [
+      ...textsDifferWarning(texts),
+      ...fewDifferences(figures.filter((it) => it.wilcoxon_p !== null && it.pairs - it.identical < FEW)),
+    ],
   };
   return { ...answer, sentence: pairedSentence(answer) };
 }
@@ -128,11 +136,16 @@ const groupsOf = (batch: ComparedBatch, rows: Uint32Array): Int8Array =>
   Int8Array.from(rows, (row) => batch.groups[row]!);
 
 /** Pairs that have an output and in which no output differs in a bit, nor is missing on one side only. */
-function countIdentical(columns: readonly { before: Float64Array; after: Float64Array }[], pairs: number): number {
+function countIdentical(
+  columns: readonly { before: Float64Array; after: Float64Array }[],
+  pairs: number,
+  texts: readonly DifferingText[],
+): number {
   let identical = 0;
   for (let pair = 0; pair < pairs; pair++) {
     const hasOutput = columns.some((it) => !Number.isNaN(it.before[pair]));
-    if (hasOutput && columns.every((it) => Object.is(it.before[pair], it.after[pair]))) identical++;
+    const isSameText = texts.every((it) => it.differs[pair] === 0);
+    if (hasOutput && isSameText && columns.every((it) => Object.is(it.before[pair], it.after[pair]))) identical++;
   }
   return identical;
 }

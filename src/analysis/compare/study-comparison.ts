@@ -1,9 +1,9 @@
 /** The comparison of two studies, as one answer. */
 import { failingGroups } from '../attribution/failing-groups.ts';
-import { completedValues, parameterColumns } from '../numeric/table-columns.ts';
+import { completedTexts, completedValues, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement } from '../../contract/types.ts';
-import { type AnswerHeader, answerHeader } from '../table/header.ts';
+import { type AnswerHeader, answerHeader, dependenceWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, runIdOf } from '../table/run-table.ts';
 import type { Comparison } from './answer.ts';
@@ -39,7 +39,10 @@ export function compareStudies(
   requireShare('confidence', confidence);
   const found = compare(asBatch(before, request), asBatch(after, request), confidence);
   const [header, other] = [answerHeader(before.table), answerHeader(after.table)];
-  return { ...header, with: other, ...found, warnings: [...header.warnings, ...found.warnings] };
+  // Two batches of one method have one warning about it.
+  const methods = [...new Set([before.table.method, after.table.method])];
+  const warnings = [...header.warnings, ...methods.flatMap(dependenceWarnings), ...found.warnings];
+  return { ...header, with: other, ...found, warnings };
 }
 
 function asBatch(
@@ -57,6 +60,7 @@ function asBatch(
     groups: failingGroups(table, failing, requirements),
     parameters: parameterColumns(table),
     outputs: [...table.outputs].map(([name, values]) => ({ name, values: completedValues(table, values) })),
+    texts: completedTexts(table),
     configuration,
   };
 }

@@ -1,7 +1,7 @@
 /** The columns of a run table as the statistics of causes take them. */
 import { closestMatch } from '../../base/closest-match.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, outputColumn, outputNames } from '../table/run-table.ts';
+import { type RunTable, type TextColumn, outputColumn, outputNames } from '../table/run-table.ts';
 import type { NumericColumn } from './columns.ts';
 
 /** Every parameter of the table. */
@@ -12,6 +12,17 @@ export function parameterColumns(table: RunTable): NumericColumn[] {
 /** A column with the values of completed runs alone: the outputs of other runs are partial. */
 export function completedValues(table: RunTable, values: Float64Array): Float64Array<ArrayBuffer> {
   return values.map((value, row) => (table.classes[row] === CLASS_CODES.ok ? value : Number.NaN));
+}
+
+/** The text outputs with the values of completed runs alone. */
+export function completedTexts(table: RunTable): Map<string, TextColumn> {
+  const ok = CLASS_CODES.ok;
+  return new Map(
+    [...table.texts].map(([name, { codes, values }]) => [
+      name,
+      { values, codes: codes.map((code, row) => (table.classes[row] === ok ? code : 0)) },
+    ]),
+  );
 }
 
 /**

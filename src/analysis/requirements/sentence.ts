@@ -1,5 +1,6 @@
 /** A judged requirement in one sentence. */
-import { countOf, shareInPercent } from '../wording.ts';
+import { plural } from '../../domain/plural.ts';
+import { shareInPercent } from '../wording.ts';
 import type { RequirementAnswer } from './answer.ts';
 
 /** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
@@ -9,7 +10,7 @@ export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>,
   const verdict = answer.verdict === 'not-shown' ? 'not shown' : answer.verdict;
   const { passed, judged, unknown } = answer;
   const unknownPart = unknown > 0 ? `, ${unknown} unknown` : '';
-  return `${verdict}: ${claim}; ${passed} of ${countOf(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
+  return `${verdict}: ${claim}; ${passed} of ${plural(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
 }
 
 function reason(answer: Omit<RequirementAnswer, 'sentence'>): string {
@@ -26,10 +27,10 @@ function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): str
   if (verdict === 'not-shown') {
     if (more === null) return '';
     const obstacle = answer.warnings.find((it) => it.code === 'unknown-decides');
-    return `; ${countOf(more, 'further run')} without a failure would show it${obstacle === undefined ? '' : `; ${obstacle.message}`}`;
+    return `; ${plural(more, 'further run')} without a failure would show it${obstacle === undefined ? '' : `; ${obstacle.message}`}`;
   }
   if (verdict !== 'open' || left === null) return '';
   if (left < 0) return '; this study cannot show it any more';
-  const soonest = needed === null ? '' : `; at the soonest after ${countOf(needed, 'more clean run')}`;
-  return `${soonest}, ${countOf(left, 'more failure')} at most`;
+  const soonest = needed === null ? '' : `; at the soonest after ${plural(needed, 'more clean run')}`;
+  return `${soonest}, ${plural(left, 'more failure')} at most`;
 }

@@ -37,6 +37,8 @@ export interface RunTable {
   readonly classes: Uint8Array;
   /** 1 where telemetry was lost while a termination rule was active, so that the rule may have missed its moment. */
   readonly telemetryLost?: Uint8Array;
+  /** 1 where a rule in shadow would have ended the run. */
+  readonly wouldTerminate?: Uint8Array;
   readonly parameters: ReadonlyMap<string, Float64Array>;
   /** Numbers, and booleans as 0 and 1; values that are not finite are NaN. */
   readonly outputs: ReadonlyMap<string, Float64Array>;

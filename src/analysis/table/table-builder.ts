@@ -9,7 +9,7 @@ import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';
 const MAX_OUTPUTS = 200;
 /** Further values of one text output share one category. */
 const MAX_CATEGORIES = 1000;
-const OTHER_VALUES = '(other values)';
+export const OTHER_VALUES = '(other values)';
 const OTHER_MESSAGES = '(other messages)';
 
 export interface TableLayout {
@@ -37,6 +37,8 @@ export interface RunRecord {
   terminatedBy?: { variable: string; condition: string };
   /** Telemetry was lost while a termination rule was active. */
   telemetryLost?: boolean;
+  /** A rule in shadow would have ended the run. */
+  wouldTerminate?: boolean;
 }
 
 /** Collects runs in any order. A row that is added again is overwritten. */
@@ -54,6 +56,7 @@ export class RunTableBuilder {
   readonly #omitted = new Set<string>();
   #batches: TextBuilder | undefined;
   #telemetryLost: Uint8Array | undefined;
+  #wouldTerminate: Uint8Array | undefined;
 
   constructor(layout: TableLayout) {
     this.#layout = layout;
@@ -78,6 +81,7 @@ export class RunTableBuilder {
     if (run.batchId !== undefined && (this.#batches !== undefined || run.batchId !== this.#layout.batchId))
       (this.#batches ??= new TextBuilder(this.#layout.runs, '')).set(row, run.batchId);
     if (run.telemetryLost === true) (this.#telemetryLost ??= new Uint8Array(this.#layout.runs))[row] = 1;
+    if (run.wouldTerminate === true) (this.#wouldTerminate ??= new Uint8Array(this.#layout.runs))[row] = 1;
     if (run.terminatedBy !== undefined) this.#ruleCodes[row] = this.#ruleCode(run.terminatedBy);
     if (runClass !== 'ok' && runClass !== 'open' && runClass !== 'cancelled')
       this.#patterns.set(row, normalizeMessage(run.errorMessage ?? ''));
@@ -94,6 +98,7 @@ export class RunTableBuilder {
       ...(replicates === undefined ? {} : { replicates }),
       ...(this.#batches === undefined ? {} : { batches: this.#batches.column }),
       ...(this.#telemetryLost === undefined ? {} : { telemetryLost: this.#telemetryLost }),
+      ...(this.#wouldTerminate === undefined ? {} : { wouldTerminate: this.#wouldTerminate }),
       classes: this.#classes,
       parameters: this.#parameters,
       outputs: this.#outputs,
@@ -149,6 +154,7 @@ export class RunTableBuilder {
     for (const text of [...this.#texts.values(), this.#patterns]) text.column.codes[row] = 0;
     if (this.#batches !== undefined) this.#batches.column.codes[row] = 0;
     if (this.#telemetryLost !== undefined) this.#telemetryLost[row] = 0;
+    if (this.#wouldTerminate !== undefined) this.#wouldTerminate[row] = 0;
     this.#ruleCodes[row] = 0;
   }
 }

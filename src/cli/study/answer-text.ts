@@ -3,6 +3,8 @@ import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
 import { formatNumber, printable } from '../terminal/format.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 
+type QuantileEstimate = StudySummary['outputs'][number]['quantiles'][number];
+
 interface Limited {
   warnings: readonly { code: string; message: string }[];
 }
@@ -22,7 +24,26 @@ export function limitLines({ warnings }: Limited, saidAlready: readonly string[]
   return warnings.filter((it) => !saidAlready.includes(it.code)).map((it) => `note: ${printable(it.message)}`);
 }
 
+/** How many runs the answer uses, as its first line; none where it uses all of them. */
+export const usedRunsLines = ({ warnings }: Limited): string[] =>
+  warnings.filter((it) => it.code === 'runs-left-out').map((it) => it.message);
+
+/** A quantile of the runs that have a value, and its bounds where runs have none: never the first without the second. */
+const quantileCell = (quantile: QuantileEstimate | undefined): string => {
+  if (quantile === undefined) return '-';
+  const { value, bounds } = quantile;
+  return bounds === null ? cell(value) : `${cell(value)} [${rangeCell(bounds)}]`;
+};
+
 const right = (name: string): Column => ({ name, align: 'right' });
+
+/** Explains the brackets of the table of statistics; none where no run lacks a value. */
+export function boundsLines({ outputs }: Pick<StudySummary, 'outputs'>): string[] {
+  if (outputs.every((it) => it.quantiles.every(({ bounds }) => bounds === null))) return [];
+  return [
+    '[ ]: the quantile of all runs, whatever the missing values are; mean, sd, min and max are of the values alone',
+  ];
+}
 
 /** The statistics of every output. */
 export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>): string {
@@ -34,7 +55,7 @@ export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>): str
       it.units === null || it.units === '' ? it.name : `${it.name} (${it.units})`,
       it.count,
       ...[it.mean, it.sd, it.min].map(cell),
-      ...shown.map((p) => cell(it.quantiles.find((quantile) => quantile.p === p)?.value)),
+      ...shown.map((p) => quantileCell(it.quantiles.find((quantile) => quantile.p === p))),
       cell(it.max),
     ]);
   return renderTable(columns, rows);

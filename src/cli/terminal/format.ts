@@ -28,10 +28,7 @@ export function formatRate(perSecond: number | undefined): string {
   return `${formatNumber(perSecond * 3600, 3)}/h`;
 }
 
-/** `1 run`, `2 runs`. */
-export function plural(count: number, noun: string, many = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : many}`;
-}
+export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

@@ -81,6 +81,18 @@ export const StudySummary = named(
     outputs: listOf(ref(OutputSummary), 'In the order in which runs reported them, then `execution_secs`.'),
     failures: listOf(ref(FailurePattern), 'Most frequent first.'),
     requirements: listOf(ref(RequirementVerdict), 'In the order of the study.'),
+    shadow: Type.Optional(
+      answered(
+        {
+          would_end: count('Runs that met a condition in shadow.'),
+          completed: count('Of these, the completed ones.'),
+          passed: nullable(
+            count('Of the completed ones, those that pass every requirement; null without requirements.'),
+          ),
+        },
+        'What the rules in shadow would have done; absent where no run met one.',
+      ),
+    ),
   }),
 );
 export type StudySummary = Static<typeof StudySummary>;

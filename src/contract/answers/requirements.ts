@@ -37,6 +37,11 @@ export const OutputDeclaration = named(
   submitted({
     units: Type.Optional(freeText('Units, for display.')),
     description: Type.Optional(freeText('Meaning, for display.')),
+    censored: Type.Optional(
+      name(
+        'The telemetry variable whose largest or smallest value the output is: a rule that ends a run on this variable bounds the value that the output would have had.',
+      ),
+    ),
   }),
 );
 

@@ -272,4 +272,20 @@ describe('analysis/groups/kolmogorov-finite', () => {
     expect(kolmogorovSmirnovSf(10, 1)).to.equal(0);
     expect(kolmogorovSmirnovSf(1_000_000, 0.5)).to.equal(0);
   });
+
+  it('a run whose text output differs is not identical, and the answer names the text', () => {
+    const texts = (codes: number[], values: string[]) =>
+      new Map([['phase', { codes: Uint16Array.from(codes), values: ['', ...values] }]]);
+    const y = [1, 2, 3, 4];
+    const before = batch(y, all(4), { texts: texts([1, 1, 2, 0], ['boost', 'coast']) });
+    const after = batch(y, all(4), { texts: texts([2, 1, 1, 0], ['coast', 'boost']) });
+    const found = compare(before, after) as PairedComparison;
+    expect(found.identical_runs).to.equal(3);
+    expect(found.warnings).to.deep.include({
+      code: 'texts-differ',
+      message: 'outputs of text differ: phase in 1 pairs',
+    });
+    const overflown = batch(y, all(4), { texts: texts([1, 1, 1, 1], ['(other values)']) });
+    expect((compare(overflown, overflown) as PairedComparison).identical_runs).to.equal(0);
+  });
 });

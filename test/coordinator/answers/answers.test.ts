@@ -19,20 +19,33 @@ import { study } from '../../support/studies.ts';
 const REQUIREMENT = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5 };
 const RULES = [{ variable: 'nz', condition: '> 3.8', description: 'load' }];
 
+interface FlownOptions {
+  runs?: number;
+  done?: number;
+  version?: string;
+  outputs?: NonNullable<contract.BatchSubmission['outputs']>;
+  /** The rule ends no run; it would have ended every fifth. */
+  shadow?: boolean;
+  crashes?: boolean;
+  /** Samples that each fifth run has lost. */
+  lost?: number;
+}
+
 /** Submits a study with a requirement and reports its first runs: every seventh fails, every eleventh is terminated. */
-async function flown(scene: Scene, options: { runs?: number; done?: number; version?: string } = {}): Promise<string> {
-  const { runs = 60, done = runs, version = '1.0' } = options;
+async function flown(scene: Scene, options: FlownOptions = {}): Promise<string> {
+  const { runs = 60, done = runs, version = '1.0', outputs = { miss: { units: 'm' } }, shadow = false } = options;
+  const { crashes = true, lost = 0 } = options;
   const submission = study({
     runs,
     config: {
       simulation: { version },
-      early_termination: { enabled: true, check_frequency_hz: 1, conditions: RULES },
+      early_termination: { enabled: true, check_frequency_hz: 1, conditions: RULES, shadow },
     },
   });
   const { batch_id } = await scene.api.submit({
     ...submission,
     requirements: [REQUIREMENT],
-    outputs: { miss: { units: 'm' } },
+    outputs,
   });
   const { assignments } = await scene.claimRaw('a', done);
   const reports = assignments.flatMap(({ job, attempt }): contract.Report[] => {
@@ -42,6 +55,10 @@ async function flown(scene: Scene, options: { runs?: number; done?: number; vers
       execution_time_secs: 2,
       output_files: [],
       metadata: { miss: 10 * wind, nested: { hit: wind < 0 }, mode: run % 2 === 0 ? 'a' : 'b', list: [1] },
+      ...(run % 5 === 0 && (shadow || lost > 0)
+        ? { telemetry: { seen: ['nz'], samples: 9, lost: 1, refused: 0 } }
+        : {}),
+      ...(run % 5 === 0 && shadow ? { would_terminate: { ...RULES[0]!, value: 4, time_s: 1 } } : {}),
     };
     const end = { job_id: job.id, attempt };
     const failed = (reason: contract.FailReason, error_message: string): contract.Report => ({
@@ -52,8 +69,8 @@ async function flown(scene: Scene, options: { runs?: number; done?: number; vers
       result,
     });
     const started: contract.Report = { type: 'start', ...end };
-    if (run % 7 === 6) return [started, failed('invalid', `bad value ${run}`)];
-    if (run % 11 === 10)
+    if (crashes && run % 7 === 6) return [started, failed('invalid', `bad value ${run}`)];
+    if (!shadow && run % 11 === 10)
       return [
         started,
         failed('early_termination', 'terminated early: nz > 3.8 was met by nz = 4 at telemetry time 1 s'),
@@ -129,6 +146,30 @@ describe('coordinator/answers', function () {
     const failing = "terminated_by = 'nz > 3.8'";
     const { failing: count } = await ask<contract.StudyAttribution>({ kind: 'attribution', batchId, failing });
     expect(count).to.equal(5);
+  });
+
+  it('bound an output by a rule on the telemetry variable that the study declares for it', async () => {
+    const p99 = ({ outputs }: contract.StudySummary) =>
+      outputs[0]!.quantiles.find((it) => it.p === 0.01)!.bounds as [number | null, number | null];
+    const summary = (id: string) => ask<contract.StudySummary>({ kind: 'summary', batchId: id });
+    const free = await flown(scene, { crashes: false });
+    const bounded = await flown(scene, { outputs: { miss: { censored: 'nz' } }, crashes: false });
+    // Of 60 runs, 5 were ended by nz > 3.8: without the declaration their values may be the smallest.
+    expect(p99(await summary(free))[0]).to.equal(null);
+    expect(p99(await summary(bounded))[0]).to.be.a('number');
+  });
+
+  it('say what rules in shadow would have done, and let lost telemetry change no outcome of theirs', async () => {
+    const shadow = await flown(scene, { shadow: true });
+    const summary = (id: string) => ask<contract.StudySummary>({ kind: 'summary', batchId: id });
+    const { shadow: found, sentence, requirements } = await summary(shadow);
+    // Every fifth run would have been ended; the runs 20 and 55 crash.
+    expect(found).to.deep.equal({ would_end: 12, completed: 10, passed: 10 });
+    expect(sentence).to.match(/; rules in shadow would have ended 12 runs; 10 of these completed, of which 10 pass/);
+    expect(requirements[0]!.unknown).to.equal(8);
+    const enforced = await summary(await flown(scene, { lost: 1 }));
+    // Ten completed runs more, less run 10, which the rule ended.
+    expect(enforced.requirements[0]!.unknown).to.equal(8 + 9);
   });
 
   it('name the parameter that drives an output', async () => {

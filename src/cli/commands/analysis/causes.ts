@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { StudyComparison, Uuid } from '../../../contract/types.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { cell, limitLines, rangeCell } from '../../study/answer-text.ts';
+import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { renderTable, type Column } from '../../terminal/table.ts';
 import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
@@ -87,8 +87,11 @@ function comparisonLines(answer: StudyComparison): string[] {
   });
   const more = answer.configuration_changes.length + answer.configuration_changes_omitted - changes.length;
   return [
+    ...usedRunsLines(answer).map((it) => `before: ${it}`),
+    ...usedRunsLines(answer.with).map((it) => `after: ${it}`),
     answer.sentence,
-    ...limitLines(answer),
+    ...limitLines(answer, ['runs-left-out']),
+    ...limitLines(answer.with, ['runs-left-out']).map((it) => `after: ${it}`),
     ...changes,
     ...(more > 0 ? [`and ${more} more changes of the configuration`] : []),
     ...(answer.paired ? flipLines('broke', answer.flips.broke) : []),

@@ -5,7 +5,16 @@ import { DIRECTIONS } from '../../../contract/enums.ts';
 import type { Direction, StudySummary, Uuid } from '../../../contract/types.ts';
 import { clientCommand, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT } from '../../study/references.ts';
-import { cell, failureLines, limitLines, rangeCell, statisticsTable, verdictLines } from '../../study/answer-text.ts';
+import {
+  boundsLines,
+  cell,
+  failureLines,
+  limitLines,
+  rangeCell,
+  statisticsTable,
+  usedRunsLines,
+  verdictLines,
+} from '../../study/answer-text.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
 
@@ -23,7 +32,7 @@ export const askSummary = (client: Client, batchId: Uuid, confidence?: number): 
 /** The sentence, the verdicts, the statistics, the failures. */
 export function summaryLines(summary: StudySummary): string[] {
   const lines = [summary.sentence, ...limitLines(summary, ['runs-left-out']), ...verdictLines(summary.requirements)];
-  if (summary.outputs.some((it) => it.count > 0)) lines.push('', statisticsTable(summary));
+  if (summary.outputs.some((it) => it.count > 0)) lines.push('', statisticsTable(summary), ...boundsLines(summary));
   const failures = failureLines(summary);
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }
@@ -42,8 +51,9 @@ export function worstCommand(): Command {
     .action(async (reference: string, output: string, { count: k, direction, ...flags }: WorstFlags) => {
       const ask = (client: Client, id: Uuid) => client.analysis.worst(id, { output, k, direction });
       await printAnswer(reference, flags, ask, (answer) => [
+        ...usedRunsLines(answer),
         `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
-        ...limitLines(answer),
+        ...limitLines(answer, ['runs-left-out']),
         renderTable(
           [{ name: 'run', align: 'right' }, { name: 'value', align: 'right' }, { name: 'execute again with' }],
           answer.runs.map((it) => [it.run_id, cell(it.value), it.replay]),
@@ -78,11 +88,12 @@ export function convergenceCommand(): Command {
         const step = Math.max(1, Math.ceil(answer.points.length / SHOWN_POINTS));
         const shown = answer.points.filter((_, at) => (answer.points.length - 1 - at) % step === 0);
         return [
+          ...usedRunsLines(answer),
           last === undefined
             ? `${estimated}: no values yet`
             : `${estimated}: ${cell(last.value)} after ${last.n} runs, interval ${rangeCell([last.low, last.high])}`,
           ...(needed === null ? [] : [`half-width ${cell(half_width)} needs about ${needed} runs`]),
-          ...limitLines(answer),
+          ...limitLines(answer, ['runs-left-out']),
           renderTable(
             [{ name: 'runs', align: 'right' }, { name: 'value', align: 'right' }, { name: 'interval' }],
             shown.map((it) => [it.n, cell(it.value), rangeCell([it.low, it.high])]),

@@ -5,7 +5,7 @@ import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
 import type { Look, StudyVerdicts, TerminatedRule, Uuid } from '../../../contract/types.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { limitLines, rangeCell, verdictLines } from '../../study/answer-text.ts';
+import { limitLines, rangeCell, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
 import { formatNumber } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { answerCommand, given, printAnswer, share, type AnswerFlags } from './answer-command.ts';
@@ -55,8 +55,9 @@ export function verdictReport(answer: StudyVerdicts): string[] {
   // The limits of the study are those of every requirement.
   const ofRequirements = requirements.flatMap((it) => it.warnings.map(({ code }) => code));
   return [
+    ...usedRunsLines(answer),
     ...verdictLines(requirements),
-    ...limitLines(answer, ofRequirements),
+    ...limitLines(answer, [...ofRequirements, 'runs-left-out']),
     '',
     renderTable(
       [

@@ -31,10 +31,11 @@ interface AnswerOf {
 
 const ANSWERERS: Answerers = {
   summary: ({ confidence, quantiles }, { table, submission }) => {
-    const units = new Map<string, string>();
-    for (const [name, { units: unit }] of Object.entries(submission.outputs ?? {})) if (unit) units.set(name, unit);
+    const declared = Object.entries(submission.outputs ?? {});
+    const units = new Map(declared.flatMap(([name, { units: unit }]) => (unit ? [[name, unit]] : [])));
+    const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = submission.requirements ?? [];
-    return summarizeStudy(table, { ...given({ confidence, quantiles }), requirements, units });
+    return summarizeStudy(table, { ...given({ confidence, quantiles }), requirements, units, censored });
   },
   verdicts: ({ requirement }, study) => {
     if (requirement === undefined) return judgeStudy(study.table, study.submission.requirements ?? []);

@@ -23,8 +23,9 @@ export interface Study {
 export async function readStudy(head: ReadingHead, next: NextRows): Promise<Study> {
   const { batchId, version, method, totalJobs } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
-  const { enabled, conditions: declared } = submission.config.early_termination;
-  const conditions = enabled ? declared : [];
+  const { enabled, shadow = false, conditions: declared } = submission.config.early_termination;
+  // Rules in shadow end no run, so that samples which they have missed change no outcome.
+  const conditions = enabled && !shadow ? declared : [];
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
   const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
   const builder = new RunTableBuilder({ batchId, method, runs: totalJobs, ...runIds });
@@ -74,6 +75,7 @@ function recordOf(
       ? {}
       : { outputs: flatOutputs(result.metadata), executionSecs: result.execution_secs ?? result.execution_time_secs }),
     ...(telemetryLost ? { telemetryLost } : {}),
+    ...(result?.would_terminate === undefined ? {} : { wouldTerminate: true }),
     ...(rule === undefined ? {} : { terminatedBy: rule }),
   };
 }
