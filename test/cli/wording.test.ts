@@ -7,7 +7,6 @@ import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/terminal/histogram.ts';
 import { csvField } from '../../src/base/csv.ts';
-import { outputsOf } from '../../src/cli/study/output-columns.ts';
 import { EtaEstimator } from '../../src/cli/terminal/eta.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 
@@ -218,22 +217,10 @@ describe('cli/terminal/eta', () => {
   }
 });
 
-describe('cli/study/output-columns', () => {
+describe('cli/terminal/histogram', () => {
   it('draws a bar for every bin with a value', () => {
     const series = new NumberSeries();
     for (const value of [0, 1, 1, 1, 1, 1, 1, 1, 1, 4]) series.add(value);
     expect(histogramLines(series, 4, 4)).to.deep.equal(['0 ▌    1', '1 ████ 8', '2      0', '3 ▌    1']);
-  });
-
-  it('flattens nested outputs', () => {
-    const metadata = { a: 1, b: { c: true, d: { e: 'x' } }, list: [1, 2], ['__proto__x']: null };
-    const result = { job_id: 'j', success: true, execution_time_secs: 0, output_files: [], metadata };
-    expect([...outputsOf(result)]).to.deep.equal([
-      ['a', 1],
-      ['b.c', true],
-      ['b.d.e', 'x'],
-      ['list', '[1,2]'],
-      ['__proto__x', null],
-    ]);
   });
 });

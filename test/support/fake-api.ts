@@ -77,6 +77,9 @@ export const runner: wire.Runner = {
 
 export const result: wire.JobResult = {
   job_id: JOB_ID,
+  run_id: 0,
+  status: 'Completed',
+  reason: null,
   success: true,
   execution_time_secs: 3,
   output_files: ['/out/trajectory.csv'],

@@ -316,15 +316,15 @@ describe('web: journeys', function () {
 /** One run as a row of a file; missing values are null. */
 type Row = Record<string, unknown>;
 
-const OUTPUTS = ['execution_time_secs', 'miss_distance', 'peak_heat_rate', 'touchdown_speed'];
+const OUTPUTS = ['execution_secs', 'miss_distance', 'peak_heat_rate', 'touchdown_speed'];
 
 /** The expected content of a file, from the coordinator. */
 async function storedRows(coordinator: Coordinator, batchId: string): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const chunk of (await coordinator.jobs({ batch_id: [batchId] })).chunks) {
     for (const job of chunk) {
-      const { metadata, execution_time_secs } = await coordinator.jobResult(job.id);
-      const outputs: Row = { execution_time_secs, ...metadata };
+      const { metadata, execution_secs, execution_time_secs } = await coordinator.jobResult(job.id);
+      const outputs: Row = { execution_secs: execution_secs ?? execution_time_secs, ...metadata };
       const row: Row = {
         run_id: job.run_config.run_id,
         status: job.status,

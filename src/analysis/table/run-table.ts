@@ -1,5 +1,6 @@
 /** The runs of a study as columns: the input of every statistic. Built by `RunTableBuilder`; read-only afterwards. */
 import type { ConditionOperator } from '../../domain/condition.ts';
+import { EXECUTION_SECS } from '../../domain/outputs.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 
@@ -53,9 +54,6 @@ export interface RunTable {
   /** Outputs that are not in the table because there are too many. */
   readonly omittedOutputs: readonly string[];
 }
-
-/** The name under which the execution time is an output like the others. */
-export const EXECUTION_SECS = 'execution_secs';
 
 /** The values of an output in row order; `execution_secs` among them unless the simulation reports its own. */
 export function outputColumn(table: RunTable, name: string): Float64Array | undefined {

@@ -17,7 +17,7 @@ import { note, writeLine } from '../terminal/output.ts';
 import { follow, formatCounts } from '../terminal/progress.ts';
 import { NumberSeries } from '../../domain/statistics.ts';
 import { askSummary, summaryLines } from '../commands/analysis/summary.ts';
-import { outputsOf } from '../study/output-columns.ts';
+import { outputsOf } from '../../domain/outputs.ts';
 import { writeResultsFile } from '../commands/runs/results.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import { Processes } from '../processes.ts';
@@ -128,7 +128,7 @@ async function shownValues(client: Client, batchId: Uuid): Promise<{ shown: Numb
   let results = 0;
   for await (const result of client.batchResults(batchId)) {
     results++;
-    const value = result.success ? outputsOf(result).get(SHOWN_OUTPUT) : undefined;
+    const value = result.success ? outputsOf(result.metadata).get(SHOWN_OUTPUT) : undefined;
     if (typeof value === 'number') shown.add(value);
   }
   return { shown, results };

@@ -14,7 +14,7 @@ export const RunRow = Type.Object({
   status: enumOf(JOB_STATUSES, 'The status of the run.'),
   ...shownProperties(JOB_MEMBERS, 'live', 'required'),
   ...shownProperties(JOB_MEMBERS, 'live', 'optional'),
-  /** The numeric members of the result's metadata, and `execution_time_secs`. */
+  /** The outputs that are numbers, by flat name, with `execution_secs` among them; booleans as 0 and 1. */
   outputs: Type.Optional(Type.Record(Type.String(), Type.Number())),
 });
 export interface RunRow extends Static<typeof RunRow> {}

@@ -2,7 +2,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../enums.ts';
-import { JobResult } from '../resources/jobs.ts';
+import { StoredResult } from '../resources/jobs.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
@@ -96,8 +96,6 @@ export const JobRecord = Type.Object({
 });
 export interface JobRecord extends Static<typeof JobRecord> {}
 
-export const ResultRecord = Type.Object({ ...JobResult.properties, job_id: jobId });
-
 /** An attempt that a runner holds, with its share of the machine. */
 export const HeldAttempt = Type.Object({
   jobId,
@@ -134,7 +132,7 @@ export const RECORDS = {
   batch: BatchRecord,
   submission: SubmissionRecord,
   job: JobRecord,
-  result: ResultRecord,
+  result: StoredResult,
   runner: RunnerRecord,
 } as const;
 export type RecordName = keyof typeof RECORDS;

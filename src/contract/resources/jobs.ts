@@ -4,6 +4,7 @@ import { JOB_STATUSES, SAMPLING_METHODS } from '../enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, freeForm, freeText, int32, int64, name, timestamp, uuid } from '../scalars.ts';
+import { JOB_ID_PATTERN } from '../patterns.ts';
 import { shownProperties } from '../records/member-schemas.ts';
 import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../records/members.ts';
 
@@ -93,18 +94,29 @@ export const measuredMembers = {
   would_terminate: Type.Optional(ref(Termination)),
 };
 
+/** A result as stored; `JobResult` adds what the records of its job say. */
+const storedResultMembers = {
+  success: flag('False for a job that failed or exceeded its time limit.'),
+  execution_time_secs: count('Duration of the run.'),
+  output_files: listOf(Type.String(), "Locations of the artifacts: paths on the runner's own file system."),
+  metadata: freeForm('Content of the `metadata.json` that the simulation wrote.'),
+  error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
+  telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
+  ...measuredMembers,
+};
+
+export const StoredResult = Type.Object({ job_id: Type.String({ pattern: JOB_ID_PATTERN }), ...storedResultMembers });
+export interface StoredResult extends Static<typeof StoredResult> {}
+
 export const JobResult = named(
   'JobResult',
   'The result of a job.',
   answered({
     job_id: uuid('The job.'),
-    success: flag('False for a job that failed or exceeded its time limit.'),
-    execution_time_secs: count('Duration of the run.'),
-    output_files: listOf(Type.String(), "Locations of the artifacts: paths on the runner's own file system."),
-    metadata: freeForm('Content of the `metadata.json` that the simulation wrote.'),
-    error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
-    telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
-    ...measuredMembers,
+    run_id: int32('Index of the run within its design, from 0.'),
+    status: jobStatus,
+    reason: nullable(text('Why its last attempt failed, such as `exit` or `early_termination`; null if it did not.')),
+    ...storedResultMembers,
   }),
 );
 export type JobResult = Static<typeof JobResult>;

@@ -1,5 +1,6 @@
 /** The topics of runs: one batch with its changed runs as short rows, all batches, one run. */
 import { batchIdOf } from '../../domain/ids.ts';
+import { numericOutputs } from '../../domain/outputs.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { RunRow as RunRowSchema } from '../../contract/live/topics.ts';
 import { JOB_MEMBERS } from '../../contract/records/members.ts';
@@ -8,8 +9,8 @@ import type {
   BatchesData,
   BatchStatusResponse,
   JobData,
-  JobResult,
   RunRow,
+  StoredResult,
   Uuid,
 } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
@@ -78,15 +79,15 @@ export class BatchTopic implements Topic<BatchData> {
   #row(id: Uuid, { value, context: c }: JobState): RunRow {
     const row = toRow({ run: c.runId, status: value }, c);
     const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
-    if (result !== undefined) row.outputs = outputsOf(JSON.parse(result) as JobResult);
+    if (result !== undefined) row.outputs = numbersOf(JSON.parse(result) as StoredResult);
     return row;
   }
 }
 
-function outputsOf(result: JobResult): Record<string, number> {
-  const outputs: Record<string, number> = Object.create(null) as Record<string, number>;
-  outputs['execution_time_secs'] = result.execution_time_secs;
-  for (const [name, value] of Object.entries(result.metadata)) if (typeof value === 'number') outputs[name] = value;
+/** Without a prototype: an output may be named as one of its members. */
+function numbersOf(result: StoredResult): Record<string, number> {
+  const outputs = Object.create(null) as Record<string, number>;
+  for (const [name, value] of numericOutputs(result)) outputs[name] = value;
   return outputs;
 }
 
@@ -157,11 +158,10 @@ export class JobTopic implements Topic<JobData> {
   }
 
   async snapshot(): Promise<JobData> {
-    const result = this.#core.store.get(keys.result(this.#jobId));
     return {
       job: readings.job(this.#core, this.#jobId),
       history: readings.jobHistory(this.#core, this.#jobId),
-      result: result === undefined ? null : (JSON.parse(result) as JobResult),
+      result: readings.storedResult(this.#core.store, this.#jobId) ?? null,
     };
   }
 

@@ -5,7 +5,7 @@
 import type { RunSelection } from '../../domain/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
-import type { Batch, Job, JobResult, JobStatus, Uuid } from '../../contract/types.ts';
+import type { Batch, Job, JobResult, JobStatus, StoredResult, Uuid } from '../../contract/types.ts';
 import type { BatchFilter, JobFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
@@ -13,7 +13,7 @@ import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import type { StoreView } from '../storage/store.ts';
 import { readBatch } from '../resources/read-batch.ts';
-import { isEmpty } from './readings.ts';
+import { isEmpty, resultFrom } from './readings.ts';
 
 /** `after`: the position of the last item seen, as an earlier listing returned it. Without `limit` the listing is complete. */
 export interface PageRequest {
@@ -274,7 +274,7 @@ export function batchResults(
     const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
     async function* chunks(): AsyncIterable<JobResult[]> {
       for await (const chunk of snapshot.entries(range, { chunkSize })) {
-        yield* core.share.mapped(chunk, ([, record]) => JSON.parse(record) as JobResult);
+        yield* core.share.mapped(chunk, ([, record]) => resultFrom(snapshot, JSON.parse(record) as StoredResult));
       }
     }
     return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);

@@ -14,16 +14,26 @@ import type {
   BatchSubmission,
   Job,
   JobHistory,
+  JobRecord,
   JobResult,
   Runner,
   RunnerListResponse,
+  StoredResult,
   Uuid,
 } from '../../contract/types.ts';
 import type { RunnerFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { readBatch, type Records } from '../resources/read-batch.ts';
-import { jobsByStatus, toBatch, toBatchTelemetry, toJobHistory, toJob, toRunner } from '../resources/to-resource.ts';
+import {
+  jobsByStatus,
+  toBatch,
+  toBatchTelemetry,
+  toJobHistory,
+  toJob,
+  toResult,
+  toRunner,
+} from '../resources/to-resource.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -75,11 +85,25 @@ export function jobHistory(core: Core, jobId: Uuid): JobHistory {
   return toJobHistory(readJob(core, core.store, jobId).state);
 }
 
+/** The result of a job; undefined where none is stored. */
+export function storedResult(records: Records, jobId: Uuid): JobResult | undefined {
+  const text = records.get(keys.result(jobId));
+  return text === undefined ? undefined : resultFrom(records, JSON.parse(text) as StoredResult);
+}
+
+/** Reads the job of a result only where the result does not say how the job ended. */
+export function resultFrom(records: Records, result: StoredResult): JobResult {
+  if (result.success) return toResult(result, { value: 'Completed', attempts: [] });
+  const record = records.get(keys.job(result.job_id));
+  if (record === undefined) throw missingRecord(`job ${result.job_id}`);
+  return toResult(result, JSON.parse(record) as JobRecord);
+}
+
 export function jobResult(core: Core, jobId: Uuid): JobResult {
-  const stored = isJobId(jobId) ? core.store.get(keys.result(jobId)) : undefined;
   // Results of a deleted batch remain for a while; they must not be served.
-  if (stored !== undefined && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined)
-    return JSON.parse(stored) as JobResult;
+  const isKept = isJobId(jobId) && core.store.get(keys.batch(batchIdOf(jobId))) !== undefined;
+  const result = isKept ? storedResult(core.store, jobId) : undefined;
+  if (result !== undefined) return result;
   const { value } = readJob(core, core.store, jobId).state;
   if (isTerminal(value) && value !== 'Cancelled') throw missingRecord(`the result of job ${jobId}`);
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';

@@ -10,11 +10,11 @@ import type {
   CompleteRequest,
   FailRequest,
   Job,
-  JobResult,
   JobStatus,
   Report,
   ReportsRequest,
   StartRequest,
+  StoredResult,
   Uuid,
 } from '../../contract/types.ts';
 import { conditionVariables } from '../../domain/limit-findings.ts';
@@ -111,7 +111,7 @@ function telemetryOf(core: Core, turn: Turn, report: Report): RunTelemetry | und
   return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
 }
 
-function resultOf(report: Report, executionMs: number): JobResult | undefined {
+function resultOf(report: Report, executionMs: number): StoredResult | undefined {
   if (report.type === 'start') return undefined;
   const error = report.type === 'fail' ? report.error_message : null;
   return reportedResult(report.job_id, report.result, error, executionMs);

@@ -3,7 +3,7 @@ import { untouchedRuns } from '../../../machines/batch.ts';
 import type { RunSelection } from '../../domain/run-selection.ts';
 import { selectionOf } from '../resources/study-cache.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { JobResult, JobStatus } from '../../contract/types.ts';
+import type { JobStatus, StoredResult } from '../../contract/types.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import type { EngineView } from '../storage/engine.ts';
@@ -103,7 +103,7 @@ async function recountBatch(
   }
 }
 
-const hasTelemetry = (result: string): boolean => (JSON.parse(result) as JobResult).telemetry !== undefined;
+const hasTelemetry = (result: string): boolean => (JSON.parse(result) as StoredResult).telemetry !== undefined;
 
 /** The runs of the batch; undefined when it selects runs and the submission that names them is missing. */
 function selectionIn({ context }: BatchState, submission: string | undefined): RunSelection | undefined {

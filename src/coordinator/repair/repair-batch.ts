@@ -5,7 +5,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
 import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
-import type { BatchStatus, JobRecord, JobResult, JobStatus, TelemetryTally, Uuid } from '../../contract/types.ts';
+import type { BatchStatus, JobRecord, JobStatus, StoredResult, TelemetryTally, Uuid } from '../../contract/types.ts';
 import type { RunSelection } from '../../domain/run-selection.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
@@ -73,7 +73,7 @@ export class BatchRepair {
     this.#count(index, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
     if (hasResult(record.value) && result !== undefined) {
-      const telemetry = runTelemetry(JSON.parse(result) as JobResult, this.#limits);
+      const telemetry = runTelemetry(JSON.parse(result) as StoredResult, this.#limits);
       if (telemetry !== undefined) this.#telemetry = addRun(this.#telemetry, telemetry);
     }
     if (hasResult(record.value)) changes.push([keys.result(jobId), result ?? failure(jobId, record.error ?? LOST)]);

@@ -12,12 +12,15 @@ import type {
   JobHistory,
   JobResult,
   JobStatus,
+  JobRecord,
   ReportedResult,
   Runner,
+  StoredResult,
   TelemetryTally,
   Timestamp,
 } from '../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
+import { runIdOf } from '../../domain/ids.ts';
 import type { Study } from './study-cache.ts';
 
 /** A direct-mapped cache of recent timestamps as text. */
@@ -129,13 +132,22 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   return runner;
 }
 
+/** The result of a job as the API shows it: the stored one, with the run, status and reason of its job. */
+export function toResult(
+  { job_id, ...result }: StoredResult,
+  { value, attempts }: Pick<JobRecord, 'value' | 'attempts'>,
+): JobResult {
+  const reason = value === 'Completed' ? null : (attempts.at(-1)?.reason ?? null);
+  return { job_id, run_id: runIdOf(job_id), status: value, reason, ...result };
+}
+
 /** Returns the result of a job from its runner's report, or from the coordinator's own verdict. */
 export function reportedResult(
   jobId: string,
   reported: ReportedResult | undefined,
   error: string | null,
   executionMs: number,
-): JobResult {
+): StoredResult {
   return {
     job_id: jobId,
     success: error === null,

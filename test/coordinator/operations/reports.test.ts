@@ -1,7 +1,7 @@
 /** Reports of runners and cancellations by clients: accepted, recognized as repeats, or refused without a change. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import { codeOf, ref, RESULT, Scene } from '../../support/scene.ts';
+import { all, codeOf, ref, RESULT, Scene } from '../../support/scene.ts';
 
 describe('coordinator/operations/reports', () => {
   let scene: Scene;
@@ -28,6 +28,9 @@ describe('coordinator/operations/reports', () => {
     });
     expect(await scene.api.jobResult(jobId(batch, 0))).to.deep.equal({
       job_id: jobId(batch, 0),
+      run_id: 0,
+      status: 'Completed',
+      reason: null,
       success: true,
       ...RESULT,
       error_message: null,
@@ -58,7 +61,10 @@ describe('coordinator/operations/reports', () => {
     ] as const) {
       await scene.running(batch, run, 'a');
       expect(await scene.fail(batch, run, 'a', 1, reason)).to.include({ status, retries: 0 });
-      expect(await scene.api.jobResult(jobId(batch, run))).to.include({ success: false });
+      const expected = { success: false, run_id: run, status, reason };
+      expect(await scene.api.jobResult(jobId(batch, run))).to.include(expected);
+      const listed = await all((await scene.api.batchResults(batch)).results);
+      expect(listed.at(-1)).to.include(expected);
     }
     expect((await scene.api.batch(batch)).batch.failed_jobs).to.equal(3);
   });

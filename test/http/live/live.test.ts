@@ -184,7 +184,7 @@ describe('http/live', () => {
     }
     expect([...rows.keys()].sort((a, b) => a - b)).to.deep.equal([0, 1, 2]);
     expect(rows.get(1)).to.include({ status: 'Completed', runner: 'r1' });
-    expect(rows.get(1).outputs).to.deep.equal({ miss: 1.5, execution_time_secs: 2 });
+    expect(rows.get(1).outputs).to.deep.equal({ miss: 1.5, execution_secs: 2 });
   });
 
   it('resumes from the last position, and sends a full message when the position is unknown', async () => {

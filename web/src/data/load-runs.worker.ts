@@ -3,6 +3,7 @@
  * logarithm may differ from the coordinator's in the last digit.
  */
 import { runIdOf } from '../../../src/domain/ids.ts';
+import { numericOutputs } from '../../../src/domain/outputs.ts';
 import type { Job, JobResult } from '../../../src/contract/types.ts';
 import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type OutputChunk, type RunChunk } from './run-columns.ts';
 
@@ -94,8 +95,7 @@ function sayOutputs(results: readonly JobResult[]): void {
     column[at] = value;
   };
   for (const [at, result] of results.entries()) {
-    put('execution_time_secs', at, result.execution_time_secs);
-    for (const [name, value] of Object.entries(result.metadata)) if (typeof value === 'number') put(name, at, value);
+    for (const [name, value] of numericOutputs(result)) put(name, at, value);
   }
   const chunk: OutputChunk = {
     runs: Uint32Array.from(results, (it) => runIdOf(it.job_id)),

@@ -183,7 +183,7 @@ const find = (variables: Variable[], key: string | null, otherwise: number): Var
 
 function Scatter({ table, variables, mask, query }: PlotProps & { query: URLSearchParams }) {
   const theme = useShownTheme();
-  const outputs = variables.findIndex((it) => it.kind === 'output' && it.name !== 'execution_time_secs');
+  const outputs = variables.findIndex((it) => it.kind === 'output' && it.name !== 'execution_secs');
   const x = find(variables, query.get('x'), 0);
   const y = find(variables, query.get('y'), outputs === -1 ? 1 : outputs);
   const { option, shown } = useMemo(() => {
@@ -253,7 +253,7 @@ function scatterOption(x: string, y: string, groups: [number, number][][]): Reco
 
 function RunningMean({ variables, query }: { variables: Variable[]; query: URLSearchParams }) {
   const outputs = variables.filter((it) => it.kind === 'output');
-  const first = outputs.findIndex((it) => it.name !== 'execution_time_secs');
+  const first = outputs.findIndex((it) => it.name !== 'execution_secs');
   const chosen = outputs.length === 0 ? undefined : find(outputs, query.get('mean'), first);
   const curve = useMemo(() => (chosen === undefined ? undefined : runningMean(chosen.values, 500)), [chosen]);
   if (chosen === undefined || curve === undefined) {

@@ -49,7 +49,7 @@ export function BatchRuns({ table, query }: { table: RunTable; query: URLSearchP
 }
 
 function columnsOf(table: RunTable, variables: readonly Variable[]): Column[] {
-  const shown = variables.filter((it) => it.key !== 'o.execution_time_secs').slice(0, SHOWN_VARIABLES);
+  const shown = variables.filter((it) => it.key !== 'o.execution_secs').slice(0, SHOWN_VARIABLES);
   return [
     { key: 'run', title: 'Run', width: '84px', value: (run) => run },
     { key: 'status', title: 'State', width: '112px' },

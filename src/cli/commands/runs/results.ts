@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { runIdOf } from '../../../domain/ids.ts';
+import { outputsOf, textOf } from '../../../domain/outputs.ts';
 import { stringifyExact } from '../../../base/json-writing.ts';
 import type { Job, JobResult, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -9,7 +10,6 @@ import { Failure } from '../../failure.ts';
 import { formatDuration, formatNumber } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { csvField } from '../../../base/csv.ts';
-import { outputsOf } from '../../study/output-columns.ts';
 import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write, writeJson, writeJsonArray, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
@@ -84,9 +84,8 @@ async function showResults(client: Client, batchId: Uuid, format: string, withPa
 }
 
 const flat = ({ result, parameters }: Outcome): object => ({
-  run_id: runIdOf(result.job_id),
-  ...(parameters === undefined ? {} : { parameters }),
   ...result,
+  ...(parameters === undefined ? {} : { parameters }),
 });
 
 async function* mapped<T, U>(items: AsyncIterable<T>, change: (item: T) => U): AsyncGenerator<U> {
@@ -122,8 +121,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 function tableRow(result: JobResult): (string | number)[] {
-  const outputs = [...outputsOf(result)].map(
-    ([name, value]) => `${name}=${typeof value === 'number' ? formatNumber(value) : String(value)}`,
+  const outputs = [...outputsOf(result.metadata)].map(
+    ([name, value]) => `${name}=${typeof value === 'number' ? formatNumber(value) : textOf(value)}`,
   );
   const said = result.success ? outputs.join(' ') : (result.error_message ?? '');
   return [
@@ -148,7 +147,7 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: stri
   const outputNames = new Set<string>();
   for await (const { result, parameters } of outcomes()) {
     for (const name of Object.keys(parameters ?? {})) parameterNames.add(name);
-    for (const name of outputsOf(result).keys()) outputNames.add(name);
+    for (const name of outputsOf(result.metadata).keys()) outputNames.add(name);
   }
   const [inputs, outputs] = [[...parameterNames], [...outputNames]];
   const fixed = [
@@ -165,7 +164,7 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: stri
   await put(`${heads.map(csvField).join(',')}\r\n`);
   for await (const { result, parameters = {} } of outcomes()) {
     const { job_id, success, execution_time_secs, error_message = '', telemetry_data = '', output_files } = result;
-    const values = outputsOf(result);
+    const values = outputsOf(result.metadata);
     const record = [
       runIdOf(job_id),
       job_id,
@@ -175,7 +174,7 @@ async function writeCsv(outcomes: () => AsyncIterable<Outcome>, put: (text: stri
       telemetry_data,
       output_files.join(';'),
       ...inputs.map((name) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined)),
-      ...outputs.map((name) => values.get(name)),
+      ...outputs.map((name) => textOf(values.get(name))),
     ];
     await put(`${record.map(csvField).join(',')}\r\n`);
   }

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
 import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
+import { stringifyExact } from '../../../base/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
 import type { RunSelection } from '../../../domain/run-selection.ts';
+import { toResult } from '../../resources/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
-import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
+import { type NextRows, type StoredRun, parseResult, storedRuns } from './runs.ts';
 import { studyOf } from './study.ts';
 
 /** Pieces of the text are about this long. */
@@ -73,7 +75,7 @@ async function* allRuns(
       run_id: run.runId,
       parameters: parameters(run.runId),
       class: classOf(run),
-      result_digest: run.resultText === undefined ? null : digestOf(run.resultText),
+      result_digest: digestOf(run),
     };
   }
   for (; index < selection.count; index++) yield untouched(index);
@@ -81,5 +83,9 @@ async function* allRuns(
 
 const classOf = ({ job }: StoredRun): RunClass => runClassOf(job.value, job.attempts.at(-1)?.reason);
 
-/** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it. */
-const digestOf = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+/** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
+function digestOf({ job, resultText }: StoredRun): string | null {
+  if (resultText === undefined) return null;
+  const sent = stringifyExact(toResult(parseResult(resultText), job));
+  return createHash('sha256').update(sent, 'utf8').digest('hex');
+}

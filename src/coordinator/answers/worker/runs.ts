@@ -1,5 +1,5 @@
 /** The runs of a study in the analysis worker, read through the coordinator. */
-import type { JobRecord, JobResult } from '../../../contract/types.ts';
+import type { JobRecord, StoredResult } from '../../../contract/types.ts';
 import { runIdOf } from '../../../domain/ids.ts';
 import type { RowKind } from '../row-readings.ts';
 
@@ -35,7 +35,7 @@ export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
   }
 }
 
-export const parseResult = (text: string): JobResult => JSON.parse(text) as JobResult;
+export const parseResult = (text: string): StoredResult => JSON.parse(text) as StoredResult;
 
 interface Line {
   runId: number;

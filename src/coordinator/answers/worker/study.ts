@@ -1,8 +1,8 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
-import { EXECUTION_SECS, type RunTable } from '../../../analysis/table/run-table.ts';
+import type { RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import type { BatchSubmission, Seed, TerminationCondition } from '../../../contract/types.ts';
-import { flatOutputs } from '../../../domain/outputs.ts';
+import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/outputs.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../resources/study-cache.ts';
@@ -71,9 +71,7 @@ function recordOf(
     reason,
     parameters: sampler.parameters(runId),
     errorMessage: message,
-    ...(result === undefined
-      ? {}
-      : { outputs: flatOutputs(result.metadata), executionSecs: result.execution_secs ?? result.execution_time_secs }),
+    ...(result === undefined ? {} : { outputs: outputsOf(result.metadata), executionSecs: executionSecsOf(result) }),
     ...(telemetryLost ? { telemetryLost } : {}),
     ...(result?.would_terminate === undefined ? {} : { wouldTerminate: true }),
     ...(rule === undefined ? {} : { terminatedBy: rule }),
