@@ -12,6 +12,8 @@ import { Heartbeats } from './connection/heartbeats.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
+import { ListenerPool } from './telemetry-listeners.ts';
+import { peersCanBeChecked } from './processes/peer-process.ts';
 import { oneLine } from './system-error.ts';
 import type { ProcessTools } from './processes/process-scope.ts';
 import type { Waits } from './waits.ts';
@@ -53,6 +55,7 @@ export class Agent {
   /** Aborted when no request to the coordinator follows. */
   readonly #over = new AbortController();
   readonly #heartbeats: Heartbeats;
+  readonly #listeners: ListenerPool;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
@@ -99,6 +102,8 @@ export class Agent {
       },
       stop: this.#over.signal,
     });
+    // Where senders cannot be checked, a late sender of one run would be taken for the next.
+    this.#listeners = new ListenerPool(clock, peersCanBeChecked());
     this.#attempts = new AttemptManager({
       config,
       spool,
@@ -108,6 +113,7 @@ export class Agent {
         log,
         waits,
         processes,
+        listeners: this.#listeners,
         python: python?.executable,
         env,
         environmentAllowed: config.environmentAllowed,
@@ -134,6 +140,7 @@ export class Agent {
     } finally {
       // Whatever failed: without this the heartbeats would keep a runner online that does nothing else any more.
       this.#over.abort();
+      this.#listeners.close();
       await this.#heartbeats.end();
       endKeepAlive();
     }

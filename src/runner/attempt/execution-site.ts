@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import type { ListenerPool } from '../telemetry-listeners.ts';
 import type { Sample } from '../telemetry/sample.ts';
 import type { Waits } from '../waits.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
@@ -32,6 +33,8 @@ export interface ExecutionSite {
   log: Log;
   waits: Waits;
   processes: ProcessTools;
+  /** Ports for telemetry; absent: each run opens one. */
+  listeners?: ListenerPool;
   /** The interpreter of .py entrypoints, when there is one. */
   python: string | undefined;
   /** The environment simulations inherit; see `inheritedEnvironment`. */

@@ -39,6 +39,8 @@ export class Attempt {
   readonly #scope: ProcessScope;
   #simulation: SimulationProcess | undefined;
   #remains: Remains = { survivors: [], isOutputHeld: false };
+  /** The processes of the run were looked for after its end. */
+  #hasCleared = false;
 
   constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor) {
     this.#site = site;
@@ -181,6 +183,7 @@ export class Attempt {
   /** Ends what is left of the processes and completes the logs; returns what a reader of the result must know of it. */
   async #clear(simulation: SimulationProcess): Promise<string[]> {
     this.#remains = await simulation.clear();
+    this.#hasCleared = true;
     const notes: string[] = [];
     const { survivors, isOutputHeld } = this.#remains;
     if (survivors.length > 0) {
@@ -217,7 +220,7 @@ export class Attempt {
 
   async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
     const { telemetry, earlyTermination, directory } = this.#plan;
-    const { clock, onSample } = this.#site;
+    const { clock, listeners, onSample } = this.#site;
     try {
       const started = startTelemetry({
         telemetry,
@@ -232,6 +235,7 @@ export class Attempt {
         onConditionMet: (hit) => {
           this.#kill({ type: 'early_termination', detail: describeHit(hit) });
         },
+        ...(listeners === undefined ? {} : { listeners }),
         ...(onSample === undefined ? {} : { onSample }),
       });
       return await this.#waits.within(DEADLINES_MS.prepare, 'starting telemetry', started);
@@ -243,7 +247,9 @@ export class Attempt {
   }
 
   #closeTelemetry(telemetry: Telemetry): ReturnType<Telemetry['close']> {
-    return this.#waits.within(DEADLINES_MS.telemetry, 'completing its telemetry', telemetry.close());
+    const { survivors, isOutputHeld } = this.#remains;
+    const isOver = this.#hasCleared && survivors.length === 0 && !isOutputHeld;
+    return this.#waits.within(DEADLINES_MS.telemetry, 'completing its telemetry', telemetry.close(isOver));
   }
 
   async #closeLogs({ stdout, stderr }: Logs): Promise<void> {

@@ -23,7 +23,9 @@ export class Reduction {
   readonly #store: (sample: Sample) => void;
   /** The variables with a value that waits. */
   #waiting: Variable[] = [];
-  readonly #out: Sample;
+  readonly #capacity: number;
+  /** Made when it is needed: most runs send nothing. */
+  #out: Sample | undefined;
   #originHigh = 0;
   #originLow = 0;
   #tick: number | undefined;
@@ -32,7 +34,7 @@ export class Reduction {
   constructor(rateHz: number, capacity: number, store: (sample: Sample) => void) {
     this.#rateHz = Number.isFinite(rateHz) && rateHz > 0 ? rateHz : 0;
     this.#store = store;
-    this.#out = new Sample(this.#rateHz === 0 ? 0 : capacity);
+    this.#capacity = capacity;
   }
 
   /** Takes a sample; it is good only during the call. */
@@ -99,7 +101,7 @@ export class Reduction {
 
   /** Stores values in the order of their times, those of one time as one sample. */
   #emit(variables: Variable[]): void {
-    const out = this.#out;
+    const out = (this.#out ??= new Sample(this.#capacity));
     const first = variables[0];
     if (first === undefined) return;
     if (!variables.every((variable) => sameTime(variable, first))) variables.sort(byTime);

@@ -1,7 +1,8 @@
 /**
- * The telemetry of one job: a gRPC server on a free loopback port that hands every sample to the watchdog and the kept
+ * The telemetry of one job: a gRPC server on a loopback port of its own that hands every sample to the watchdog and the kept
  * ones to the store. What a simulation sends can cost it its telemetry, never the job or the runner.
  */
+import type { Socket } from 'node:net';
 import {
   Server,
   ServerCredentials,
@@ -9,9 +10,11 @@ import {
   type handleClientStreamingCall,
   type ServerReadableStream,
 } from '@grpc/grpc-js';
+import { systemClock } from '../../base/clock.ts';
 import type { EarlyTerminationConfig, TelemetryConfig } from '../../contract/types.ts';
 import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { TelemetryAccess, type PeerCheck } from './access.ts';
+import { ListenerPool, type TelemetryListener } from '../telemetry-listeners.ts';
 import { DEFAULT_LIMITS, MAX_SEEN_OTHERS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
 import { Sample, SampleReader, Tally } from './sample.ts';
@@ -21,6 +24,8 @@ import { VariableTable } from './variables.ts';
 export interface TelemetryOptions {
   telemetry: TelemetryConfig;
   earlyTermination: EarlyTerminationConfig;
+  /** Where the port comes from and returns to. Absent: a port for this job alone. */
+  listeners?: ListenerPool;
   /** The job's output directory. The names telemetry.parquet and telemetry.journal in it are ours. */
   directory: string;
   /** The secret that clients of this run send. */
@@ -67,8 +72,9 @@ export interface Telemetry {
   /**
    * Receives the samples in flight, evaluates the conditions a last time, completes the file. Call it when the simulation has
    * ended. Never throws; a second call answers as the first.
+   * @param isOver every process of the run is dead, so that another run may have its port.
    */
-  close(): Promise<TelemetrySummary>;
+  close(isOver?: boolean): Promise<TelemetrySummary>;
 }
 
 type Read = (reader: SampleReader, message: Buffer) => void;
@@ -81,9 +87,29 @@ const SERVICE = '/svc.telemetry.v1.Telemetry';
  * port can be had.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
-  const job = new JobTelemetry(options);
-  const url = await job.listen();
-  return { url, flush: () => job.flush(), tally: () => job.tally, close: () => job.close() };
+  const listeners = options.listeners ?? new ListenerPool(systemClock, false);
+  const listener = await listeners.acquire();
+  try {
+    const job = new JobTelemetry(options, listeners, listener);
+    return {
+      url: listener.url,
+      flush: () => job.flush(),
+      tally: () => job.tally,
+      close: (isOver) => job.close(isOver),
+    };
+  } catch (error) {
+    listeners.release(listener, true);
+    throw error;
+  }
+}
+
+/** Accepts the connections of one job. Made at its first connection: many jobs send nothing. */
+interface Intake {
+  server: Server;
+  /** Hands a connection to the server. */
+  take: (socket: Socket) => void;
+  /** The open connections. */
+  sockets: Set<Socket>;
 }
 
 class JobTelemetry {
@@ -94,20 +120,21 @@ class JobTelemetry {
   readonly #table: VariableTable;
   readonly #reduction: Reduction;
   readonly #store: TelemetryStore;
-  readonly #server: Server;
   readonly #access: TelemetryAccess;
-  #port = 0;
+  readonly #listeners: ListenerPool;
+  readonly #listener: TelemetryListener;
   readonly tally = new Tally();
-  readonly #sample: Sample;
+  #intake: Intake | undefined;
   #openStreams = 0;
   #closing: Promise<TelemetrySummary> | undefined;
 
-  constructor(options: TelemetryOptions) {
+  constructor(options: TelemetryOptions, listeners: ListenerPool, listener: TelemetryListener) {
     const { telemetry, earlyTermination, directory, onConditionMet, world, limits } = options;
     this.#onSample = options.onSample;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#world = world;
-    this.#sample = new Sample(this.#limits.maxValuesPerSample);
+    this.#listeners = listeners;
+    this.#listener = listener;
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
     const probeOf = (name: string) => this.#watchdog.probe(name);
     this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
@@ -124,48 +151,50 @@ class JobTelemetry {
       limits: this.#limits,
       world,
     });
-    this.#server = new Server({
-      'grpc.max_receive_message_length': this.#limits.maxMessageBytes,
-      'grpc.max_concurrent_streams': MAX_STREAMS,
-      'grpc.so_reuseport': 0,
-    });
-    this.#register('Stream', (reader, message) => {
-      reader.readSample(message, this.#take);
-    });
-    this.#register('StreamBatch', (reader, message) => {
-      reader.readBatch(message, this.#take);
+    this.#watchdog.start(world);
+    listener.attach((socket) => {
+      this.#intake ??= this.#open();
+      this.#intake.take(socket);
     });
   }
 
-  async listen(): Promise<string> {
-    try {
-      const port = await new Promise<number>((resolve, reject) => {
-        this.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-          if (error === null) resolve(bound);
-          else reject(error);
-        });
-      });
-      this.#port = port;
-      this.#watchdog.start(this.#world);
-      return `127.0.0.1:${port}`;
-    } catch (error) {
-      this.#server.forceShutdown();
-      await this.#store.close();
-      throw error;
-    }
+  #open(): Intake {
+    const server = new Server({
+      'grpc.max_receive_message_length': this.#limits.maxMessageBytes,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      'grpc.enable_channelz': 0,
+    });
+    // One for all streams: it is read and passed on without waiting.
+    const sample = new Sample(this.#limits.maxValuesPerSample);
+    this.#register(server, sample, 'Stream', (reader, message) => {
+      reader.readSample(message, this.#take);
+    });
+    this.#register(server, sample, 'StreamBatch', (reader, message) => {
+      reader.readBatch(message, this.#take);
+    });
+    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    const sockets = new Set<Socket>();
+    const take = (socket: Socket): void => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      injector.injectConnection(socket);
+    };
+    return { server, take, sockets };
   }
 
   flush(): Promise<void> {
     return this.#store.flush();
   }
 
-  close(): Promise<TelemetrySummary> {
-    this.#closing ??= this.#close();
+  close(isOver = false): Promise<TelemetrySummary> {
+    this.#closing ??= this.#close(isOver);
     return this.#closing;
   }
 
-  async #close(): Promise<TelemetrySummary> {
+  async #close(isOver: boolean): Promise<TelemetrySummary> {
+    this.#listener.detach();
     await this.#shutDown();
+    this.#listeners.release(this.#listener, isOver);
     this.#watchdog.stop();
     this.#watchdog.check();
     this.#reduction.finish();
@@ -178,12 +207,15 @@ class JobTelemetry {
 
   /** Lets open streams end; those of a dead process end at once. */
   async #shutDown(): Promise<void> {
+    if (this.#intake === undefined) return;
+    const { server, sockets } = this.#intake;
     await new Promise<void>((resolve) => {
       const giveUp = this.#world.after(this.#limits.closeGraceMs, () => {
-        this.#server.forceShutdown();
+        server.forceShutdown();
+        for (const socket of sockets) socket.destroy();
         resolve();
       });
-      this.#server.tryShutdown(() => {
+      server.tryShutdown(() => {
         giveUp();
         resolve();
       });
@@ -199,21 +231,21 @@ class JobTelemetry {
     this.#reduction.take(sample);
   };
 
-  #register(method: string, read: Read): void {
+  #register(server: Server, sample: Sample, method: string, read: Read): void {
     const handle: handleClientStreamingCall<Buffer, Tally> = (call, answer) => {
       // The client went away, or sent too large a message and got an error for it: what it had sent before is taken.
       call.on('error', () => undefined);
       const refusal = this.#access.byToken(call.metadata.get('authorization'));
-      if (refusal === undefined) this.#serve(call, answer, read);
+      if (refusal === undefined) this.#serve(call, answer, sample, read);
       else if (refusal !== null) this.#refuse(answer, status.UNAUTHENTICATED, refusal);
       else {
-        void this.#access.byPeer(call.getPeer(), this.#port).then((foreign) => {
-          if (foreign === undefined) this.#serve(call, answer, read);
+        void this.#access.byPeer(call.getPeer(), this.#listener.port).then((foreign) => {
+          if (foreign === undefined) this.#serve(call, answer, sample, read);
           else this.#refuse(answer, status.PERMISSION_DENIED, foreign);
         });
       }
     };
-    this.#server.register(`${SERVICE}/${method}`, handle, encodeAck, (bytes) => bytes, 'clientStream');
+    server.register(`${SERVICE}/${method}`, handle, encodeAck, (bytes) => bytes, 'clientStream');
   }
 
   /** Ends the call of a stranger. Its samples are not read, so the whole stream counts as one refused sample. */
@@ -222,7 +254,7 @@ class JobTelemetry {
     answer({ code, details });
   }
 
-  #serve(call: ServerReadableStream<Buffer, Tally>, answer: Answer, read: Read): void {
+  #serve(call: ServerReadableStream<Buffer, Tally>, answer: Answer, sample: Sample, read: Read): void {
     if (call.cancelled) return;
     if (this.#openStreams >= MAX_STREAMS) {
       answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this job are open` });
@@ -231,7 +263,7 @@ class JobTelemetry {
     this.#openStreams += 1;
     call.once('close', () => (this.#openStreams -= 1));
     const tally = new Tally(this.tally);
-    const reader = new SampleReader(this.#table, this.#limits, tally, this.#sample);
+    const reader = new SampleReader(this.#table, this.#limits, tally, sample);
     call.on('data', (message: Buffer) => {
       read(reader, message);
       this.#yield(call);
