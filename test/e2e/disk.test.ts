@@ -105,7 +105,7 @@ describe('e2e: a coordinator killed during a write', function () {
   const markOf = ({ dataDir }: Site): Buffer => readFileSync(join(dataDir, 'high-water-mark'));
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   /**
-   * The mark once it names the last group: it is written at most 20 ms after a group, so an answered request after that
+   * The mark once it names the last group: it is written at most 50 ms after a group, so an answered request after that
    * time shows that the coordinator has begun to write it, and a file that stays the same that it has ended.
    */
   async function settledMark(): Promise<Buffer> {

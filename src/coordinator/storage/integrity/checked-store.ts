@@ -3,7 +3,8 @@ import { SimbatchError } from '../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
-import { checksum, checksumOf, seal, unseal } from './checksum.ts';
+import { checksumOf, seal, unseal } from './checksum.ts';
+import { ChecksumSeries } from './checksum-series.ts';
 import { deletionSum, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
 import type { Mark } from './high-water-mark.ts';
 
@@ -28,6 +29,7 @@ export interface CheckedStoreParts {
 export class CheckedStore implements Store {
   readonly #parts: CheckedStoreParts;
   readonly #engine: Engine;
+  readonly #check: RecordCheck;
   /**
    * Batches as they are on disk. They are read all the time while they change, and beside a steady load of writes one read
    * in a hundred of LevelDB took 15 ms, for which all other requests waited.
@@ -41,13 +43,14 @@ export class CheckedStore implements Store {
   constructor(parts: CheckedStoreParts) {
     this.#parts = parts;
     this.#engine = parts.engine;
+    this.#check = recordCheck(parts.directory);
     this.#last = parts.last;
     this.#sequence = parts.sequence;
   }
 
   get(key: string): string | undefined {
     const cached = this.#cached.get(key);
-    return cached ?? checked(this.#parts.directory, key, this.#engine.get(key));
+    return cached ?? this.#check(key, this.#engine.get(key));
   }
 
   /** One write at a time: each group has the hash of the one before. After a failed write every later one fails. */
@@ -66,10 +69,11 @@ export class CheckedStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
     const operations: Operation[] = [];
     const batches: (readonly [string, string | null])[] = [];
+    const checksums = new ChecksumSeries();
     let sums = '';
     for (const change of changes) {
       const [key, value] = change;
-      const sum = value === null ? deletionSum(key) : key === FORMAT_KEY ? checksumOf(value) : checksum(key, value);
+      const sum = value === null ? deletionSum(key) : key === FORMAT_KEY ? checksumOf(value) : checksums.of(key, value);
       operations.push([key, value === null || key === FORMAT_KEY ? value : sum + value]);
       sums += sum;
       if (isBatchKey(key)) batches.push(change);
@@ -114,26 +118,34 @@ export class CheckedStore implements Store {
   }
 }
 
+/** Returns the value of a stored record. */
+type RecordCheck = (key: string, sealed: string | undefined) => string | undefined;
+
 /** A view that verifies each record it reads. */
 function checkedView(directory: string, view: EngineView): StoreView {
+  const check = recordCheck(directory);
   return {
-    get: (key) => checked(directory, key, view.get(key)),
+    get: (key) => check(key, view.get(key)),
     async *entries(range, options) {
       for await (const chunk of view.entries(range, options)) {
-        yield chunk.map(([key, sealed]): Entry => [key, checked(directory, key, sealed) as string]);
+        yield chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]);
       }
     },
     close: () => view.close(),
   };
 }
 
-function checked(directory: string, key: string, sealed: string | undefined): string | undefined {
-  if (sealed === undefined || key === FORMAT_KEY) return sealed;
-  const value = unseal(key, sealed);
-  if (value !== undefined) return value;
-  throw new SimbatchError(
-    'store-damaged',
-    `the record ${JSON.stringify(key.slice(0, 200))} in ${directory} is damaged: its checksum does not match; ` +
-      'stop the coordinator and run simbatch repair',
-  );
+/** Returns a check of records; it throws `store-damaged` when a checksum does not match. */
+function recordCheck(directory: string): RecordCheck {
+  const checksums = new ChecksumSeries();
+  return (key, sealed) => {
+    if (sealed === undefined || key === FORMAT_KEY) return sealed;
+    const value = unseal(key, sealed, checksums.of);
+    if (value !== undefined) return value;
+    throw new SimbatchError(
+      'store-damaged',
+      `the record ${JSON.stringify(key.slice(0, 200))} in ${directory} is damaged: its checksum does not match; ` +
+        'stop the coordinator and run simbatch repair',
+    );
+  };
 }

@@ -8,18 +8,20 @@ const LENGTH = 8;
 /** The digits of each 16-bit number: two lookups take half the time of formatting. */
 const DIGITS = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(LENGTH / 2, '0'));
 
-export function checksum(key: string, value: string): string {
-  const sum = crc32(`${key}\n${value}`);
-  return DIGITS[sum >>> 16]! + DIGITS[sum & 0xffff]!;
-}
+export const checksum = (key: string, value: string): string => hexadecimal(crc32(`${key}\n${value}`));
+
+/** The eight digits of an unsigned 32-bit number. */
+export const hexadecimal = (sum: number): string => DIGITS[sum >>> 16]! + DIGITS[sum & 0xffff]!;
 
 /** The value as it is stored. */
 export const seal = (key: string, value: string): string => checksum(key, value) + value;
 
-/** The value of a stored record; undefined when the checksum does not match. */
-export function unseal(key: string, sealed: string): string | undefined {
+/**
+ * The value of a stored record; undefined when the checksum does not match. `compute` returns the same checksums as `checksum`.
+ */
+export function unseal(key: string, sealed: string, compute = checksum): string | undefined {
   const value = sealed.slice(LENGTH);
-  return sealed.startsWith(checksum(key, value)) ? value : undefined;
+  return sealed.startsWith(compute(key, value)) ? value : undefined;
 }
 
 /** The checksum of a sealed value. */

@@ -2,7 +2,7 @@
  * The high-water mark: a small file that names the last group known to be on the disk. LevelDB cannot distinguish a log whose end
  * is missing from one whose last write was interrupted; this file can, up to the groups of the last moments.
  *
- * It is written after a group, at most 20 ms later, and never before it: it never names a group that is not on the disk. Its two
+ * It is written after a group, at most 50 ms later, and never before it: it never names a group that is not on the disk. Its two
  * slots are written in turn and lie in different pages: a torn write leaves the other slot.
  */
 import { close, fdatasync, openSync, readFileSync, write } from 'node:fs';
@@ -24,7 +24,7 @@ export interface Mark {
 export const MARK_FILE = 'high-water-mark';
 const SLOT_BYTES = 4096;
 /** The least time between two writes of the mark: a write for each small group would cost more than it is worth. */
-const INTERVAL_MS = 20;
+const INTERVAL_MS = 50;
 /** Writes between two syncs; the system writes the file by itself after some seconds too. */
 const SYNC_EVERY = 50;
 

@@ -1,0 +1,39 @@
+/** Tests that a group's checksums equal those of the records one by one. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { crc32 } from 'node:zlib';
+import { checksum } from '../../../src/coordinator/storage/integrity/checksum.ts';
+import { ChecksumSeries } from '../../../src/coordinator/storage/integrity/checksum-series.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 300 });
+
+describe('checksums of a group', () => {
+  it('equal the checksum of each record, whatever values records share', () => {
+    const records = fc.tuple(
+      fc.array(text, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.tuple(text, fc.nat()), { maxLength: 30 }),
+    );
+    fc.assert(
+      fc.property(records, ([values, keys]) => {
+        const group = new ChecksumSeries();
+        for (const [key, at] of keys) {
+          const value = values[at % values.length]!;
+          expect(group.of(key, value)).to.equal(checksum(key, value));
+        }
+      }),
+    );
+  });
+
+  it('are the CRC-32 of key, line feed and value for every length of a shared value', () => {
+    for (let length = 0; length < 600; length += 1) {
+      const value = 'é'.repeat(length % 5) + 'x'.repeat(length);
+      const group = new ChecksumSeries();
+      for (const key of ['!job!1', '!job!2', '!job!3', 'ключ', '']) {
+        const expected = crc32(Buffer.from(`${key}\n${value}`))
+          .toString(16)
+          .padStart(8, '0');
+        expect(group.of(key, value)).to.equal(expected);
+      }
+    }
+  });
+});
