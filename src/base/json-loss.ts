@@ -12,17 +12,18 @@ export interface Loss {
   offset: number;
 }
 
-/** An integer of 16 digits or more as a value. Also matches inside strings, which costs time only. */
-const LONG_INTEGER = /[:[,\s]-?\d{16}/;
+/** Integers of 16 digits or more are at least this large. */
+const LEAST_LONG_INTEGER = 1e15;
 
 /**
  * Returns the first loss in a text that JSON.parse accepts and has made `value` of; undefined when nothing is lost. Without
  * `numbers` integers are not examined.
  */
 export function lossyFault(text: string, value: unknown, { numbers }: { numbers: boolean }): Loss | undefined {
+  const { members, hasLongInteger } = contentsOf(value);
   // Each member of the text has a colon: with as many colons as members in the value, none was dropped.
-  const isSuspect = countOf(text, ':') !== membersOf(value);
-  return isSuspect || (numbers && LONG_INTEGER.test(text)) ? scan(text, numbers) : undefined;
+  const isSuspect = countOf(text, ':') !== members;
+  return isSuspect || (numbers && hasLongInteger) ? scan(text, numbers) : undefined;
 }
 
 function countOf(text: string, character: string): number {
@@ -31,18 +32,31 @@ function countOf(text: string, character: string): number {
   return count;
 }
 
-/** Returns the number of members of all objects. Not recursive: a short text may be nested deeply. */
-function membersOf(value: unknown): number {
-  let count = 0;
-  const pending: unknown[] = [value];
-  while (pending.length > 0) {
-    const container = pending.pop();
-    if (typeof container !== 'object' || container === null) continue;
-    const members: unknown[] = Object.values(container);
-    if (!Array.isArray(container)) count += members.length;
-    for (const member of members) if (typeof member === 'object' && member !== null) pending.push(member);
+/**
+ * Returns the number of members of all objects, and whether a number may come from an integer of 16 digits or more. Not recursive:
+ * a short text may be nested deeply.
+ */
+function contentsOf(value: unknown): { members: number; hasLongInteger: boolean } {
+  let members = 0;
+  let hasLongInteger = false;
+  const pending: object[] = [];
+  const add = (item: unknown): void => {
+    if (typeof item === 'number') hasLongInteger ||= Math.abs(item) >= LEAST_LONG_INTEGER;
+    else if (typeof item === 'object' && item !== null) pending.push(item);
+  };
+  add(value);
+  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
+    if (Array.isArray(container)) {
+      for (const item of container) add(item);
+      continue;
+    }
+    // Without Object.values, which allocates a list for each object. Parsed objects inherit no enumerable member.
+    for (const name in container) {
+      members += 1;
+      add((container as Record<string, unknown>)[name]);
+    }
   }
-  return count;
+  return { members, hasLongInteger };
 }
 
 /** An open object or array. */
