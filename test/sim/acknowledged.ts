@@ -1,6 +1,7 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
 import type { AttemptRef, JobRecord, JobStatus, Report, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/actors/actor-kinds.ts';
+import { StudyCache } from '../../src/coordinator/resources/study-cache.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 
@@ -45,7 +46,11 @@ export class Acknowledged {
   /** The status of a run without a record follows from its batch. */
   #derived(id: Uuid): string {
     const record = this.#disk.get(keys.batch(batchIdOf(id)));
-    return record === undefined ? 'lost' : derivedJob(id, runIdOf(id), decodeBatch(record)).value;
+    if (record === undefined) return 'lost';
+    const batch = decodeBatch(record);
+    const studies = new StudyCache({ read: (key) => this.#disk.get(key) });
+    const index = studies.indexOf(batch.context, runIdOf(id));
+    return index === undefined ? 'not selected' : derivedJob(id, runIdOf(id), index, batch).value;
   }
 
   submitted(key: string, batchId: Uuid): void {

@@ -36,13 +36,13 @@ const jobContext = mergeOf<[Pick<JobContext, 'jobId' | 'runId'>, BatchContext, P
 );
 
 /**
- * The state of run `runId` without a record: Pending, or Cancelled with its batch.
+ * The state of run `runId`, at `index` among the runs of its batch, without a record: Pending, or Cancelled with its batch.
  * @throws SimbatchError `store-damaged` when the run was claimed, so that it must have a record
  */
-export function derivedJob(jobId: Uuid, runId: number, { context: batch }: BatchState): JobState {
+export function derivedJob(jobId: Uuid, runId: number, index: number, { context: batch }: BatchState): JobState {
   const context = jobContext({ jobId, runId }, batch, INITIAL_HISTORY);
   if (!batch.cancelRequested) {
-    if (runId < batch.next) throw missingRecord(`job ${jobId}`);
+    if (index < batch.next) throw missingRecord(`job ${jobId}`);
     return { value: 'Pending', context };
   }
   context.completedAtMs = batch.endedAtMs;

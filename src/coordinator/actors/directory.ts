@@ -124,7 +124,7 @@ export class Directory {
     const index = batch === undefined ? undefined : this.#indexOfRun(batch.context, runId);
     if (batch === undefined || index === undefined) return undefined;
     const record = isUntouched(batch, index) ? undefined : this.#source.read(keys.job(id));
-    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
+    return record === undefined ? derivedJob(id, runId, index, batch) : decodeJob(id, record, batch.context);
   }
 
   /** Returns true when the job was claimed or ended, so that it has a record. */

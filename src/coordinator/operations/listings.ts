@@ -205,7 +205,7 @@ async function* jobsOf(
       const count = Math.min(size, end - next);
       yield Array.from({ length: count }, (_, at) => {
         const runId = selection.nth(next + at);
-        return derivedJob(jobId(batchId, runId), runId, batch);
+        return derivedJob(jobId(batchId, runId), runId, next + at, batch);
       });
     }
     next = end;
@@ -242,7 +242,9 @@ function namedRuns(
   return share.mapped(wanted, (runId) => {
     const id = jobId(batchId, runId);
     const record = snapshot.get(keys.job(id));
-    return record === undefined ? derivedJob(id, runId, batch) : decodeJob(id, record, batch.context);
+    return record === undefined
+      ? derivedJob(id, runId, selection.indexFrom(runId), batch)
+      : decodeJob(id, record, batch.context);
   });
 }
 

@@ -51,14 +51,15 @@ import {
 function readJob({ studyCache }: Core, records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
   const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;
   const batchState = record === undefined ? undefined : decodeBatch(record);
-  if (batchState === undefined || studyCache.indexOf(batchState.context, runIdOf(jobId)) === undefined) {
+  const index = batchState === undefined ? undefined : studyCache.indexOf(batchState.context, runIdOf(jobId));
+  if (batchState === undefined || index === undefined) {
     throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
   }
   const stored = records.get(keys.job(jobId));
   return {
     state:
       stored === undefined
-        ? derivedJob(jobId, runIdOf(jobId), batchState)
+        ? derivedJob(jobId, runIdOf(jobId), index, batchState)
         : decodeJob(jobId, stored, batchState.context),
     batchState,
   };

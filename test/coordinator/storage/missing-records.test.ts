@@ -6,7 +6,7 @@ import { openCoordinator } from '../../../src/coordinator/coordinator.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { all, codeOf } from '../../support/scene.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
-import { study } from '../../support/studies.ts';
+import { study, type StudyOptions } from '../../support/studies.ts';
 
 const capabilities = {
   max_concurrent_jobs: 4,
@@ -18,10 +18,10 @@ const capabilities = {
 
 describe('coordinator/storage: a missing record', () => {
   /** A batch with two Completed runs and one untouched one. */
-  async function ended() {
+  async function ended(options: StudyOptions = { runs: 3 }) {
     const disk = new Map<string, string>();
     const coordinator = await openCoordinator(new MemoryStore(disk), new SimulatedClock());
-    const { batch_id: batch } = await coordinator.submit(study({ runs: 3 }));
+    const { batch_id: batch } = await coordinator.submit(study(options));
     await coordinator.register({ id: 'r', instance: 'i', capabilities });
     const { assignments } = await coordinator.claim('r', { instance: 'i', max_jobs: 2 });
     for (const { job, attempt } of assignments) {
@@ -40,6 +40,15 @@ describe('coordinator/storage: a missing record', () => {
     const listed = coordinator.jobs({ batch_id: [batch] }).then((listing) => all(listing));
     expect(await codeOf(listed)).to.equal('store-damaged');
     expect((await coordinator.job(run(2))).status).to.equal('Pending');
+    await coordinator.close();
+  });
+
+  it('of a claimed run is damage in a batch of selected runs too', async () => {
+    const { disk, coordinator, batch } = await ended({ runs: 100, config: { monte_carlo: { run_ids: '7,50,90' } } });
+    disk.delete(keys.job(jobId(batch, 50)));
+    expect(await codeOf(coordinator.job(jobId(batch, 50)))).to.equal('store-damaged');
+    expect(await codeOf(coordinator.cancelJob(jobId(batch, 50)))).to.equal('store-damaged');
+    expect((await coordinator.job(jobId(batch, 90))).status).to.equal('Pending');
     await coordinator.close();
   });
 
