@@ -13,6 +13,7 @@ import type {
   BatchSubmission,
   ClaimRequest,
   ClaimResponse,
+  Finding,
   CompleteRequest,
   FailRequest,
   HealthResponse,
@@ -96,6 +97,11 @@ export class Client {
 
   batch(batchId: Uuid): Promise<BatchStatusResponse> {
     return this.#get(['batches', batchId]);
+  }
+
+  /** Why the study does not run, or should not be trusted. */
+  findings(batchId: Uuid): Promise<Finding[]> {
+    return this.#get(['batches', batchId, 'findings']);
   }
 
   /** The submission as stored, with the seed that is used (a bigint above 2^53 - 1). */

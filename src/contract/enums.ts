@@ -19,6 +19,10 @@ export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
 export type FailReason = (typeof FAIL_REASONS)[number];
 
+/** The severity of a finding, the gravest first. */
+export const FINDING_SEVERITIES = ['doubtful', 'blocked', 'warning', 'waiting', 'fine'] as const;
+export type FindingSeverity = (typeof FINDING_SEVERITIES)[number];
+
 /** The outcome of an attempt: `released` before its start or by its runner, `lost` with its runner, the others as the job's status. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];

@@ -11,6 +11,7 @@ export type * from './resources/batches.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';
+export type * from './resources/findings.ts';
 export type * from './resources/jobs.ts';
 export type * from './live/messages.ts';
 export type * from './live/topics.ts';

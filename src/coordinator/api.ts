@@ -8,6 +8,7 @@ import { answer, manifest } from './operations/analysis.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim } from './operations/claims.ts';
 import { deleteBatch, forgetRunner } from './operations/deletions.ts';
+import { findings } from './operations/findings.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
@@ -22,6 +23,7 @@ const OPERATIONS = {
   batch,
   batches,
   batchResults,
+  findings,
   submission,
   samples,
   cancelBatch,

@@ -13,7 +13,7 @@ import { openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
 import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { DeadlineQueue } from './scheduling/deadline-queue.ts';
-import { Directory, type Activation } from './actors/directory.ts';
+import { Directory, stateOf, type Activation } from './actors/directory.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { servePendingPolls } from './operations/claims.ts';
@@ -28,6 +28,7 @@ import { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import { StudyCache } from './resources/study-cache.ts';
 import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
+import { StudyHealth, type MessageOf } from './resources/study-health.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import { EventLoopShare } from '../base/event-loop-share.ts';
@@ -124,6 +125,7 @@ class RunningCoordinator implements Lifecycle {
       ),
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
+      health: new StudyHealth({ store, share }),
       options,
       purges: new Purges({ share, store, turns }),
       warned: (...warning) => hooks.warned?.(...warning),
@@ -136,6 +138,7 @@ class RunningCoordinator implements Lifecycle {
 
   async open(): Promise<void> {
     await recover(this.core, this.#deadlines);
+    this.core.health.restore([...this.core.directory.jobs.values()].map((it) => stateOf(it)));
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
     await this.core.purges.resume();
     this.#tickLater();
@@ -222,8 +225,12 @@ class RunningCoordinator implements Lifecycle {
     const { directory, statistics, clock } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
+    const messageOf: MessageOf = (jobId, n) =>
+      directory.state('job', jobId)?.context.attempts.find((it) => it.n === n)?.message;
     // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
     const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationOf) : undefined;
+    // Before the actors of requeued runs are dropped, which hold the messages.
+    this.core.health.onFacts(facts, messageOf);
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {

@@ -12,6 +12,7 @@ import type { Store } from './storage/store.ts';
 import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
 import type { Statistics } from './resources/statistics.ts';
+import type { StudyHealth } from './resources/study-health.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoopShare } from '../base/event-loop-share.ts';
@@ -47,6 +48,7 @@ export interface Core {
   readonly studyCache: StudyCache;
   readonly batchIds: BatchIdGenerator;
   readonly statistics: Statistics;
+  readonly health: StudyHealth;
   readonly answers: Answers;
   readonly options: CoordinatorOptions;
   readonly purges: Purges;

@@ -2,6 +2,7 @@
  * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
  * Used at submission (a fault is a 422) and by the runner's watchdog. Independent of telemetry and time.
  */
+import type { EarlyTerminationConfig } from '../contract/types.ts';
 
 export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
@@ -54,4 +55,9 @@ const COMPARISONS: Readonly<Record<ConditionOperator, (value: number, threshold:
 /** True when `value` meets the condition. NaN meets none, not even `!=`; infinities compare as usual. */
 export function meets(condition: ParsedCondition, value: number): boolean {
   return !Number.isNaN(value) && COMPARISONS[condition.operator](value, condition.threshold);
+}
+
+/** The variables that the conditions name, each once and in order; none when early termination is off. */
+export function conditionVariables({ enabled, conditions }: EarlyTerminationConfig): string[] {
+  return enabled ? [...new Set(conditions.map(({ variable }) => variable))] : [];
 }

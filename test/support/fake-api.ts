@@ -162,6 +162,16 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const share = new EventLoopShare(systemClock);
   const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    findings: async () => [
+      {
+        code: 'no-runner',
+        severity: 'blocked',
+        message: 'no runner has registered',
+        remedy: 'start one',
+        count: 1,
+        runs: [0],
+      },
+    ],
     pauseBatch: async () => ({ ...batch, paused: true }),
     resumeBatch: async () => batch,
     releaseBatch: async () => batch,

@@ -45,6 +45,12 @@ export const Runner = named(
     accepting_jobs: Type.Optional(flag('False while drained.')),
     drain_reason: Type.Optional(text('The reason of the drain.')),
     slots_lost: Type.Optional(int32('Slots of `max_concurrent_jobs` that it cannot use now; absent: none.')),
+    disk_free_bytes: Type.Optional(count('Free space for artifacts, as of its last heartbeat; absent: not reported.')),
+    clock_offset_secs: Type.Optional(
+      double(
+        'How far its clock is ahead of the coordinator (negative: late), without the time that a heartbeat may have travelled; absent: not reported.',
+      ),
+    ),
   }),
 );
 export type Runner = Static<typeof Runner>;

@@ -1,5 +1,6 @@
 /** Routes of studies: submission, progress, results, cancellation, deletion. */
 import * as batches from '../../contract/resources/batches.ts';
+import * as findings from '../../contract/resources/findings.ts';
 import { BATCH_FILTER, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
 import * as study from '../../contract/study.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
@@ -82,6 +83,17 @@ export const studiesRoutes = [
     answer: 'single',
     response: study.BatchSubmission,
     handle: (coordinator, call) => coordinator.submission(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/findings',
+    operationId: 'getBatchFindings',
+    summary: 'Read why a batch does not run, or should not be trusted',
+    description: 'Each finding has a code, a message and a remedy. Empty for none.',
+    scope: 'read',
+    answer: 'single',
+    response: findings.FindingList,
+    handle: (coordinator, call) => coordinator.findings(call.id),
   }),
   route({
     method: 'GET',

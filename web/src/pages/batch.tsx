@@ -14,7 +14,7 @@ import { BatchPlots } from './batch-plots.tsx';
 import { BatchRuns } from './batch-runs.tsx';
 import { BatchStudy } from './batch-study.tsx';
 import { CancelBatch } from './batches.tsx';
-import { LimitBanner } from './limit-banner.tsx';
+import { FindingsBanner } from './findings-banner.tsx';
 import { Stat } from './runners.tsx';
 
 const TABS = [
@@ -37,7 +37,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
   return (
     <>
       <BatchHead progress={progress} table={table} />
-      <LimitBanner progress={progress} />
+      <FindingsBanner progress={progress} />
       <StatusBar batchId={batchId} counts={progress.jobs_by_status} large />
       <StatusLegend
         batchId={batchId}

@@ -12,7 +12,7 @@ import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs } from '../../terminal/table.ts';
 import { verdictLines } from '../../study/answer-text.ts';
 import { declaredVerdicts } from '../../study/verdicts.ts';
-import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
+import { findingLines, isDoubtful } from '../../study/findings.ts';
 import type { WatchFlags } from './watch.ts';
 
 /** Most open studies that are explained one by one; further ones are only counted. */
@@ -32,14 +32,13 @@ export function statusCommand(): Command {
 
 async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
   const status = await client.batch(await resolveBatch(client, reference));
-  const { runners } = await client.runners();
-  const findings = await findReasons(client, status, runners);
+  const findings = await client.findings(status.batch.id);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status.batch.id);
   if (flags.output === 'json') return writeJson({ ...status, findings, requirements });
   await writeLine(renderPairs(batchPairs(status)));
   for (const line of verdictLines(requirements)) await writeLine(line);
-  for (const line of reasonLines(findings)) await writeLine(line);
+  for (const line of findingLines(findings)) await writeLine(line);
 }
 
 function batchPairs(status: BatchStatusResponse): [string, string | number | undefined][] {
@@ -79,7 +78,7 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   const explained: { status: BatchStatusResponse; lines: string[] }[] = [];
   for (const batch of open.slice(0, MAX_EXPLAINED)) {
     const status = await client.batch(batch.id);
-    explained.push({ status, lines: reasonLines(await findReasons(client, status, pool.runners)) });
+    explained.push({ status, lines: findingLines(await client.findings(batch.id)) });
   }
   if (flags.output === 'json') {
     const { runners: _, ...counts } = pool;

@@ -1,17 +1,16 @@
 /** `simbatch watch` and `submit --watch`: follows a study to its end; the exit code gives its outcome. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';
+import type { BatchStatusResponse, Finding, Uuid } from '../../../contract/types.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { plural } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { follow, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import type { Finding } from '../../../domain/diagnosis.ts';
 import { verdictLines } from '../../study/answer-text.ts';
 import { declaredVerdicts } from '../../study/verdicts.ts';
-import { findReasons, isDoubtful, reasonLines } from '../../study/diagnose.ts';
+import { findingLines, isDoubtful } from '../../study/findings.ts';
 
 export interface WatchFlags extends ClientFlags {
   strict?: boolean;
@@ -36,11 +35,11 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
   try {
     await explainDelay(client, batchId);
     const status = await follow(client, batchId, interrupted.signal);
-    const doubts = (await findReasons(client, status, [])).filter(isDoubtful);
+    const doubts = (await client.findings(batchId)).filter(isDoubtful);
     const requirements = await declaredVerdicts(client, batchId);
     if (flags.output === 'json') await writeJson({ ...status, findings: doubts, requirements });
     else
-      for (const line of [...endLines(status), ...verdictLines(requirements), ...reasonLines(doubts)])
+      for (const line of [...endLines(status), ...verdictLines(requirements), ...findingLines(doubts)])
         await writeLine(line);
     return exitCodeOf(status, doubts, flags.strict ?? false);
   } finally {
@@ -51,10 +50,8 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
 
 /** Prints why a watched study cannot start. */
 async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
-  const status = await client.batch(batchId);
-  const { runners } = await client.runners();
-  const findings = await findReasons(client, status, runners);
-  for (const line of reasonLines(findings.filter(({ severity }) => severity === 'blocked'))) note(line);
+  const findings = await client.findings(batchId);
+  for (const line of findingLines(findings.filter(({ severity }) => severity === 'blocked'))) note(line);
 }
 
 /** Returns the outcome of a study and the next commands. */

@@ -1,11 +1,12 @@
 /** Findings about limits that were not really checked: one row per situation. */
 import { expect } from 'chai';
-import type { BatchTelemetry } from '../../src/contract/types.ts';
-import { conditionVariables, limitFindings, type LimitSituation } from '../../src/domain/limit-findings.ts';
+import type { BatchTelemetry } from '../../../src/contract/types.ts';
+import { conditionVariables } from '../../../src/domain/condition.ts';
+import type { Situation } from '../../../src/domain/findings/finding.ts';
+import { findingsOf } from '../../../src/domain/findings/findings.ts';
+import { situation as situationOf } from './support.ts';
 
-const NO_JOBS = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
-
-function limits(...variables: string[]): LimitSituation['earlyTermination'] {
+function limits(...variables: string[]): Situation['earlyTermination'] {
   const conditions = variables.map((variable) => ({ variable, condition: '< 0', description: '' }));
   return { enabled: true, check_frequency_hz: 10, conditions };
 }
@@ -13,20 +14,19 @@ function limits(...variables: string[]): LimitSituation['earlyTermination'] {
 function situation(
   completed: number,
   telemetry: Partial<BatchTelemetry> | undefined,
-  rest: Partial<LimitSituation> = {},
-): LimitSituation {
+  rest: Partial<Situation> = {},
+): Situation {
   const none = { silent_runs: 0, lossy_runs: 0, samples_lost: 0, would_terminate_runs: 0, judged: [] };
-  return {
+  return situationOf({ Completed: completed }, [], {
+    batchStatus: 'Completed',
     earlyTermination: limits('altitude', 'speed', 'altitude'),
-    variables: [],
-    jobsByStatus: { ...NO_JOBS, Completed: completed },
     telemetry: telemetry === undefined ? undefined : { reported_runs: completed, ...none, ...telemetry },
     ...rest,
-  };
+  });
 }
 const seen = (...variables: string[]) => variables.map((variable) => ({ variable, runs: 1 }));
 
-const TABLE: [name: string, situation: LimitSituation, findings: string[]][] = [
+const TABLE: [name: string, situation: Situation, findings: string[]][] = [
   ['every limit was judged', situation(3, { judged: seen('speed', 'altitude') }), []],
   ['nothing has ended', situation(0, undefined), []],
   [
@@ -85,13 +85,13 @@ const TABLE: [name: string, situation: LimitSituation, findings: string[]][] = [
   ],
 ];
 
-describe('domain/limit-findings', () => {
+describe('domain/findings/limits', () => {
   for (const [name, given, expected] of TABLE) {
     it(name, () => {
-      const found = limitFindings(given);
-      expect(found.map(({ severity, code, count, reason }) => `${severity} ${code} ${count}: ${reason}`)).to.deep.equal(
-        expected,
-      );
+      const found = findingsOf(given);
+      expect(
+        found.map(({ severity, code, count, message }) => `${severity} ${code} ${count}: ${message}`),
+      ).to.deep.equal(expected);
       for (const { remedy } of found) expect(remedy).to.be.a('string').that.is.not.empty;
     });
   }

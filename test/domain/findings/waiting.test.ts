@@ -1,74 +1,14 @@
-/** Diagnosis of studies that do not run: one row per situation. */
+/** Findings about pending runs and the machines of the pool: one row per situation. */
 import { expect } from 'chai';
-import { diagnose, type Situation } from '../../src/domain/diagnosis.ts';
-import type { JobStatus, Runner, RunnerStatus } from '../../src/contract/types.ts';
-
-interface RunnerSketch {
-  id?: string;
-  status?: RunnerStatus;
-  takes?: string[];
-  jobs?: number;
-  slots?: number;
-  cores?: number;
-  memory?: number;
-  because?: string;
-  lost?: number;
-}
-
-function runner({
-  id = 'r1',
-  status = 'Idle',
-  takes = [],
-  jobs = 0,
-  slots = 2,
-  cores = 0,
-  memory = 0,
-  because,
-  lost,
-}: RunnerSketch): Runner {
-  return {
-    id,
-    name: id,
-    status,
-    capabilities: {
-      max_concurrent_jobs: slots,
-      cpu_cores: cores,
-      memory_gb: memory,
-      gpu_available: false,
-      supported_simulation_types: takes,
-    },
-    current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
-    tags: [],
-    registered_at: '2026-03-01T12:00:00.000Z',
-    last_heartbeat: '2026-03-01T12:34:56.000Z',
-    total_jobs_completed: 0,
-    total_jobs_failed: 0,
-    accepting_jobs: status !== 'Maintenance',
-    ...(because === undefined ? {} : { drain_reason: because }),
-    ...(lost === undefined ? {} : { slots_lost: lost }),
-  };
-}
-
-function situation(
-  jobs: Partial<Record<JobStatus, number>>,
-  runners: RunnerSketch[],
-  rest: Partial<Situation> = {},
-): Situation {
-  const none = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
-  return {
-    batchStatus: 'Running',
-    jobsByStatus: { ...none, ...jobs },
-    simulation: 'rocket',
-    maxParallelJobs: 0,
-    demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },
-    runners: runners.map(runner),
-    ...rest,
-  };
-}
+import type { Situation } from '../../../src/domain/findings/finding.ts';
+import { findingsOf } from '../../../src/domain/findings/findings.ts';
+import { situation, type RunnerSketch } from './support.ts';
 
 const waiting = { Pending: 5 };
 const off: RunnerSketch = { status: 'Offline' };
 const drained: RunnerSketch = { status: 'Maintenance', because: 'new disk' };
+
+const LAST = ['fine last-runs: no run waits: the last 2 are with runners'];
 
 const TABLE: [string, Situation, string[]][] = [
   ['ended', situation({ Completed: 3 }, [], { batchStatus: 'Completed' }), []],
@@ -175,10 +115,45 @@ const TABLE: [string, Situation, string[]][] = [
     ['fine last-runs: no run waits: the last 1 are with runners'],
   ],
   [
-    'last runs',
-    situation({ Running: 2, Completed: 8 }, [{ jobs: 2 }]),
-    ['fine last-runs: no run waits: the last 2 are with runners'],
+    'paused, whatever the pool',
+    situation({ Pending: 5, Running: 1 }, [], { paused: { reason: 'a look' } }),
+    ['blocked paused: the study is paused (a look): 5 pending runs must wait'],
   ],
+  ['paused with the last runs', situation({ Running: 2 }, [{ jobs: 2 }], { paused: { reason: undefined } }), LAST],
+  [
+    'canary runs active',
+    situation({ Pending: 8, Running: 2 }, [{}], { canary: { runs: 2, withheld: 8, isFailed: false } }),
+    ['waiting canary-running: 8 runs must wait until all 2 canary runs are Completed'],
+  ],
+  [
+    'canary runs pending, and no runner',
+    situation({ Pending: 10 }, [], { canary: { runs: 2, withheld: 8, isFailed: false } }),
+    ['blocked no-runner: no runner has registered'],
+  ],
+  [
+    'a failed canary run',
+    situation({ Pending: 9_999, Failed: 1 }, [{}], { canary: { runs: 1, withheld: 9_999, isFailed: true } }),
+    ['blocked canary-failed: a canary run has not completed: 9999 other runs must wait'],
+  ],
+  [
+    'full disks',
+    situation({ Running: 2 }, [{ disk: 1e8 }, { id: 'r2', disk: 1e12 }, { id: 'r3', disk: 0, status: 'Offline' }], {
+      storeFreeBytes: 2 ** 29,
+    }),
+    [
+      ...LAST,
+      'warning disk-low: little disk space is left: 0.5 GiB for the store of the coordinator, 0.0931 GiB for the artifacts of r1',
+    ],
+  ],
+  [
+    'clocks that differ',
+    situation({ Running: 2 }, [{ offset: 7 }, { id: 'r2', offset: -60 }, { id: 'r3', offset: 5 }]),
+    [
+      ...LAST,
+      "warning clock-skew: clocks differ from the coordinator's: r1 is 7 s ahead, r2 is 60 s late; times in their logs and artifacts do not agree with the history",
+    ],
+  ],
+  ['last runs', situation({ Running: 2, Completed: 8 }, [{ jobs: 2 }]), LAST],
   [
     'last run with a silent runner',
     situation({ Running: 1 }, [{ status: 'Offline', jobs: 1, id: 'gone' }]),
@@ -189,27 +164,25 @@ const TABLE: [string, Situation, string[]][] = [
   ],
 ];
 
-describe('domain/diagnosis', () => {
+describe('domain/findings/waiting', () => {
   for (const [name, given, expected] of TABLE) {
     it(name, () => {
-      expect(diagnose(given).map(({ severity, code, reason }) => `${severity} ${code}: ${reason}`)).to.deep.equal(
+      expect(findingsOf(given).map(({ severity, code, message }) => `${severity} ${code}: ${message}`)).to.deep.equal(
         expected,
       );
     });
   }
 
   it('gives a remedy for lost slots', () => {
-    const [finding] = diagnose(situation(waiting, [{ lost: 2 }]));
+    const [finding] = findingsOf(situation(waiting, [{ lost: 2 }]));
     expect(finding).to.include({
       count: 2,
       remedy: 'look at the log of r1, then unmount the file system or restart the machine',
     });
   });
 
-  it('gives a remedy for every blocked study', () => {
-    for (const [, given] of TABLE) {
-      for (const finding of diagnose(given))
-        if (finding.severity === 'blocked') expect(finding.remedy).to.be.a('string').that.is.not.empty;
-    }
+  it('gives a remedy for every finding', () => {
+    for (const [, given] of TABLE)
+      for (const { remedy, code } of findingsOf(given)) expect(remedy, code).to.be.a('string').that.is.not.empty;
   });
 });

@@ -1,0 +1,59 @@
+/** The findings of a batch, from its stored state, the pool, and the counts of its attempts. */
+import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../../../machines/batch.ts';
+import { failingRunners } from '../../analysis/groups/failing-runners.ts';
+import type { Finding, Uuid } from '../../contract/types.ts';
+import { findingsOf } from '../../domain/findings/findings.ts';
+import type { Situation } from '../../domain/findings/finding.ts';
+import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
+import type { Core } from '../core.ts';
+import { readBatch } from '../resources/read-batch.ts';
+import { jobsByStatus, toBatchTelemetry } from '../resources/to-resource.ts';
+import { runners } from './readings.ts';
+
+/** Returns the findings, in the order of docs/api.md; none for a study of which nothing is to be said. */
+export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
+  const state = readBatch(core.store, batchId);
+  const { tally } = await core.health.read(state);
+  const isOver = isTerminal(state.value);
+  const { submission } = core.studyCache.of(state.context);
+  const { early_termination: earlyTermination, telemetry } = submission.config;
+  return findingsOf({
+    ...ofBatch(state),
+    runners: isOver ? [] : (await runners(core, {})).runners,
+    earlyTermination,
+    variables: telemetry.variables,
+    attempts: tally.summary(),
+    failingRunners: failingRunners(tally.runners()),
+    storeFreeBytes: undefined,
+  });
+}
+
+type OfBatch = Pick<
+  Situation,
+  | 'batchStatus'
+  | 'jobsByStatus'
+  | 'simulation'
+  | 'maxParallelJobs'
+  | 'demand'
+  | 'paused'
+  | 'canary'
+  | 'telemetry'
+  | 'isGuarded'
+>;
+
+function ofBatch(state: BatchState): OfBatch {
+  const { value, context: c } = state;
+  const released = releasedRuns(c);
+  const withheld = pendingRuns(c) - c.requeued - Math.max(0, Math.min(untouchedRuns(c), released - c.next));
+  return {
+    batchStatus: value,
+    jobsByStatus: jobsByStatus(state),
+    simulation: c.simulationName,
+    maxParallelJobs: c.maxParallelJobs,
+    demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes },
+    ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
+    ...(withheld === 0 ? {} : { canary: { runs: released, withheld, isFailed: hasFailedCanary(c) } }),
+    telemetry: c.telemetry === undefined ? undefined : toBatchTelemetry(c.telemetry),
+    isGuarded: c.canaryRuns !== undefined || c.maxFailures !== undefined,
+  };
+}

@@ -1,0 +1,75 @@
+/** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
+import type { AttemptSummary } from '../attempt-tally.ts';
+import type { ResourceRequest } from '../scheduling.ts';
+import type {
+  BatchStatus,
+  BatchTelemetry,
+  EarlyTerminationConfig,
+  Finding,
+  JobStatus,
+  Runner,
+} from '../../contract/types.ts';
+
+/** A runner on which attempts of the study fail more often than on the others; both shares are of finished attempts. */
+export interface FailingRunner {
+  runnerId: string;
+  failed: number;
+  finished: number;
+  othersFailed: number;
+  othersFinished: number;
+}
+
+/** One batch and the pool at one moment. */
+export interface Situation {
+  batchStatus: BatchStatus;
+  jobsByStatus: Readonly<Record<JobStatus, number>>;
+  simulation: string;
+  /** `compute.max_parallel_jobs`; 0 means no cap. */
+  maxParallelJobs: number;
+  /** The resources that one run requests. */
+  demand: ResourceRequest;
+  runners: readonly Runner[];
+  /** Absent while it is not paused. */
+  paused?: { reason: string | undefined };
+  /** The runs that wait for the canary runs; absent while none do. */
+  canary?: { runs: number; withheld: number; isFailed: boolean };
+  earlyTermination: EarlyTerminationConfig;
+  /** `telemetry.variables`: the variables that the study wants kept; empty: all that come. */
+  variables: readonly string[];
+  /** Undefined when no runner has reported any. */
+  telemetry: BatchTelemetry | undefined;
+  attempts: AttemptSummary;
+  failingRunners: readonly FailingRunner[];
+  /** `policy.max_failures` or `policy.canary_runs` is set. */
+  isGuarded: boolean;
+  /** Free bytes on the disk of the coordinator's store; undefined where they are not known. */
+  storeFreeBytes: number | undefined;
+}
+
+/** A finding without its code. */
+export type Found = Omit<Finding, 'code'>;
+
+/** One finding: its code, and the function that looks for it. */
+export interface Rule {
+  /** kebab-case, stable. */
+  code: string;
+  find(situation: Situation): Found | undefined;
+}
+
+/** A disk with less free space is about to fail runs: less than 1 GiB. */
+export const LOW_DISK_BYTES = 1024 ** 3;
+
+export const isOpen = ({ batchStatus }: Situation): boolean => batchStatus === 'Pending' || batchStatus === 'Running';
+
+export const activeJobs = ({ jobsByStatus: it }: Situation): number => it.Claimed + it.Running;
+
+/** The runs that a runner may claim: Pending, and not withheld by the canary runs. */
+export const claimableJobs = (it: Situation): number => it.jobsByStatus.Pending - (it.canary?.withheld ?? 0);
+
+export const gibibytes = (bytes: number): number => Number((bytes / 1024 ** 3).toPrecision(3));
+
+/** Formats the first three names, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 3);
+  return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
+}

@@ -1,0 +1,20 @@
+/**
+ * The findings of a study: reasons why it does not run, or should not be trusted, each with a remedy. One table of rules;
+ * a further finding is one more entry of the list to which it belongs. Pure.
+ */
+import type { Finding } from '../../contract/types.ts';
+import { FAILURE_RULES } from './failures.ts';
+import type { Rule, Situation } from './finding.ts';
+import { LIMIT_RULES } from './limits.ts';
+import { MACHINE_RULES } from './machines.ts';
+import { WAITING_RULES } from './waiting.ts';
+
+export const RULES: readonly Rule[] = [...LIMIT_RULES, ...FAILURE_RULES, ...WAITING_RULES, ...MACHINE_RULES];
+
+/** Returns the findings in the order of the table: doubts about the results, failures, pending runs, machines. */
+export function findingsOf(situation: Situation): Finding[] {
+  return RULES.flatMap((rule) => {
+    const found = rule.find(situation);
+    return found === undefined ? [] : [{ code: rule.code, ...found }];
+  });
+}

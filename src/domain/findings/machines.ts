@@ -1,0 +1,94 @@
+/** Findings about machines: lost slots, silent runners, full disks, clocks that differ. */
+import { plural } from '../plural.ts';
+import { usableSlots } from '../scheduling.ts';
+import { gibibytes, isOpen, listed, LOW_DISK_BYTES, type Rule } from './finding.ts';
+import { ableRunners } from './waiting.ts';
+
+/** A runner's clock may differ by this much before its times mislead. */
+const CLOCK_TOLERANCE_SECS = 5;
+
+const ids = (runners: readonly { id: string }[]): string => listed(runners.map(({ id }) => id));
+
+/** Slots that processes or file systems keep on the runners that could execute pending runs. */
+const SLOTS_LOST: Rule = {
+  code: 'slots-lost',
+  find(situation) {
+    if (!isOpen(situation) || situation.jobsByStatus.Pending === 0) return undefined;
+    const able = ableRunners(situation);
+    const losing = able.filter((runner) => (runner.slots_lost ?? 0) > 0);
+    if (losing.length === 0) return undefined;
+    const slots = able.reduce((sum, runner) => sum + runner.capabilities.max_concurrent_jobs, 0);
+    const usable = able.reduce((sum, runner) => sum + usableSlots(runner.capabilities, runner.slots_lost), 0);
+    const count = slots - usable;
+    return {
+      severity: usable === 0 ? 'waiting' : 'fine',
+      message: `${ids(losing)} lost ${count} of the ${slots} slots of the pool: a process survives SIGKILL, or a file system does not answer`,
+      remedy: `look at the log of ${ids(losing)}, then unmount the file system or restart the machine`,
+      count,
+    };
+  },
+};
+
+/** Silent runners that hold jobs: these jobs are requeued when the lease ends. */
+const SILENT_RUNNER: Rule = {
+  code: 'silent-runner',
+  find(situation) {
+    if (!isOpen(situation)) return undefined;
+    const silent = situation.runners.filter((runner) => runner.status === 'Offline' && runner.current_jobs.length > 0);
+    if (silent.length === 0) return undefined;
+    const jobs = silent.reduce((sum, runner) => sum + runner.current_jobs.length, 0);
+    return {
+      severity: 'waiting',
+      message: `${ids(silent)} went silent holding ${plural(jobs, 'job')}; other runners get ${jobs === 1 ? 'it' : 'them'} when the lease ends`,
+      remedy: `wait for the lease to end; start ${ids(silent)} again`,
+      count: silent.length,
+    };
+  },
+};
+
+const DISK_LOW: Rule = {
+  code: 'disk-low',
+  find(situation) {
+    if (!isOpen(situation)) return undefined;
+    const full = situation.runners.filter(
+      ({ status, disk_free_bytes: free }) => status !== 'Offline' && free !== undefined && free < LOW_DISK_BYTES,
+    );
+    const store = situation.storeFreeBytes ?? Infinity;
+    if (full.length === 0 && store >= LOW_DISK_BYTES) return undefined;
+    const places = [
+      ...(store < LOW_DISK_BYTES ? [`${gibibytes(store)} GiB for the store of the coordinator`] : []),
+      ...full.slice(0, 3).map((it) => `${gibibytes(it.disk_free_bytes ?? 0)} GiB for the artifacts of ${it.id}`),
+      ...(full.length > 3 ? [`less than 1 GiB for ${plural(full.length - 3, 'more runner')}`] : []),
+    ];
+    return {
+      severity: 'warning',
+      message: `little disk space is left: ${places.join(', ')}`,
+      remedy: 'remove artifacts and studies that are no longer needed (`simbatch delete`), or extend the disk',
+      count: places.length,
+    };
+  },
+};
+
+const CLOCK_SKEW: Rule = {
+  code: 'clock-skew',
+  find(situation) {
+    if (!isOpen(situation)) return undefined;
+    const wrong = situation.runners.filter(
+      ({ status, clock_offset_secs: offset }) =>
+        status !== 'Offline' && offset !== undefined && Math.abs(offset) > CLOCK_TOLERANCE_SECS,
+    );
+    if (wrong.length === 0) return undefined;
+    const offsets = wrong.slice(0, 3).map(({ id, clock_offset_secs: offset = 0 }) => {
+      return `${id} is ${Math.abs(offset)} s ${offset > 0 ? 'ahead' : 'late'}`;
+    });
+    const more = wrong.length > 3 ? ` and ${wrong.length - 3} more` : '';
+    return {
+      severity: 'warning',
+      message: `clocks differ from the coordinator's: ${offsets.join(', ')}${more}; times in their logs and artifacts do not agree with the history`,
+      remedy: 'synchronize the clocks of these machines (NTP, chrony)',
+      count: wrong.length,
+    };
+  },
+};
+
+export const MACHINE_RULES: readonly Rule[] = [SLOTS_LOST, SILENT_RUNNER, DISK_LOW, CLOCK_SKEW];

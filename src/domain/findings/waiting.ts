@@ -1,0 +1,248 @@
+/** Findings about pending runs: why none starts, or not more of them. Only the first that applies is a finding. */
+import { plural } from '../plural.ts';
+import { fits, freeCapacityOf, supports } from '../scheduling.ts';
+import type { Runner } from '../../contract/types.ts';
+import { activeJobs, claimableJobs, gibibytes, isOpen, listed, type Rule, type Situation } from './finding.ts';
+
+const are = (count: number): string => (count === 1 ? 'is' : 'are');
+const allOf = (count: number, which: string): string =>
+  `${count === 1 ? 'the only runner' : `all ${count} runners`}${which} ${are(count)}`;
+
+const supporting = ({ runners, simulation }: Situation): Runner[] =>
+  runners.filter((runner) => supports(runner.capabilities, simulation));
+const connected = (it: Situation): Runner[] => supporting(it).filter(({ status }) => status !== 'Offline');
+const accepting = (it: Situation): Runner[] =>
+  connected(it).filter(({ status, accepting_jobs: accepts }) => status !== 'Maintenance' && accepts !== false);
+const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean =>
+  fits(demand, freeCapacityOf(capabilities, []));
+
+/** Connected runners that are not drained and large enough for one run, were they free. */
+export const ableRunners = (it: Situation): Runner[] =>
+  connected(it).filter((runner) => runner.status !== 'Maintenance' && isLargeEnough(it, runner));
+
+const PAUSED: Rule = {
+  code: 'paused',
+  find({ paused, jobsByStatus }) {
+    if (paused === undefined || jobsByStatus.Pending === 0) return undefined;
+    return {
+      severity: 'blocked',
+      message: `the study is paused${paused.reason === undefined ? '' : ` (${paused.reason})`}: ${plural(jobsByStatus.Pending, 'pending run')} must wait`,
+      remedy: 'resume it: POST /batches/{batch_id}/resume',
+      count: jobsByStatus.Pending,
+    };
+  },
+};
+
+const CANARY_FAILED: Rule = {
+  code: 'canary-failed',
+  find({ canary }) {
+    if (canary?.isFailed !== true) return undefined;
+    return {
+      severity: 'blocked',
+      message: `a canary run has not completed: ${plural(canary.withheld, 'other run')} must wait`,
+      remedy:
+        'see why with `simbatch runs --status Failed,Timeout`; then cancel the study, or release the others: POST /batches/{batch_id}/release',
+      count: canary.withheld,
+    };
+  },
+};
+
+const CANARY_RUNNING: Rule = {
+  code: 'canary-running',
+  find(situation) {
+    const { canary } = situation;
+    if (canary === undefined || canary.isFailed || claimableJobs(situation) > 0) return undefined;
+    return {
+      severity: 'waiting',
+      message: `${plural(canary.withheld, 'run')} must wait until all ${plural(canary.runs, 'canary run')} are Completed`,
+      remedy: 'wait; or release the others: POST /batches/{batch_id}/release',
+      count: canary.withheld,
+    };
+  },
+};
+
+const LAST_RUNS: Rule = {
+  code: 'last-runs',
+  find(situation) {
+    const active = activeJobs(situation);
+    if (situation.jobsByStatus.Pending > 0 || active === 0) return undefined;
+    return {
+      severity: 'fine',
+      message: `no run waits: the last ${active} are with runners`,
+      remedy: 'wait: `simbatch status` names stragglers',
+    };
+  },
+};
+
+const NO_RUNNER: Rule = {
+  code: 'no-runner',
+  find: ({ runners }) =>
+    runners.length > 0
+      ? undefined
+      : { severity: 'blocked', message: 'no runner has registered', remedy: 'start one with `simbatch runner`' },
+};
+
+const UNSUPPORTED: Rule = {
+  code: 'unsupported-simulation',
+  find(situation) {
+    const { simulation, runners } = situation;
+    if (supporting(situation).length > 0) return undefined;
+    const known = [...new Set(runners.flatMap((runner) => runner.capabilities.supported_simulation_types))].sort();
+    return {
+      severity: 'blocked',
+      message: `no runner takes the simulation "${simulation}"; ${plural(runners.length, 'runner')} ${runners.length === 1 ? 'takes' : 'take'} only ${known.map((type) => `"${type}"`).join(', ')}`,
+      remedy: `give a runner the capability "${simulation}", or correct \`config.simulation.name\``,
+    };
+  },
+};
+
+const ALL_OFFLINE: Rule = {
+  code: 'all-offline',
+  find(situation) {
+    if (connected(situation).length > 0) return undefined;
+    const runners = supporting(situation);
+    const last = runners
+      .map((runner) => runner.last_heartbeat)
+      .sort()
+      .at(-1);
+    return {
+      severity: 'blocked',
+      message: `${allOf(runners.length, ` for "${situation.simulation}"`)} offline; the last heartbeat was at ${last}`,
+      remedy: `start ${listed(runners.map(({ id }) => id))} again`,
+    };
+  },
+};
+
+const ALL_DRAINED: Rule = {
+  code: 'all-drained',
+  find(situation) {
+    if (accepting(situation).length > 0) return undefined;
+    const runners = connected(situation);
+    const why = runners.map((runner) => runner.drain_reason).find((reason) => reason !== undefined && reason !== '');
+    return {
+      severity: 'blocked',
+      message: `${allOf(runners.length, ` connected for "${situation.simulation}"`)} drained${why === undefined ? '' : ` (${why})`}`,
+      remedy: `resume one: simbatch resume ${runners[0]?.id ?? ''}`,
+    };
+  },
+};
+
+const NO_SLOTS: Rule = {
+  code: 'no-slots',
+  find(situation) {
+    const runners = accepting(situation);
+    if (runners.some((runner) => runner.capabilities.max_concurrent_jobs > 0)) return undefined;
+    return {
+      severity: 'blocked',
+      message: `${allOf(runners.length, ` for "${situation.simulation}"`)} set to run 0 jobs at a time`,
+      remedy: 'start one with --max-concurrent-jobs 1 or more',
+    };
+  },
+};
+
+const TOO_LARGE: Rule = {
+  code: 'too-large',
+  find(situation) {
+    const { demand } = situation;
+    const runners = accepting(situation);
+    if (runners.some((runner) => isLargeEnough(situation, runner))) return undefined;
+    const most = Math.max(...runners.map((runner) => runner.capabilities.cpu_cores));
+    const largest = Math.max(...runners.map((runner) => runner.capabilities.memory_gb));
+    return {
+      severity: 'blocked',
+      message: `one run asks for ${demand.cpuMilli / 1000} cores and ${gibibytes(demand.memoryBytes)} GiB; no runner has both (at most ${most} cores, at most ${largest} GiB)`,
+      remedy: 'lower `cpu_request` or `memory_request`, or start a larger runner',
+    };
+  },
+};
+
+const CAP_REACHED: Rule = {
+  code: 'cap-reached',
+  find(situation) {
+    const active = activeJobs(situation);
+    const { maxParallelJobs: cap } = situation;
+    if (cap === 0 || active < cap) return undefined;
+    return {
+      severity: 'fine',
+      message: `${active} runs are active, as many as \`max_parallel_jobs\` allows`,
+      remedy: 'submit with a larger `compute.max_parallel_jobs` to use more of the pool',
+    };
+  },
+};
+
+const STARTING: Rule = {
+  code: 'starting',
+  find(situation) {
+    const { demand } = situation;
+    // The sizes of other studies' jobs are unknown here: each is taken to be as large as one of this study.
+    const free = ableRunners(situation).filter(({ capabilities, current_jobs: jobs, slots_lost: lost }) => {
+      const held = jobs.map(() => demand);
+      return fits(demand, freeCapacityOf(capabilities, held, lost));
+    });
+    if (free.length === 0) return undefined;
+    return {
+      severity: activeJobs(situation) > 0 ? 'fine' : 'waiting',
+      message: `${plural(free.length, 'runner')} ${are(free.length)} free: waiting runs are claimed within seconds`,
+      remedy: 'wait some seconds',
+    };
+  },
+};
+
+const heldJobs = (it: Situation): number =>
+  ableRunners(it).reduce((sum, runner) => sum + runner.current_jobs.length, 0);
+
+const POOL_BUSY: Rule = {
+  code: 'pool-busy',
+  find(situation) {
+    const held = heldJobs(situation);
+    // No job fills the pool: its slots are lost, which is a finding of its own.
+    if (held === 0 || activeJobs(situation) > 0) return undefined;
+    return {
+      severity: 'waiting',
+      message: `${allOf(ableRunners(situation).length, ` for "${situation.simulation}"`)} full with ${held} jobs of other studies; this one is served as they end`,
+      remedy: 'start more runners to begin sooner',
+    };
+  },
+};
+
+const RUNNING: Rule = {
+  code: 'running',
+  find(situation) {
+    const active = activeJobs(situation);
+    if (heldJobs(situation) === 0 || active === 0) return undefined;
+    const others = heldJobs(situation) - active;
+    return {
+      severity: 'fine',
+      message: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} jobs of other studies share the pool` : ''}`,
+      remedy: 'start more runners to end sooner',
+    };
+  },
+};
+
+/** In the order in which they are tried: each may rely on those before it. */
+const CHAIN: readonly Rule[] = [
+  PAUSED,
+  CANARY_FAILED,
+  CANARY_RUNNING,
+  LAST_RUNS,
+  NO_RUNNER,
+  UNSUPPORTED,
+  ALL_OFFLINE,
+  ALL_DRAINED,
+  NO_SLOTS,
+  TOO_LARGE,
+  CAP_REACHED,
+  STARTING,
+  POOL_BUSY,
+  RUNNING,
+];
+
+/** The same rules, each silent where one before it applies. */
+export const WAITING_RULES: readonly Rule[] = CHAIN.map((rule, place) => ({
+  code: rule.code,
+  find(situation) {
+    if (!isOpen(situation) || situation.jobsByStatus.Pending + activeJobs(situation) === 0) return undefined;
+    if (rule !== LAST_RUNS && situation.jobsByStatus.Pending === 0) return undefined;
+    return CHAIN.slice(0, place).some((it) => it.find(situation) !== undefined) ? undefined : rule.find(situation);
+  },
+}));

@@ -1,0 +1,87 @@
+/** Situations of studies for the tests of findings. */
+import type { Situation } from '../../../src/domain/findings/finding.ts';
+import type { JobStatus, Runner, RunnerStatus } from '../../../src/contract/types.ts';
+
+export interface RunnerSketch {
+  id?: string;
+  status?: RunnerStatus;
+  takes?: string[];
+  jobs?: number;
+  slots?: number;
+  cores?: number;
+  memory?: number;
+  because?: string;
+  lost?: number;
+  disk?: number;
+  offset?: number;
+}
+
+export function runner({
+  id = 'r1',
+  status = 'Idle',
+  takes = [],
+  jobs = 0,
+  slots = 2,
+  cores = 0,
+  memory = 0,
+  because,
+  lost,
+  disk,
+  offset,
+}: RunnerSketch): Runner {
+  return {
+    id,
+    name: id,
+    status,
+    capabilities: {
+      max_concurrent_jobs: slots,
+      cpu_cores: cores,
+      memory_gb: memory,
+      gpu_available: false,
+      supported_simulation_types: takes,
+    },
+    current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
+    tags: [],
+    registered_at: '2026-03-01T12:00:00.000Z',
+    last_heartbeat: '2026-03-01T12:34:56.000Z',
+    total_jobs_completed: 0,
+    total_jobs_failed: 0,
+    accepting_jobs: status !== 'Maintenance',
+    ...(because === undefined ? {} : { drain_reason: because }),
+    ...(lost === undefined ? {} : { slots_lost: lost }),
+    ...(disk === undefined ? {} : { disk_free_bytes: disk }),
+    ...(offset === undefined ? {} : { clock_offset_secs: offset }),
+  };
+}
+
+const NO_JOBS = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
+export const NO_ATTEMPTS: Situation['attempts'] = {
+  finished: 0,
+  retried: 0,
+  isSample: false,
+  recent: { finished: 0, runners: 0, commonFailure: undefined },
+};
+
+/** A running study without limits, of the simulation "rocket". */
+export function situation(
+  jobs: Partial<Record<JobStatus, number>>,
+  runners: RunnerSketch[] = [],
+  rest: Partial<Situation> = {},
+): Situation {
+  return {
+    batchStatus: 'Running',
+    jobsByStatus: { ...NO_JOBS, ...jobs },
+    simulation: 'rocket',
+    maxParallelJobs: 0,
+    demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },
+    runners: runners.map(runner),
+    earlyTermination: { enabled: false, check_frequency_hz: 10, conditions: [] },
+    variables: [],
+    telemetry: undefined,
+    attempts: NO_ATTEMPTS,
+    failingRunners: [],
+    isGuarded: false,
+    storeFreeBytes: undefined,
+    ...rest,
+  };
+}
