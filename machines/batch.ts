@@ -29,6 +29,7 @@ export const INITIAL_COUNTERS = {
   pausedAtMs: undefined,
   pauseReason: undefined,
   releasedAtMs: undefined,
+  settledAtRunId: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
@@ -158,6 +159,8 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
 }
 
 const isOver = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
+/** A study that stops because its requirements are settled has reached its end. */
+const wasCancelled = (c: BatchContext): boolean => c.cancelRequested && c.settledAtRunId === undefined;
 const allCancelled = (c: BatchContext): boolean => c.totalJobs > 0 && c.cancelled === c.totalJobs;
 
 const ended = (status: BatchEnded['status'], context: BatchContext): BatchEnded => ({
@@ -174,9 +177,10 @@ const ends = [
   { guard: 'over', target: 'Failed', actions: 'emitFailed' },
 ] as const;
 
-/** The reason of a cancellation: the client's, or the limit on failures. */
+/** The reason of a cancellation: the client's, settled requirements, or the limit on failures. */
 function cancelReasonOf(c: BatchContext, event: BatchEvent): string | undefined {
   if (event.type === 'CANCEL') return event.reason;
+  if (event.type === 'SETTLE') return `every requirement was settled at run ${event.runId}`;
   return `${failures(c)} runs failed, which reaches max_failures (${c.maxFailures ?? 0})`;
 }
 
@@ -202,9 +206,10 @@ export const batchMachine = setup({
   },
   guards: {
     over: ({ context }) => isOver(context),
-    overAndCancelled: ({ context }) => isOver(context) && (context.cancelRequested || allCancelled(context)),
+    overAndCancelled: ({ context }) => isOver(context) && (wasCancelled(context) || allCancelled(context)),
     overWithResults: ({ context }) => isOver(context) && (context.completed > 0 || context.totalJobs === 0),
     tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
+    stopsWhenSettled: ({ context }) => context.stopWhen === 'settled' && !context.cancelRequested,
     notPaused: ({ context }) => context.pausedAtMs === undefined,
     paused: ({ context }) => context.pausedAtMs !== undefined,
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
@@ -230,6 +235,7 @@ export const batchMachine = setup({
       cancelled.endedAtMs = event.now;
       return cancelled;
     }),
+    settle: assign(({ event }) => ({ settledAtRunId: event.type === 'SETTLE' ? event.runId : undefined })),
     emitCancelling: emit(({ context, event }): BatchFact => ({
       type: 'batch.cancelling',
       batchId: context.batchId,
@@ -262,6 +268,8 @@ export const batchMachine = setup({
     ...input,
     canaryRuns: input.canaryRuns,
     maxFailures: input.maxFailures,
+    requirements: input.requirements,
+    stopWhen: input.stopWhen,
     priority: input.priority,
     ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 ? input.createdAtMs : undefined,
@@ -284,6 +292,7 @@ export const batchMachine = setup({
           { actions: 'count' },
         ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
+        SETTLE: { guard: 'stopsWhenSettled', actions: ['settle', 'cancelUntouched', 'emitCancelling'] },
         ...flowTransitions,
       },
     },

@@ -205,6 +205,13 @@ export function jobEnded(
   return fact;
 }
 
+/** The end of a job by its runner's report of its completion. */
+export function jobCompleted(c: JobContext, { now, telemetry, outcomes }: Of<'COMPLETE'>): JobEnded {
+  const fact = jobEnded(c, now, 'Running', 'Completed', undefined, telemetry);
+  if (outcomes !== undefined) fact.outcomes = outcomes;
+  return fact;
+}
+
 /** The end of a job by its runner's report of a failure that is final. */
 export function jobFailed(c: JobContext, { reason, message, telemetry, now }: Of<'FAIL'>): JobEnded {
   const fact = jobEnded(c, now, 'Running', 'Failed', message, telemetry);

@@ -13,6 +13,7 @@ import {
   requeueJob,
   startAttempt,
   jobClaimed,
+  jobCompleted,
   jobEnded,
   jobFailed,
   jobRequeued,
@@ -127,7 +128,7 @@ export const jobMachine = setup({
           target: 'Completed',
           guard: 'current',
           actions: [
-            emit(({ context: c, event }) => jobEnded(c, event.now, 'Running', 'Completed', undefined, event.telemetry)),
+            emit(({ context: c, event }) => jobCompleted(c, event)),
             assign(({ context: c, event }) => closeAttempt(c, event.now, 'completed')),
           ],
         },

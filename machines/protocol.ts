@@ -40,7 +40,14 @@ export type JobEvent =
       now: number;
     }
   | { type: 'START'; runnerId: string; attempt: number; now: number }
-  | { type: 'COMPLETE'; runnerId: string; attempt: number; telemetry?: RunTelemetry; now: number }
+  | {
+      type: 'COMPLETE';
+      runnerId: string;
+      attempt: number;
+      telemetry?: RunTelemetry;
+      outcomes?: string;
+      now: number;
+    }
   | {
       type: 'FAIL';
       runnerId: string;
@@ -100,11 +107,15 @@ export interface JobEnded extends AboutJob {
   startedAtMs: number | undefined;
   /** Absent when its runner did not report it. */
   telemetry?: RunTelemetry;
+  /** The outcome of a Completed run under each requirement of its study, a letter each; absent without requirements. */
+  outcomes?: string;
 }
 
 export type BatchEvent =
   | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
   | { type: 'CANCEL'; reason: string | undefined; now: number }
+  /** Every requirement is settled, the last one by this run of the complete prefix. */
+  | { type: 'SETTLE'; runId: number; now: number }
   | { type: 'PAUSE'; reason: string | undefined; now: number }
   | { type: 'RESUME'; now: number }
   | { type: 'RELEASE'; now: number };
@@ -132,6 +143,13 @@ export interface BatchEnded {
 /** The assignment of runs was paused, resumed, or extended beyond the canary runs. */
 export interface BatchFlow {
   type: 'batch.paused' | 'batch.resumed' | 'batch.released';
+  batchId: Uuid;
+  now: number;
+}
+
+/** More runs of a batch were judged under its requirements; the record of its verdicts has changed. */
+export interface BatchJudged {
+  type: 'batch.judged';
   batchId: Uuid;
   now: number;
 }
@@ -229,9 +247,9 @@ export interface SupervisorFact {
 
 export type JobFact = JobChange;
 export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow;
-/** Facts about deleted actors, emitted by the turn that deletes them. */
-export type DeletionFact = BatchDeleted | RunnerForgotten;
+/** Facts about deleted actors and about records that belong to no actor, emitted by the turn that changes them. */
+export type RecordFact = BatchDeleted | RunnerForgotten | BatchJudged;
 export type Fact =
-  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | DeletionFact;
+  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | RecordFact;
 export type FactType = Fact['type'];
 export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | SupervisorEvent;

@@ -39,6 +39,10 @@ export type TerminatedRule = (typeof TERMINATED_RULES)[number];
 export const LOOKS = ['once', 'continuous'] as const;
 export type Look = (typeof LOOKS)[number];
 
+/** When a study stops by itself. `settled`: once every requirement is settled on the complete prefix of runs. */
+export const STOP_RULES = ['settled'] as const;
+export type StopRule = (typeof STOP_RULES)[number];
+
 export const VERDICTS = ['met', 'violated', 'not-shown', 'open'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 

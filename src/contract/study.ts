@@ -1,7 +1,7 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
 import { outputs, requirements } from './answers/requirements.ts';
-import { COMPRESSIONS, SAMPLING_METHODS } from './enums.ts';
+import { COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
@@ -123,6 +123,12 @@ export const StudyPolicy = named(
           'The study is cancelled when so many runs have failed: a number, or a share of all runs such as `"5%"`. ' +
           'Early terminations and cancelled runs do not count.',
       }),
+    ),
+    stop_when: Type.Optional(
+      enumOf(
+        STOP_RULES,
+        '`settled`: the open runs are cancelled once every requirement is settled on the complete prefix of runs; each is then looked at continuously.',
+      ),
     ),
     priority: Type.Optional(
       int32('Studies with a higher priority are served first; 0 by default.', { minimum: -1_000, maximum: 1_000 }),

@@ -12,7 +12,16 @@ import { findings } from './operations/findings.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
-import { batch, job, jobHistory, jobResult, runner, runners, samples, submission } from './operations/readings.ts';
+import {
+  batchWithVerdicts as batch,
+  job,
+  jobHistory,
+  jobResult,
+  runner,
+  runners,
+  samples,
+  submission,
+} from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
 import { submit } from './operations/submit.ts';

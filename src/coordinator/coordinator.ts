@@ -8,6 +8,7 @@ import { supervisorMachine, type SupervisorSnapshot } from '../../machines/super
 import { SimbatchError } from '../domain/errors.ts';
 import type { ClaimResponse, Uuid } from '../contract/types.ts';
 import { Answers } from './answers/answers.ts';
+import { Judgements } from './judgement/judgements.ts';
 import { apiOf, type CoordinatorApi } from './api.ts';
 import { openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
 import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
@@ -123,6 +124,15 @@ class RunningCoordinator implements Lifecycle {
         { store, clock, share, studyCache },
         { crashed: (error) => hooks.fault?.('analysis', error) },
       ),
+      judgements: new Judgements({
+        clock,
+        share,
+        store,
+        studyCache,
+        turns,
+        stateOf: (batchId) => directory.state('batch', batchId),
+        failed: (error) => this.#faulted('judge', error),
+      }),
       batchIds: new BatchIdGenerator(),
       statistics: createStatistics(),
       health: new StudyHealth({ store, share }),
@@ -234,6 +244,7 @@ class RunningCoordinator implements Lifecycle {
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {
+      this.core.judgements.committed(facts);
       if (summary !== undefined) statistics.trigger.committed(summary);
       this.#hooks.committed?.(group);
       for (const watcher of this.#watchers) watcher({ facts, transitions: steps });
@@ -269,6 +280,7 @@ class RunningCoordinator implements Lifecycle {
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
+    await this.core.judgements.stop();
     await this.core.purges.stop();
     await this.core.answers.close();
     await groupCommit.durable().catch(() => {});

@@ -1,6 +1,7 @@
 /** The parts of a running coordinator, as the operations use them. `coordinator.ts` builds them. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
 import type { Answers } from './answers/answers.ts';
+import type { Judgements } from './judgement/judgements.ts';
 import type { ClaimResponse, SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { Interpreter } from '../base/interpreters/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
@@ -50,6 +51,7 @@ export interface Core {
   readonly statistics: Statistics;
   readonly health: StudyHealth;
   readonly answers: Answers;
+  readonly judgements: Judgements;
   readonly options: CoordinatorOptions;
   readonly purges: Purges;
   /** Called for a study that was accepted with warnings. */

@@ -5,7 +5,7 @@
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
 import type { Core } from './core.ts';
 import type { DeadlineQueue } from './scheduling/deadline-queue.ts';
-import type { Activation } from './actors/directory.ts';
+import { stateOf, type Activation } from './actors/directory.ts';
 import { updateIndex, type RequeueRecord } from './turn/projections.ts';
 import { allOf, idOf } from './storage/keys.ts';
 import { ACTOR_KINDS, isTerminal } from './actors/actor-kinds.ts';
@@ -30,6 +30,7 @@ async function restoreBatches(core: Core, deadlines: DeadlineQueue, snapshot: St
       const activation = directory.activate('batch', idOf(key));
       if (activation === undefined) throw new Error(`the store has no record of the open batch ${idOf(key)}`);
       updateIndex({ scheduler, deadlines }, activation as Activation);
+      core.judgements.restore(stateOf(activation));
     }
   }
 }

@@ -28,6 +28,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...environmentFaults(member(config, 'compute')),
     ...conditionFaults(member(config, 'early_termination')),
     ...requirementFaults(member(submission, 'requirements')),
+    ...stopFaults(submission),
   ];
 }
 
@@ -140,6 +141,29 @@ function requirementFaults(requirements: unknown): Fault[] {
     }
   }
   return faults;
+}
+
+/** A study stops when its requirements are settled only if it has some, and if each is judged after every run. */
+function stopFaults(submission: unknown): Fault[] {
+  const rule = member(member(submission, 'policy'), 'stop_when');
+  if (rule !== 'settled') return [];
+  const requirements = member(submission, 'requirements') ?? [];
+  if (!Array.isArray(requirements)) return [];
+  if (requirements.length === 0) {
+    const detail = 'is "settled", and the study has no requirement; declare `requirements`, or leave it out';
+    return [{ pointer: '/policy/stop_when', detail }];
+  }
+  return requirements.flatMap((it, index) =>
+    member(it, 'look') === 'once'
+      ? [
+          {
+            pointer: `/requirements/${index}/look`,
+            detail:
+              'is "once", which `stop_when: settled` excludes: the stop is decided after every run; leave one of them out',
+          },
+        ]
+      : [],
+  );
 }
 
 /** Returns an own member of an unknown value. */

@@ -250,6 +250,28 @@ describe('machines/batch', () => {
     );
   });
 
+  it('takes SETTLE while it runs and stops when settled; the cancelled runs leave it Completed', () => {
+    const settle: BatchEvent = { type: 'SETTLE', runId: 0, now: NOW };
+    const stopping = (value: BatchStatus, runs: string, changes: object = { stopWhen: 'settled' }) => {
+      const { context } = batchOf(value, runs);
+      return batchMachine.resolveState({ value, context: { ...context, ...changes } });
+    };
+    const { after, facts } = outcome(stopping('Running', 'DRPP'), settle);
+    expect(facts).to.deep.equal(['cancelling']);
+    expect([after.value, counters(after.context)]).to.deep.equal(['Running', recount('DRxx!')]);
+    expect(after.context).to.include({ settledAtRunId: 0, cancelReason: 'every requirement was settled at run 0' });
+    const last = outcome(after, { type: 'JOBS_CHANGED', changes: [changeOf(1, 'R', 'X')], now: NOW });
+    expect([last.after.value, last.facts]).to.deep.equal(['Completed', ['ended Completed']]);
+    expect(outcome(stopping('Running', 'DPP'), settle).facts).to.deep.equal(['cancelling', 'ended Completed']);
+    expect(outcome(stopping('Running', 'FPP'), settle).facts, 'none Completed').to.deep.equal([
+      'cancelling',
+      'ended Failed',
+    ]);
+    expect(stopping('Running', 'DP', {}).can(settle), 'without the rule').to.equal(false);
+    expect(stopping('Running', 'Rx!').can(settle), 'cancelled').to.equal(false);
+    expect(stopping('Pending', 'PP').can(settle), 'before a run was claimed').to.equal(false);
+  });
+
   it('releases all runs when its canary runs are Completed, and none before', () => {
     const table: [runs: string, released: number, hasFailed: boolean][] = [
       ['PPPP', 2, false],

@@ -100,10 +100,19 @@ export class SimClient {
       },
       ...(dice.chance(0.4) ? { policy: this.#policy() } : {}),
     };
+    if (dice.chance(0.5)) this.#require(options);
     if (dice.chance(0.3)) this.#select(options, runs);
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);
     return made;
+  }
+
+  /** One or two requirements, which three or more passing runs settle. */
+  #require(options: StudyOptions): void {
+    const { dice } = this.#stage;
+    const close = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5, confidence: 0.6 };
+    options.requirements = [close, ...(dice.chance(0.5) ? [{ ...close, name: 'surely', confidence: 0.7 }] : [])];
+    if (dice.chance(0.7)) options.policy = { ...options.policy, stop_when: 'settled' };
   }
 
   /** The same number of runs, taken from a greater design. */

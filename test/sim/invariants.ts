@@ -11,6 +11,7 @@ import {
   type JobState,
 } from '../../src/coordinator/actors/actor-kinds.ts';
 import { insist } from './acknowledged.ts';
+import { checkVerdicts } from './verdicts.ts';
 
 type Disk = ReadonlyMap<string, string>;
 
@@ -19,7 +20,7 @@ function* recordsOf(disk: Disk, kind: KeyKind): Iterable<[id: string, record: st
   for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
 }
 
-interface Disked {
+export interface Disked {
   batches: Map<string, BatchState>;
   jobs: Map<string, JobState>;
   requeue: Set<string>;
@@ -65,6 +66,7 @@ export function checkDisk(disk: Disk, memory: Memory): void {
     all.reported.set(batchId, (all.reported.get(batchId) ?? 0) + 1);
   }
   for (const batch of batches.values()) checkBatch(batch, all);
+  for (const batch of batches.values()) checkVerdicts(disk, batch, all);
   checkHolders(disk, all);
   for (const [id, { value }] of jobs) checkJob(id, value, all);
   for (const id of all.requeue) insist(jobs.get(id)?.value === 'Pending', () => `requeued job ${id} is not Pending`);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { batchMachine } from '../../machines/batch.ts';
 import { runnerMachine } from '../../machines/runner.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
+import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
 import { Violation } from './acknowledged.ts';
@@ -122,6 +123,36 @@ const MUTATIONS: Mutation[] = [
     name: 'the limit on failures is not acted on',
     patch: () => replaced(batchMachine.implementations.guards, 'tooManyFailures', () => false),
     says: /goes beyond its/,
+  },
+  {
+    name: 'a stop is decided on the runs that ended and not on the complete prefix',
+    patch: () => {
+      const add = Reflect.get(StudyJudgement.prototype, 'add');
+      const arrived = new WeakMap<StudyJudgement, number>();
+      return replaced(
+        StudyJudgement.prototype,
+        'add',
+        function (this: StudyJudgement, _index: number, outcomes: string) {
+          const place = arrived.get(this) ?? this.prefix;
+          arrived.set(this, place + 1);
+          add.call(this, place, outcomes);
+        },
+      );
+    },
+    says: /was stopped at run .*, its prefix settles at|has judged .* of .* runs|has the verdicts .*, and its runs give/,
+  },
+  {
+    name: 'the verdicts are forgotten at a restart, and the place in the prefix is not',
+    bug: {
+      read: (key, value) =>
+        key.startsWith('!verdicts!') ? altered(value, (it) => ({ ...it, requirements: [] })) : value,
+    },
+    says: /was stopped at run .*, its prefix settles at|has the verdicts .*, and its runs give/,
+  },
+  {
+    name: 'a stop is not acted on',
+    patch: () => replaced(batchMachine.implementations.guards, 'stopsWhenSettled', () => false),
+    says: /is settled at run .* and was not stopped/,
   },
   {
     name: 'a requeue record is not written',

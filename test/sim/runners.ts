@@ -1,14 +1,18 @@
 /** Scripted runners: mostly honest; at times dead, silent, repeating, late, or reporting false attempts and instances. */
-import { jobId } from '../../src/domain/ids.ts';
+import { jobId, runIdOf } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
-import { FAIL_REASONS } from '../../src/contract/enums.ts';
-import type { AttemptRef, ClaimResponse, Report } from '../../src/contract/types.ts';
+import type { AttemptRef, ClaimResponse, Report, Uuid } from '../../src/contract/types.ts';
 import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
 import { SimSpool, type Outcome } from './spool.ts';
 import type { Stage } from './scenario.ts';
 
-const RESULT = { ...PLAIN, telemetry: { seen: ['altitude'], samples: 9, lost: 2, refused: 0 } };
+const MEASURED = { ...PLAIN, telemetry: { seen: ['altitude'], samples: 9, lost: 2, refused: 0 } };
+
+/** The output of a run: a function of the run alone, as that of a deterministic simulation. Every fifth is far off. */
+export const missOf = (runId: number): number => ((runId * 7919 + 3) % 5 === 0 ? 99 : 1);
+
+const resultOf = (job_id: Uuid) => ({ ...MEASURED, metadata: { miss: missOf(runIdOf(job_id)) } });
 
 interface Task extends AttemptRef {
   isStarted: boolean;
@@ -203,10 +207,10 @@ export class SimRunner {
     if (!task.isStarted) return { type: 'start', job_id, attempt };
     const { bug } = this.#stage;
     if (task.outcome === undefined) {
-      const reason = dice.pick(FAIL_REASONS) ?? 'exit';
+      const reason = dice.pick(this.#stage.failReasons) ?? 'exit';
       task.outcome =
         this.isHonest || dice.chance(0.6)
-          ? { type: 'complete', job_id, attempt, result: RESULT }
+          ? { type: 'complete', job_id, attempt, result: resultOf(job_id) }
           : { type: 'fail', job_id, attempt, reason, error_message: 'broke' };
       if (bug.spool !== 'late') this.#spool.put(task.outcome, { sync: bug.spool !== 'unsynced' });
     } else if (bug.spool === 'late') this.#spool.put(task.outcome, { sync: true });
@@ -282,7 +286,7 @@ export class SimRunner {
     if (lie === undefined) return;
     const { job_id, attempt } = lie;
     if (dice.chance(0.2)) this.#report({ type: 'start', job_id, attempt });
-    else if (dice.chance(0.5)) this.#report({ type: 'complete', job_id, attempt, result: RESULT });
+    else if (dice.chance(0.5)) this.#report({ type: 'complete', job_id, attempt, result: resultOf(job_id) });
     else this.#report({ type: 'fail', job_id, attempt, reason: 'exit', error_message: 'broke' });
   }
 

@@ -1,4 +1,6 @@
 /** One scenario from one seed: faults first, with the invariants checked after every step; then honest runners finish. */
+import { FAIL_REASONS } from '../../src/contract/enums.ts';
+import type { FailReason } from '../../src/contract/types.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
 import type { Interpreter } from '../../src/base/interpreters/interpreters.ts';
@@ -62,6 +64,8 @@ export class Stage {
   readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
   readonly #memory = new Memory();
   readonly bug: Bug;
+  /** The reasons of failures that runners draw. */
+  failReasons: readonly FailReason[] = FAIL_REASONS;
   readonly #interpreter: Interpreter;
   #world: SimulatedClock;
   #engine!: SimEngine;
@@ -208,7 +212,7 @@ export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter
 }
 
 /** Ends the faulty runners; honest runners must be able to finish every study. */
-async function finish(stage: Stage): Promise<void> {
+export async function finish(stage: Stage): Promise<void> {
   await stage.calm();
   stage.acknowledged.pausedBatches.clear();
   for (const id of stage.unfinished()) {

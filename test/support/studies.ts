@@ -16,6 +16,7 @@ export interface StudyOptions {
   memory?: string;
   config?: Deep<BatchConfig>;
   policy?: BatchSubmission['policy'];
+  requirements?: BatchSubmission['requirements'];
 }
 
 /** A valid submission with two dispersions. */
@@ -51,6 +52,7 @@ export function study(options: StudyOptions = {}): BatchSubmission {
   if (options.runsOverride !== undefined) submission.runs_override = options.runsOverride;
   merge(submission.config, options.config ?? {});
   if (options.policy !== undefined) submission.policy = options.policy;
+  if (options.requirements !== undefined) submission.requirements = options.requirements;
   return submission;
 }
 

@@ -1,9 +1,10 @@
 /** A requirement on one output, and the outcome of each run under it. */
 import { type ParsedCondition, meets, parseCondition } from '../../domain/condition.ts';
 import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
-import type { Requirement } from '../../contract/types.ts';
+import type { BatchSubmission, Requirement } from '../../contract/types.ts';
 import { shareFault } from '../request-checks.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
+import { EXECUTION_SECS } from '../../domain/outputs.ts';
 import { type RunTable, outputColumn } from '../table/run-table.ts';
 
 export const DEFAULT_CONFIDENCE = 0.95;
@@ -30,18 +31,43 @@ export function parseRequirement(requirement: Requirement): ParsedRequirement | 
 export const OUTCOMES = ['open', 'pass', 'fail', 'unknown', 'excluded'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The outcome of a row. A run without the output, or one whose telemetry was lost under a rule, is unknown. */
+/**
+ * The requirements that a study declares. In a study that stops when they are settled each is looked at continuously: the stop is
+ * decided run by run.
+ */
+export function requirementsOf({
+  requirements = [],
+  policy,
+}: Pick<BatchSubmission, 'requirements' | 'policy'>): Requirement[] {
+  if (policy?.stop_when === undefined) return requirements;
+  return requirements.map((it) => ({ ...it, look: it.look ?? 'continuous' }));
+}
+
+/**
+ * The outcome of a run under a requirement. `code`: its class, a place in `RUN_CLASSES`. `value`: of the output, NaN without one.
+ * A run without the output, or one whose telemetry was lost under a termination rule, is unknown.
+ */
+export function outcomeOf(
+  { parsed, terminated }: ParsedRequirement,
+  code: number,
+  value: number,
+  isTelemetryLost: boolean,
+): Outcome {
+  if (code === CLASS_CODES.open) return 'open';
+  if (code === CLASS_CODES.terminated) return terminated === 'exclude' ? 'excluded' : terminated;
+  if (code !== CLASS_CODES.ok || Number.isNaN(value) || isTelemetryLost) return 'unknown';
+  return meets(parsed, value) ? 'pass' : 'fail';
+}
+
+/** The outcome of a row of a table. */
 export function outcomeReader(table: RunTable, requirement: ParsedRequirement): (row: number) => Outcome {
   const values = outputColumn(table, requirement.output);
-  const { classes, telemetryLost } = table;
-  const { parsed } = requirement;
-  const terminated = requirement.terminated === 'exclude' ? 'excluded' : requirement.terminated;
+  const { classes, telemetryLost, executionSecs } = table;
+  const isExecutionSecs = requirement.output === EXECUTION_SECS;
   return (row) => {
-    const code = classes[row];
-    if (code === CLASS_CODES.open) return 'open';
-    if (code === CLASS_CODES.terminated) return terminated;
-    const value = values?.[row] ?? Number.NaN;
-    if (code !== CLASS_CODES.ok || Number.isNaN(value) || telemetryLost?.[row] === 1) return 'unknown';
-    return meets(parsed, value) ? 'pass' : 'fail';
+    let value = values?.[row] ?? Number.NaN;
+    // A simulation may report the member in some runs only: each run is judged on its own, not on the others.
+    if (isExecutionSecs && Number.isNaN(value)) value = executionSecs[row]!;
+    return outcomeOf(requirement, classes[row]!, value, telemetryLost?.[row] === 1);
   };
 }

@@ -52,6 +52,11 @@ export class SequentialVerdict {
     return this.#verdict;
   }
 
+  /** Takes so many runs whose outcome is unknown: each shrinks both E values, so none of them can decide. */
+  takeUnknown(runs: number): void {
+    if (this.#verdict === null) this.#unknown += runs;
+  }
+
   toJSON(): SequentialState {
     return {
       passed: this.#passed,

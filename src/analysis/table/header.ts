@@ -79,14 +79,19 @@ function headerOf(table: RunTable, used: number, excluded: AnswerHeader['exclude
 
 /** First in an answer about a study that is not over, or that was cancelled. */
 export function unfinishedWarnings(table: RunTable): Warning[] {
-  const counts = countClasses(table);
+  const { open, cancelled } = countClasses(table);
+  return unfinishedWarningsOf({ of: table.rows, open, cancelled });
+}
+
+/** The same of numbers of runs. */
+export function unfinishedWarningsOf({ of, open, cancelled }: Record<'of' | 'open' | 'cancelled', number>): Warning[] {
   const warnings: Warning[] = [];
-  if (counts.open > 0) {
-    const message = `${counts.open} of ${table.rows} runs are open: runs that end early are not a fair sample of all runs`;
+  if (open > 0) {
+    const message = `${open} of ${of} runs are open: runs that end early are not a fair sample of all runs`;
     warnings.push({ code: 'unfinished', message });
   }
-  if (counts.cancelled > 0) {
-    const message = `${counts.cancelled} of ${table.rows} runs were cancelled: the completed runs may not be a fair sample of all runs`;
+  if (cancelled > 0) {
+    const message = `${cancelled} of ${of} runs were cancelled: the completed runs may not be a fair sample of all runs`;
     warnings.push({ code: 'cancelled', message });
   }
   return warnings;

@@ -20,6 +20,8 @@ export interface TableLayout {
   /** The run id of each row, ascending within a replicate; absent where row i is run i. */
   runIds?: Uint32Array;
   replicates?: Uint16Array;
+  /** Outputs that are in the table however many there are. */
+  kept?: ReadonlySet<string>;
 }
 
 /** A terminal run; a run that is never added is open. */
@@ -116,7 +118,8 @@ export class RunTableBuilder {
     const number = typeof value === 'boolean' ? Number(value) : value;
     if (!isText && typeof number !== 'number') return;
     const known: ReadonlyMap<string, unknown> = isText ? this.#texts : this.#outputs;
-    if (!known.has(name) && this.#outputs.size + this.#texts.size >= MAX_OUTPUTS) {
+    const isFull = this.#outputs.size + this.#texts.size >= MAX_OUTPUTS;
+    if (isFull && !known.has(name) && this.#layout.kept?.has(name) !== true) {
       if (this.#omitted.size < MAX_OUTPUTS) this.#omitted.add(name);
       return;
     }

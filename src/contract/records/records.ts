@@ -1,7 +1,7 @@
 /** The records in the store, as schemas. An optional member of a record is absent while it has no value. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../enums.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
 import { StoredResult } from '../resources/jobs.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
@@ -34,6 +34,8 @@ const batchInput = {
   canaryRuns: Type.Optional(count('The first runs, which are released alone; absent: all runs are.')),
   maxFailures: Type.Optional(count('The number of failed runs at which it is cancelled; absent: none.')),
   priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
+  requirements: Type.Optional(count('The number of its requirements; absent: none.')),
+  stopWhen: Type.Optional(enumOf(STOP_RULES, 'When it stops by itself; absent: it does not.')),
   selectsRuns: Type.Optional(
     Type.Unsafe<true>({
       type: 'boolean',
@@ -80,6 +82,7 @@ export const BatchRecord = Type.Object({
   endedAtMs: Type.Optional(time('When its last run ended.')),
   telemetry: Type.Optional(TelemetryTally),
   terminated: Type.Optional(count('Failed runs that an early-termination condition ended; absent: none.')),
+  settledAtRunId: Type.Optional(count('The run at which its requirements were settled and it was stopped.')),
   pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
   pauseReason: Type.Optional(text('The reason given.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released by hand.')),

@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
+import { RequirementVerdict } from '../answers/requirements.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, int32, timestamp, uuid } from '../scalars.ts';
@@ -28,6 +29,9 @@ export const Batch = named(
     ),
     paused: Type.Optional(flag('True while no new runs are assigned; absent otherwise.')),
     pause_reason: Type.Optional(text('Why it was paused.')),
+    settled_at_run_id: Type.Optional(
+      int32('The run at which all its requirements were settled and its open runs were cancelled; absent otherwise.'),
+    ),
     canary_failed: Type.Optional(
       flag('True while a canary run has not completed and the other runs wait for a release; absent otherwise.'),
     ),
@@ -76,6 +80,12 @@ export const BatchStatusResponse = named(
       int32('Estimate of the remaining time; absent when it cannot be computed.'),
     ),
     telemetry: Type.Optional(ref(BatchTelemetry)),
+    requirements: Type.Optional(
+      listOf(
+        ref(RequirementVerdict),
+        'The verdicts on the requirements of the study, on the runs of the complete prefix that have ended. Absent without requirements, for an ended study until it is judged, and in lists of batches.',
+      ),
+    ),
   }),
 );
 export type BatchStatusResponse = Static<typeof BatchStatusResponse>;

@@ -31,6 +31,7 @@ export async function deleteBatch(core: Core, batchId: Uuid): Promise<Batch> {
     if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
     turn.put(keys.batch(batchId), null);
     turn.put(keys.submission(batchId), null);
+    turn.put(keys.verdicts(batchId), null);
     turn.put(keys.deletion(batchId), '');
     turn.emit({ type: 'batch.deleted', batchId, now: turn.now });
     directory.forgetBatch(batchId);

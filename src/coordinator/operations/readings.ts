@@ -133,6 +133,13 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
+/** The same with the verdicts on its requirements. */
+export function batchWithVerdicts(core: Core, batchId: Uuid): BatchStatusResponse {
+  const response = batch(core, batchId);
+  const requirements = core.judgements.verdictsOf(readBatch(core.store, batchId));
+  return requirements === undefined ? response : { ...response, requirements };
+}
+
 /** The submission as stored, with the seed that is used. */
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return core.studyCache.of(readBatch(core.store, batchId).context).submission;

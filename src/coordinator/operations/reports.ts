@@ -70,7 +70,7 @@ function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): 
 function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
-  const event = eventOf(report, runnerId, turn.now, telemetryOf(core, turn, report));
+  const event = eventOf(report, runnerId, turn.now, measuredOf(core, turn, report));
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
@@ -83,9 +83,23 @@ function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobSta
   return after;
 }
 
-function eventOf(report: Report, runnerId: string, now: number, telemetry: RunTelemetry | undefined): JobEvent {
+/** The members of a report that its batch counts or judges. */
+interface Measured {
+  telemetry?: RunTelemetry;
+  outcomes?: string;
+}
+
+function measuredOf(core: Core, turn: Turn, report: Report): Measured {
+  const telemetry = telemetryOf(core, turn, report);
+  const measured: Measured = telemetry === undefined ? {} : { telemetry };
+  if (report.type !== 'complete') return measured;
+  const outcomes = core.judgements.outcomesOf(batchIdOf(report.job_id), report.result);
+  return outcomes === undefined ? measured : { ...measured, outcomes };
+}
+
+function eventOf(report: Report, runnerId: string, now: number, measured: Measured): JobEvent {
   const { attempt } = report;
-  const measured = telemetry === undefined ? {} : { telemetry };
+  const { telemetry } = measured;
   switch (report.type) {
     case 'start':
       return { type: 'START', runnerId, attempt, now };
@@ -98,7 +112,7 @@ function eventOf(report: Report, runnerId: string, now: number, telemetry: RunTe
         attempt,
         reason: report.reason,
         message: report.error_message,
-        ...measured,
+        ...(telemetry === undefined ? {} : { telemetry }),
         now,
       };
   }

@@ -81,6 +81,7 @@ function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSub
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, totalJobs),
+    ...((submission.requirements?.length ?? 0) === 0 ? {} : { requirements: submission.requirements!.length }),
     ...(selectsRuns ? { selectsRuns } : {}),
   };
 }
@@ -89,11 +90,12 @@ function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSub
 function policyInput(
   { policy = {} }: BatchSubmission,
   totalJobs: number,
-): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'priority'> {
-  const { canary_runs: canaryRuns, max_failures: limit, priority } = policy;
+): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'stopWhen' | 'priority'> {
+  const { canary_runs: canaryRuns, max_failures: limit, stop_when: stopWhen, priority } = policy;
   return {
     ...(canaryRuns === undefined ? {} : { canaryRuns }),
     ...(limit === undefined ? {} : { maxFailures: typeof limit === 'number' ? limit : shareOf(limit, totalJobs) }),
+    ...(stopWhen === undefined ? {} : { stopWhen }),
     ...(priority === undefined ? {} : { priority }),
   };
 }

@@ -215,6 +215,7 @@ function statusOf(value: BatchStatus, c: BatchContext): BatchStatus {
     if (!isTerminal(value)) return value;
     return 'Running';
   }
-  if (c.cancelRequested || (c.totalJobs > 0 && c.cancelled === c.totalJobs)) return 'Cancelled';
+  if ((c.cancelRequested && c.settledAtRunId === undefined) || (c.totalJobs > 0 && c.cancelled === c.totalJobs))
+    return 'Cancelled';
   return c.completed > 0 || c.totalJobs === 0 ? 'Completed' : 'Failed';
 }

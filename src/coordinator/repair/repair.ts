@@ -42,6 +42,8 @@ const REPAIRED_KINDS = [
   'requeue',
   'runner',
   'deletion',
+  // Left out: the coordinator judges the runs that are left again.
+  'verdicts',
   'idempotency',
   'meta',
 ] as const satisfies readonly KeyKind[];

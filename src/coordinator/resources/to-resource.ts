@@ -82,6 +82,7 @@ export function toBatch({ value, context: c }: BatchState): Batch {
   // A cancellation sets the time before the last active run has ended.
   if (isTerminal(value) && c.endedAtMs !== undefined) batch.ended_at = timestamp(c.endedAtMs);
   if (c.cancelReason !== undefined) batch.cancel_reason = c.cancelReason;
+  if (c.settledAtRunId !== undefined) batch.settled_at_run_id = c.settledAtRunId;
   if (c.terminated !== undefined) batch.terminated_jobs = c.terminated;
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;

@@ -91,6 +91,7 @@ function batchEvents(c: BatchContext): Labelled[] {
     ...(pending > 0 ? [['JOBS_CHANGED: a run is claimed', changed(claimed)] satisfies Labelled] : []),
     ...(c.running > 0 ? [['JOBS_CHANGED: a run completes', changed(completed)] satisfies Labelled] : []),
     ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
+    ['SETTLE: every requirement is settled', { type: 'SETTLE', runId: 0, now }],
     ['PAUSE', { type: 'PAUSE', reason: undefined, now }],
     ['RESUME', { type: 'RESUME', now }],
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],

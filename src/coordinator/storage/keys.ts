@@ -20,6 +20,8 @@ export const keys = {
   /** Stored state of a touched job. */
   job: (id: Uuid) => `!job!${id}`,
   result: (jobId: Uuid) => `!result!${jobId}`,
+  /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
+  verdicts: (id: Uuid) => `!verdicts!${id}`,
   runner: (id: string) => `!runner!${id}`,
   /** Exists while a touched job is Pending. */
   requeue: (jobId: Uuid) => `!requeue!${jobId}`,

@@ -2,7 +2,7 @@
  * The turn: one operation as an atomic unit. It runs synchronously, so no other operation interleaves; it commits all its
  * changes or none; its reply is sent after the changes are on disk.
  */
-import type { Address, AnyEvent, Fact, DeletionFact, JobChange } from '../../../machines/protocol.ts';
+import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from '../actors/directory.ts';
@@ -28,8 +28,8 @@ export interface Turn {
   trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
   /** Creates a new actor. */
   create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K];
-  /** Emits the fact that this turn deletes an actor. All other facts come from actors. */
-  emit(fact: DeletionFact): void;
+  /** Emits the fact that this turn deletes an actor or changes a record that belongs to none. All other facts come from actors. */
+  emit(fact: RecordFact): void;
   /** Routes the facts so far through the wiring, until none is left. */
   deliverFacts(): void;
   /** Writes a record (null: deletes it) together with the actors. */
@@ -223,7 +223,7 @@ class RunningTurn implements Turn {
     return stateOf(activation);
   }
 
-  emit(fact: DeletionFact): void {
+  emit(fact: RecordFact): void {
     this.#pendingFacts.push(fact);
   }
 

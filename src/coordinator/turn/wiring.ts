@@ -74,6 +74,7 @@ export const WIRING: Wiring = {
   'batch.paused': [],
   'batch.resumed': [],
   'batch.released': [],
+  'batch.judged': [],
   'batch.deleted': [],
 
   'runner.registered': [],

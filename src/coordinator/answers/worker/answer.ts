@@ -4,7 +4,7 @@ import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';
 import { worstRuns } from '../../../analysis/outputs/worst.ts';
 import { judgeStudy } from '../../../analysis/requirements/verdicts.ts';
-import { DEFAULT_CONFIDENCE } from '../../../analysis/requirements/requirement.ts';
+import { DEFAULT_CONFIDENCE, requirementsOf } from '../../../analysis/requirements/requirement.ts';
 import { studySensitivity } from '../../../analysis/sensitivity/study-sensitivity.ts';
 import { summarizeStudy } from '../../../analysis/summary.ts';
 import { CLASS_CODES } from '../../../analysis/table/run-class.ts';
@@ -34,11 +34,11 @@ const ANSWERERS: Answerers = {
     const declared = Object.entries(submission.outputs ?? {});
     const units = new Map(declared.flatMap(([name, { units: unit }]) => (unit ? [[name, unit]] : [])));
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
-    const requirements = submission.requirements ?? [];
+    const requirements = requirementsOf(submission);
     return summarizeStudy(table, { ...given({ confidence, quantiles }), requirements, units, censored });
   },
   verdicts: ({ requirement }, study) => {
-    if (requirement === undefined) return judgeStudy(study.table, study.submission.requirements ?? []);
+    if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));
     requireOutput(study, requirement.output);
     return judgeStudy(study.table, [requirement]);
   },
@@ -47,7 +47,7 @@ const ANSWERERS: Answerers = {
     return studySensitivity(withOutput(study.table, output), output, confidence);
   },
   attribution: ({ failing, confidence }, { table, submission }) =>
-    studyAttribution(table, { ...given({ failing, confidence }), requirements: submission.requirements ?? [] }),
+    studyAttribution(table, { ...given({ failing, confidence }), requirements: requirementsOf(submission) }),
   convergence: ({ output = '', quantity, confidence = DEFAULT_CONFIDENCE, halfWidth }, study) => {
     if (quantity !== 'failure') requireOutput(study, output);
     return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth }) });
@@ -60,7 +60,7 @@ const ANSWERERS: Answerers = {
     compareStudies(
       { table: before.table, configuration: before.submission.config },
       { table: after.table, configuration: after.submission.config },
-      { ...given({ failing, confidence }), requirements: before.submission.requirements ?? [] },
+      { ...given({ failing, confidence }), requirements: requirementsOf(before.submission) },
     ),
 };
 

@@ -28,7 +28,13 @@ export async function readStudy(head: ReadingHead, next: NextRows): Promise<Stud
   const conditions = enabled && !shadow ? declared : [];
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
   const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
-  const builder = new RunTableBuilder({ batchId, method, runs: totalJobs, ...runIds });
+  const builder = new RunTableBuilder({
+    batchId,
+    method,
+    runs: totalJobs,
+    ...runIds,
+    kept: declaredOutputs({ submission }),
+  });
   let row = 0;
   const addUntouchedBefore = (end: number): void => {
     for (; head.isCancelled && row < end; row++)

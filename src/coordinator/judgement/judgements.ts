@@ -1,0 +1,309 @@
+/**
+ * The verdicts on the requirements of studies while they run: each committed end of a run advances the complete prefix, and a
+ * study that stops when it is settled is stopped there. Judges in slices of the event loop, after the commit, in the order of
+ * runs; what is judged is stored now and then, and a restart reads the runs after that again.
+ */
+import type { Fact } from '../../../machines/protocol.ts';
+import { parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
+import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
+import type { Warning } from '../../analysis/warning.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
+import type { JobRecord, ReportedResult, RequirementVerdict, Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
+import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
+import type { Study, StudyCache } from '../resources/study-cache.ts';
+import { jobsByStatus } from '../resources/to-resource.ts';
+import { idOf, keys, ofBatch } from '../storage/keys.ts';
+import type { Store } from '../storage/store.ts';
+import type { Turns } from '../turn/turn.ts';
+import { outcomesOfFact, outcomesOfRecords, outcomesOfResult } from './outcomes.ts';
+import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
+
+/** Runs that are judged before the state is stored: a restart reads at most as many of the prefix again. */
+const STORE_EVERY = 1_000;
+
+interface Entry {
+  judgement: StudyJudgement;
+  study: Study;
+  /** The latest committed state of the batch. */
+  state(): BatchState | undefined;
+  /** True once the runs that ended before this coordinator started are added. */
+  isRead: boolean;
+  isEnded: boolean;
+  isRunning: boolean;
+  /** As stored last. */
+  stored: { prefix: number; settled: number };
+}
+
+interface Parts {
+  clock: Clock;
+  share: EventLoopShare;
+  store: Store;
+  studyCache: StudyCache;
+  turns: Turns;
+  /** The state of a batch, in memory or stored. */
+  stateOf(batchId: Uuid): BatchState | undefined;
+  /** Called when judging fails. */
+  failed(error: unknown): void;
+}
+
+export class Judgements {
+  readonly #parts: Parts;
+  readonly #entries = new Map<Uuid, Entry>();
+  #isStopped = false;
+  readonly #running = new Set<Promise<void>>();
+  /** Readings of stored runs, one after the other. */
+  #readings: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The outcomes of a completed run under the requirements of its study; undefined for a study without any. */
+  outcomesOf(batchId: Uuid, result: ReportedResult): string | undefined {
+    const judgement = this.#entries.get(batchId)?.judgement;
+    return judgement === undefined ? undefined : outcomesOfResult(judgement.study, result);
+  }
+
+  /** Takes over an open batch after a restart, or an ended batch that is not judged to its end. */
+  restore(state: BatchState): void {
+    const { batchId } = state.context;
+    if (this.#isStopped || (state.context.requirements ?? 0) === 0 || this.#entries.has(batchId)) return;
+    const stored = this.#parts.store.get(keys.verdicts(batchId));
+    const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
+    if (record?.verdicts !== undefined) return;
+    const entry = this.#open(state, record);
+    entry.isEnded = isTerminal(state.value);
+    this.#readings = this.#readings.then(() => this.#read(entry)).catch((error: unknown) => this.#failed(error));
+    this.#track(this.#readings);
+  }
+
+  /** Takes the facts of a group that is on disk. */
+  committed(facts: readonly Fact[]): void {
+    const changed = new Set<Entry>();
+    for (const fact of facts) {
+      if (fact.type === 'batch.opened') this.#opened(fact.batchId);
+      const entry = 'batchId' in fact ? this.#entries.get(fact.batchId) : undefined;
+      if (entry === undefined) continue;
+      if (fact.type === 'job.ended') {
+        const index = entry.study.selection.indexOf(fact.runId);
+        const outcomes = outcomesOfFact(entry.judgement.study, fact) ?? this.#outcomesOnDisk(entry, fact.jobId);
+        if (index !== undefined && outcomes !== undefined) entry.judgement.add(index, outcomes);
+      } else if (fact.type === 'batch.ended') entry.isEnded = true;
+      else if (fact.type === 'batch.deleted') this.#entries.delete(fact.batchId);
+      else continue;
+      changed.add(entry);
+    }
+    for (const entry of changed) this.#wake(entry);
+  }
+
+  /**
+   * The verdicts on a study's requirements, as of its runs on disk; undefined without requirements, and for an ended study until
+   * it is judged. At most some milliseconds of it are computed at once; of many requirements, some may be a little older.
+   */
+  verdictsOf(state: BatchState): RequirementVerdict[] | undefined {
+    const { batchId, requirements = 0 } = state.context;
+    if (requirements === 0) return undefined;
+    const isOpen = !isTerminal(state.value);
+    if (!isOpen) {
+      const stored = this.#parts.store.get(keys.verdicts(batchId));
+      const verdicts = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord).verdicts;
+      if (verdicts === undefined) this.restore(state);
+      return verdicts;
+    }
+    const entry = this.#entries.get(batchId);
+    return entry === undefined ? undefined : this.#latest(entry, state);
+  }
+
+  /** Ends all judging; the next start continues it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#running);
+  }
+
+  /** Resolves when every run that has ended is judged. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #opened(batchId: Uuid): void {
+    const state = this.#parts.stateOf(batchId);
+    if (state === undefined || (state.context.requirements ?? 0) === 0 || this.#entries.has(batchId)) return;
+    this.#open(state, undefined).isRead = true;
+  }
+
+  #open({ context }: BatchState, record: VerdictsRecord | undefined): Entry {
+    const { batchId, totalJobs } = context;
+    const study = this.#parts.studyCache.of(context);
+    const { submission, selection } = study;
+    const { enabled, conditions } = submission.config.early_termination;
+    const requirements = requirementsOf(submission).map((it) => {
+      const parsed = parseRequirement(it);
+      if (typeof parsed === 'string') throw new Error(`the requirement "${it.name}" of batch ${batchId}: ${parsed}`);
+      return parsed;
+    });
+    const judgement = new StudyJudgement(
+      {
+        batchId,
+        requirements,
+        hasConditions: enabled && conditions.length > 0,
+        runs: totalJobs,
+        runAt: (index) => selection.nth(index),
+      },
+      record,
+    );
+    const entry: Entry = {
+      judgement,
+      study,
+      state: () => this.#parts.stateOf(batchId),
+      isRead: false,
+      isEnded: false,
+      isRunning: false,
+      stored: { prefix: judgement.prefix, settled: judgement.settled },
+    };
+    this.#entries.set(batchId, entry);
+    return entry;
+  }
+
+  /** Adds the runs that ended before the start. Runs that end meanwhile are added by their facts; a run added twice counts once. */
+  async #read(entry: Entry): Promise<void> {
+    const { judgement } = entry;
+    const { batchId } = judgement.study;
+    const { store, share } = this.#parts;
+    if (!judgement.isDone) {
+      const view = store.snapshot();
+      try {
+        const first = entry.study.selection.nth(judgement.prefix);
+        const range = { ...ofBatch('job', batchId), gte: keys.job(jobIdOf(batchId, first)) };
+        for await (const chunk of view.entries(range)) {
+          for await (const [key, record] of share.paced(chunk)) {
+            if (this.#isStopped) return;
+            const index = entry.study.selection.indexOf(runIdOf(idOf(key)));
+            const outcomes = outcomesOfRecords(judgement.study, JSON.parse(record) as JobRecord, () =>
+              view.get(keys.result(idOf(key))),
+            );
+            if (index !== undefined && outcomes !== undefined) judgement.add(index, outcomes);
+          }
+        }
+      } finally {
+        await view.close();
+      }
+    }
+    entry.isRead = true;
+    this.#wake(entry);
+  }
+
+  #outcomesOnDisk({ judgement }: Entry, jobId: Uuid): string | undefined {
+    const record = this.#parts.store.get(keys.job(jobId));
+    if (record === undefined) return undefined;
+    const result = (): string | undefined => this.#parts.store.get(keys.result(jobId));
+    return outcomesOfRecords(judgement.study, JSON.parse(record) as JobRecord, result);
+  }
+
+  #wake(entry: Entry): void {
+    if (entry.isRunning || this.#isStopped) return;
+    entry.isRunning = true;
+    this.#track(this.#run(entry).catch((error: unknown) => this.#failed(error)));
+  }
+
+  #track(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  /** A stopping coordinator refuses the turn that stores a verdict; the next start judges again. */
+  #failed(error: unknown): void {
+    const isStopping = error instanceof SimbatchError && error.code === 'unavailable';
+    if (!isStopping) this.#parts.failed(error);
+  }
+
+  /** Judges until no run is left that can be. */
+  async #run(entry: Entry): Promise<void> {
+    try {
+      while (await this.#advance(entry)) {
+        const isOver = this.#isOver(entry);
+        await this.#store(entry, isOver);
+        if (isOver) this.#entries.delete(entry.judgement.study.batchId);
+      }
+    } catch (error) {
+      entry.isRunning = false;
+      throw error;
+    }
+  }
+
+  /** Judges up to the next state that is to be stored. Returns false when there is none. */
+  async #advance(entry: Entry): Promise<boolean> {
+    const { judgement } = entry;
+    do {
+      const later = this.#parts.share.slice();
+      if (later !== undefined) await later;
+      if (this.#isStopped || this.#entries.get(judgement.study.batchId) !== entry) return false;
+      if (entry.isEnded && entry.isRead) judgement.end();
+    } while (judgement.step() && !this.#isDue(entry));
+    const isNext = this.#isOver(entry) || this.#isDue(entry);
+    // In the same step as the last look at the outcomes, so that a run that ends after it wakes the study again.
+    if (!isNext) entry.isRunning = false;
+    return isNext;
+  }
+
+  #isOver({ judgement, isEnded, isRead }: Entry): boolean {
+    return isEnded && isRead && judgement.isDone;
+  }
+
+  #isDue({ judgement, stored }: Entry): boolean {
+    if (!judgement.isBetweenRuns) return false;
+    return judgement.prefix - stored.prefix >= STORE_EVERY || judgement.settled > stored.settled;
+  }
+
+  /** Stores what is judged and, with the last requirement settled, stops the study, in one turn. */
+  async #store(entry: Entry, isOver: boolean): Promise<void> {
+    const { judgement } = entry;
+    const { batchId } = judgement.study;
+    const record = judgement.record();
+    const stored = { prefix: judgement.prefix, settled: judgement.settled };
+    if (isOver) record.verdicts = await this.#final(entry);
+    await this.#parts.turns.run('judge', (turn) => {
+      const state = turn.state('batch', batchId);
+      if (state === undefined) return;
+      if (judgement.isSettled && !isTerminal(state.value))
+        turn.trySend('batch', batchId, { type: 'SETTLE', runId: judgement.settledAtRunId, now: turn.now });
+      turn.put(keys.verdicts(batchId), JSON.stringify(record));
+      turn.emit({ type: 'batch.judged', batchId, now: turn.now });
+    });
+    entry.stored = stored;
+  }
+
+  /** The verdicts on an ended study, each computed within a slice. */
+  async #final(entry: Entry): Promise<RequirementVerdict[]> {
+    const limits = limitsOf(entry.study, entry.state());
+    const verdicts: RequirementVerdict[] = [];
+    for (const at of entry.judgement.study.requirements.keys()) {
+      const later = this.#parts.share.slice();
+      if (later !== undefined) await later;
+      verdicts.push(entry.judgement.answer(at, limits));
+    }
+    return verdicts;
+  }
+
+  #latest({ judgement, study }: Entry, state: BatchState): RequirementVerdict[] {
+    const { clock } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    const limits = limitsOf(study, state);
+    return judgement.study.requirements.map((_, at) => {
+      const known = judgement.latest(at);
+      const isLate = clock.monotonicMs() - startedMs >= SLICE_MS;
+      return known !== undefined && isLate ? known : judgement.answer(at, limits);
+    });
+  }
+}
+
+/** The limits that the requirements of a study share. */
+function limitsOf({ submission }: Study, state: BatchState | undefined): Warning[] {
+  const { sampling_method: method } = submission.config.monte_carlo;
+  if (state === undefined) return dependenceWarnings(method);
+  const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
+  const open = Pending + Claimed + Running;
+  return [...unfinishedWarningsOf({ of: state.context.totalJobs, open, cancelled }), ...dependenceWarnings(method)];
+}

@@ -1,0 +1,52 @@
+/** The outcomes of a run under the requirements of its study, from its end or from its records, as letters. */
+import type { JobEnded } from '../../../machines/protocol.ts';
+import { type ParsedRequirement, outcomeOf } from '../../analysis/requirements/requirement.ts';
+import { CLASS_CODES, type RunClass, runClassOf } from '../../analysis/table/run-class.ts';
+import type { JobRecord, ReportedResult, StoredResult } from '../../contract/types.ts';
+import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../domain/outputs.ts';
+import { letterOf } from './pending-outcomes.ts';
+
+/** The part of a study that decides the outcomes of its runs. */
+export interface Judged {
+  requirements: readonly ParsedRequirement[];
+  /** Early-termination conditions are active, so that lost telemetry may have hidden that one was met. */
+  hasConditions: boolean;
+}
+
+type Measured = Pick<ReportedResult, 'metadata' | 'execution_secs' | 'execution_time_secs' | 'telemetry'>;
+
+/** The outcomes of a completed run. */
+export function outcomesOfResult({ requirements, hasConditions }: Judged, result: Measured): string {
+  const outputs = outputsOf(result.metadata);
+  const isLost = hasConditions && (result.telemetry?.lost ?? 0) > 0;
+  const valueOf = (name: string): number | undefined =>
+    numberOf(outputs.get(name)) ?? (name === EXECUTION_SECS ? numberOf(executionSecsOf(result)) : undefined);
+  return requirements
+    .map((it) => letterOf(outcomeOf(it, CLASS_CODES.ok, valueOf(it.output) ?? Number.NaN, isLost)))
+    .join('');
+}
+
+/** The outcomes of a run that ended otherwise than Completed. */
+export const outcomesOfClass = ({ requirements }: Judged, runClass: Exclude<RunClass, 'ok' | 'open'>): string =>
+  requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES[runClass], Number.NaN, false))).join('');
+
+/** The outcomes of a run by the fact of its end; undefined for a Completed run whose fact has none. */
+export function outcomesOfFact(judged: Judged, { to, terminated, outcomes }: JobEnded): string | undefined {
+  if (to === 'Completed') return outcomes;
+  return outcomesOfClass(judged, terminated === true ? 'terminated' : 'crashed');
+}
+
+/** The outcomes of a run by its records; undefined while it is open. `result` is read only for a Completed run. */
+export function outcomesOfRecords(
+  judged: Judged,
+  job: JobRecord,
+  result: () => string | undefined,
+): string | undefined {
+  const runClass = runClassOf(job.value, job.attempts.at(-1)?.reason);
+  if (runClass === 'open') return undefined;
+  if (runClass !== 'ok') return outcomesOfClass(judged, runClass);
+  const text = result();
+  return text === undefined
+    ? outcomesOfClass(judged, 'crashed')
+    : outcomesOfResult(judged, JSON.parse(text) as StoredResult);
+}

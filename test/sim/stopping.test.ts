@@ -1,0 +1,92 @@
+/**
+ * One study that stops when its requirements are settled, played by other numbers of runners, speeds, retries and crashes of the
+ * coordinator, power losses included: it stops at the same run with the same verdicts.
+ */
+import { expect } from 'chai';
+import { SequentialVerdict } from '../../src/analysis/requirements/sequential-verdict.ts';
+import type { RequirementVerdict } from '../../src/contract/types.ts';
+import { all } from '../support/scene.ts';
+import { study } from '../support/studies.ts';
+import { missOf, SimRunner } from './runners.ts';
+import { finish, Stage } from './scenario.ts';
+
+const SEEDS = Number(process.env.SIM_SEEDS ?? 60);
+const RUNS = 150;
+const REQUIREMENTS = [
+  { name: 'close', output: 'miss', condition: '< 50', probability: 0.5, confidence: 0.9 },
+  { name: 'often', output: 'miss', condition: '< 50', probability: 0.95, confidence: 0.9 },
+];
+
+/** The run at which the prefix settles a requirement. */
+function settledAt({ probability, confidence }: (typeof REQUIREMENTS)[number]): number {
+  const test = new SequentialVerdict(probability, confidence);
+  for (let run = 0; run < RUNS; run++) test.take(missOf(run) < 50 ? 'pass' : 'fail', run);
+  return test.toJSON().settled_at_run_id!;
+}
+
+interface End {
+  status: string;
+  settledAt: number | undefined;
+  verdicts: string[];
+  /** Runs beyond the stop that had ended. */
+  beyond: number;
+  /** Runs of the prefix that failed for a reason of the pool: such a study is another one. */
+  failed: number;
+  crashes: number;
+  powerLosses: number;
+}
+
+const inShort = ({ verdict, passed, failed, unknown, settled_at_run_id: at }: RequirementVerdict): string =>
+  `${verdict} ${passed}/${failed}/${unknown} at ${at}`;
+
+async function play(seed: number): Promise<End> {
+  const stage = new Stage(seed, {}, 'flat');
+  const { dice } = stage;
+  // Failures that are retried: a run ends as its simulation does.
+  stage.failReasons = ['exit', 'signal'];
+  await stage.begin();
+  await stage.calm();
+  const submission = study({ runs: RUNS, maxRetries: 1000, maxParallelJobs: dice.int(8) });
+  const policy = { stop_when: 'settled' as const };
+  const key = { idempotencyKey: 'key', bodyDigest: 'key' };
+  const { batch_id } = await stage.api.submit({ ...submission, requirements: REQUIREMENTS, policy }, key);
+  const runners = Array.from({ length: 1 + dice.int(5) }, (_, at) => new SimRunner(stage, `r${at}`, dice.chance(0.5)));
+  const eagerness = 0.3 + 0.7 * dice.next();
+  for (let step = 0; step < 60 && stage.unfinished().length > 0; step += 1) {
+    for (const runner of runners) if (dice.chance(eagerness)) runner.act();
+    if (dice.chance(0.1)) await stage.restart();
+    else await stage.step(dice.int(4000));
+  }
+  await finish(stage);
+  const { batch, requirements = [] } = await stage.api.batch(batch_id);
+  const jobs = await all(await stage.api.jobs({ batch_id: [batch_id], status: ['Completed', 'Failed'] }));
+  return {
+    status: batch.status,
+    settledAt: batch.settled_at_run_id,
+    verdicts: requirements.map(inShort),
+    beyond: jobs.filter((it) => it.run_config.run_id > (batch.settled_at_run_id ?? RUNS)).length,
+    failed: jobs.filter((it) => it.status === 'Failed').length,
+    crashes: stage.tally.crashes,
+    powerLosses: stage.tally.powerLosses,
+  };
+}
+
+describe('sim/stopping', () => {
+  it(`stops at the same run with the same verdicts in ${SEEDS} histories of one study`, async function () {
+    this.timeout(0);
+    const expected = REQUIREMENTS.map(settledAt);
+    const ends: End[] = [];
+    for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed));
+    const comparable = ends.filter((it) => it.failed === 0);
+    expect(comparable.length, 'histories in which no run was lost for good').to.be.above(SEEDS / 2);
+    for (const [at, end] of comparable.entries()) {
+      expect([end.status, end.settledAt], `history ${at}`).to.deep.equal(['Completed', Math.max(...expected)]);
+      expect(end.verdicts, `history ${at}`).to.deep.equal(comparable[0]!.verdicts);
+    }
+    expect(comparable[0]!.verdicts.map((it) => Number(it.split(' at ')[1]))).to.deep.equal(expected);
+    // Histories that are alike would prove nothing.
+    expect(new Set(comparable.map((it) => it.beyond)).size, 'runs that ended beyond the stop').to.be.above(2);
+    expect(comparable.reduce((sum, it) => sum + it.crashes, 0)).to.be.above(SEEDS);
+    expect(comparable.some((it) => it.powerLosses > 0)).to.equal(true);
+  });
+});

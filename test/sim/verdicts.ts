@@ -1,0 +1,90 @@
+/** The verdicts on disk, compared with those that the runs on disk give: counted here anew, along the complete prefix. */
+import type { BatchContext } from '../../machines/batch.ts';
+import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
+import type { BatchSubmission, Requirement } from '../../src/contract/types.ts';
+import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/actors/actor-kinds.ts';
+import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judgement.ts';
+import { decodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
+import { keys } from '../../src/coordinator/storage/keys.ts';
+import { jobId } from '../../src/domain/ids.ts';
+import { selectedRuns } from '../../src/domain/run-selection.ts';
+import { insist } from './acknowledged.ts';
+import { missOf } from './runners.ts';
+
+type Jobs = ReadonlyMap<string, JobState>;
+
+interface Count {
+  passed: number;
+  failed: number;
+  unknown: number;
+  verdict: 'met' | 'violated' | null;
+  settled_at_run_id: number | null;
+}
+
+/** The state of a requirement after these ended runs, by the definition of the sequential test. */
+function judged({ probability, confidence = 0.95 }: Requirement, runs: readonly (readonly [number, string])[]): Count {
+  const test = new SequentialTest(probability, confidence);
+  const count: Count = { passed: 0, failed: 0, unknown: 0, verdict: null, settled_at_run_id: null };
+  for (const [runId, status] of runs) {
+    if (count.verdict !== null) break;
+    if (status === 'Completed' && missOf(runId) < 50) count.passed += 1;
+    else if (status === 'Completed' || status === 'Terminated') count.failed += 1;
+    else count.unknown += 1;
+    const { passed, failed, unknown } = count;
+    if (test.logMet(passed, failed + unknown) >= test.threshold) count.verdict = 'met';
+    else if (test.logViolated(passed + unknown, failed) >= test.threshold) count.verdict = 'violated';
+    if (count.verdict !== null) count.settled_at_run_id = runId;
+  }
+  return count;
+}
+
+/** The runs of the complete prefix with their statuses; `Terminated` for an early termination. */
+function prefixOf(c: BatchContext, submission: BatchSubmission, jobs: Jobs): [runId: number, status: string][] {
+  const prefix: [number, string][] = [];
+  for (const runId of selectedRuns(submission.config.monte_carlo, c.totalJobs).runIds()) {
+    const state = jobs.get(jobId(c.batchId, runId));
+    if (state === undefined && !c.cancelRequested) break;
+    if (state !== undefined && !isTerminal(state.value)) break;
+    const isTerminated = state?.context.attempts.at(-1)?.reason === 'early_termination';
+    prefix.push([runId, state === undefined ? 'Cancelled' : isTerminated ? 'Terminated' : state.value]);
+  }
+  return prefix;
+}
+
+/** @throws Violation when a study was stopped at another run than its prefix says, or its stored verdicts are others. */
+export function checkVerdicts(
+  disk: ReadonlyMap<string, string>,
+  { value, context: c }: BatchState,
+  { jobs }: { jobs: Jobs },
+): void {
+  const isOver = isTerminal(value);
+  if ((c.requirements ?? 0) === 0) return;
+  const { submission } = decodeSubmission(disk.get(keys.submission(c.batchId)) as string);
+  const { requirements = [], policy } = submission;
+  const prefix = prefixOf(c, submission, jobs);
+  const isContinuous = policy?.stop_when !== undefined;
+  if (c.settledAtRunId !== undefined) {
+    insist(isContinuous, () => `batch ${c.batchId} was stopped without a rule`);
+    const counts = requirements.map((it) => judged(it, prefix));
+    const at = Math.max(...counts.map((it) => it.settled_at_run_id ?? Infinity));
+    insist(
+      at === c.settledAtRunId,
+      () => `batch ${c.batchId} was stopped at run ${c.settledAtRunId}, its prefix settles at ${at}`,
+    );
+  }
+  const stored = disk.get(keys.verdicts(c.batchId));
+  if (stored === undefined) return;
+  const record = JSON.parse(stored) as VerdictsRecord;
+  insist(
+    record.judged <= prefix.length,
+    () => `batch ${c.batchId} has judged ${record.judged} of ${prefix.length} runs`,
+  );
+  if (!isContinuous) return;
+  const isSettled = record.requirements.every((it) => it.verdict !== null);
+  const at = Math.max(...record.requirements.map((it) => it.settled_at_run_id ?? 0));
+  // One write stores the verdicts and stops the study.
+  insist(!isSettled || isOver, () => `batch ${c.batchId} is settled at run ${at} and was not stopped`);
+  const counts = requirements.map((it) => judged(it, prefix.slice(0, record.judged)));
+  const [shown, expected] = [record.requirements, counts].map((it) => JSON.stringify(it));
+  insist(shown === expected, () => `batch ${c.batchId} has the verdicts ${shown}, and its runs give ${expected}`);
+}
