@@ -16,7 +16,7 @@ import { histogramLines } from '../terminal/histogram.ts';
 import { note, writeLine } from '../terminal/output.ts';
 import { follow, formatCounts } from '../terminal/progress.ts';
 import { NumberSeries } from '../../domain/statistics.ts';
-import { askSummary, summaryLines } from '../commands/analysis/summary.ts';
+import { summaryLines } from '../commands/analysis/summary.ts';
 import { outputsOf } from '../../domain/outputs.ts';
 import { writeResultsFile } from '../commands/runs/results.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
@@ -84,7 +84,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const csv = join(outputDir, 'results.csv');
   await writeResultsFile(client, batchId, csv);
   const { shown, results } = await shownValues(client, batchId);
-  await report(ended, await askSummary(client, batchId), shown, tookSecs);
+  await report(ended, await client.analysis.summary(batchId), shown, tookSecs);
   const unexpected = await unexpectedFailures(client, ended);
   await listLocations(client, ended, outputDir, csv);
   if (ended.batch.status !== 'Completed' || unexpected.length > 0 || results !== total_jobs) {

@@ -1,22 +1,46 @@
 /** The shape of the commands that print an answer about a study: sentence and table, or the same JSON as HTTP. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Client } from '../../../client/client.ts';
 import type { Uuid } from '../../../contract/types.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import type { AnswerSource } from '../../offline/file-analysis.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 
-export interface AnswerFlags extends ClientFlags {
+export interface SourceFlags extends ClientFlags {
+  /** Files of runs, in place of a coordinator. */
+  from?: string[];
+  /** Study files that describe them: one for all, or one each. */
+  study?: string[];
+}
+
+export interface AnswerFlags extends SourceFlags {
   confidence?: number;
 }
 
-/** Returns a command with a study as its first argument. */
-export const answerCommand = (name: string, summary: string): Command =>
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
+/** Returns a command about a study, of the coordinator or in a file. */
+export const sourceCommand = (name: string, summary: string): Command =>
   clientCommand(name, summary)
-    .argument('<batch>', BATCH_ARGUMENT)
+    .argument('[batch]', `${BATCH_ARGUMENT}; none with --from`)
     .addOption(
-      new Option('--confidence <share>', 'of intervals and tests, between 0 and 1 (default: 0.95)').argParser(share),
+      new Option('--from <file>', 'answer from a Parquet or CSV file of runs, without a coordinator').argParser(
+        collect,
+      ),
+    )
+    .addOption(
+      new Option('--study <file>', 'with --from: the study of these runs, where the file does not hold it').argParser(
+        collect,
+      ),
     );
+
+/** The same with `--confidence`. */
+export const answerCommand = (name: string, summary: string): Command =>
+  sourceCommand(name, summary).addOption(
+    new Option('--confidence <share>', 'of intervals and tests, between 0 and 1 (default: 0.95)').argParser(share),
+  );
 
 /** Parses a number between 0 and 1, neither included. */
 export function share(text: string): number {
@@ -27,16 +51,87 @@ export function share(text: string): number {
   return value;
 }
 
-/** Asks a question about the study and prints the answer, as lines or as JSON. Returns the answer. */
+/** The study that a command is about, and the arguments after it. */
+export interface Source {
+  analysis: AnswerSource;
+  batchId: Uuid;
+  /** The study after, in a comparison. */
+  otherId: Uuid;
+  /** The arguments that are not studies. */
+  rest: (string | undefined)[];
+}
+
+/**
+ * The study named by the first argument, or by `--from`; `studies` is how many the command takes.
+ * @throws Failure when there are more or fewer.
+ */
+export async function openSource(
+  { from, study, ...flags }: SourceFlags,
+  given: readonly (string | undefined)[],
+  studies: 1 | 2 = 1,
+): Promise<Source> {
+  if (from !== undefined) return openFiles(from, study, given, studies);
+  if (study !== undefined) throw new Failure(EXIT.usage, '--study has no meaning without --from: give a file of runs');
+  const [first, second] = given;
+  if (first === undefined || (studies === 2 && second === undefined)) {
+    const wanted = studies === 2 ? 'two studies, before and after' : 'a study';
+    throw new Failure(EXIT.usage, `the study is missing: name ${wanted}, such as latest, or files with --from`);
+  }
+  const client = await connect(flags);
+  const batchId = await resolveBatch(client, first);
+  const otherId = studies === 2 ? await resolveBatch(client, second!) : batchId;
+  return { analysis: client.analysis, batchId, otherId, rest: given.slice(studies) };
+}
+
+async function openFiles(
+  from: readonly string[],
+  study: readonly string[] = [],
+  given: readonly (string | undefined)[],
+  studies: number,
+): Promise<Source> {
+  if (from.length !== studies) {
+    const wanted = studies === 1 ? 'one file' : 'two files, before and after';
+    throw new Failure(EXIT.usage, `--from is given ${from.length} times: give ${wanted}`);
+  }
+  if (study.length > 1 && study.length !== from.length)
+    throw new Failure(
+      EXIT.usage,
+      `--study is given ${study.length} times for ${from.length} files: give one for all or one each`,
+    );
+  const [{ readFileStudy }, { fileAnalysis }] = await Promise.all([
+    import('../../offline/file-study.ts'),
+    import('../../offline/file-analysis.ts'),
+  ]);
+  const read = await Promise.all(from.map((path, at) => readFileStudy(path, study[at] ?? study[0])));
+  const [first, second = first!] = read;
+  const rest = given.filter((it) => it !== undefined);
+  const [batchId, otherId] = [first!, second].map((it) => it.table.batchId) as [Uuid, Uuid];
+  return { analysis: fileAnalysis(first!, second), batchId, otherId, rest };
+}
+
+/** An argument that a command needs beside the study. @throws Failure where there is none. */
+export function required(value: string | undefined, what: string): string {
+  if (value === undefined) throw new Failure(EXIT.usage, `the ${what} is missing: name one; the summary lists them`);
+  return value;
+}
+
+/** Refuses arguments after those that a command takes. */
+export function noMore(rest: readonly (string | undefined)[], taken: number): void {
+  const extra = rest[taken];
+  if (extra !== undefined)
+    throw new Failure(
+      EXIT.usage,
+      `"${extra}" is one argument too many: with --from, a file takes the place of the study`,
+    );
+}
+
+/** Prints an answer, as lines or as JSON. Returns it. */
 export async function printAnswer<T>(
-  reference: string,
-  flags: ClientFlags,
-  ask: (client: Client, batchId: Uuid) => Promise<T>,
+  { output }: Pick<ClientFlags, 'output'>,
+  answer: T,
   lines: (answer: T) => readonly string[],
 ): Promise<T> {
-  const client = await connect(flags);
-  const answer = await ask(client, await resolveBatch(client, reference));
-  if (flags.output === 'json') await writeJson(answer);
+  if (output === 'json') await writeJson(answer);
   else for (const line of lines(answer)) await writeLine(line);
   return answer;
 }

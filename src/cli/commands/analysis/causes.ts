@@ -1,12 +1,10 @@
 /** `simbatch why`: which parameters drive the failures; `simbatch sensitivity`: which drive an output; `simbatch diff`. */
 import type { Command } from 'commander';
-import type { Client } from '../../../client/client.ts';
-import type { StudyComparison, Uuid } from '../../../contract/types.ts';
-import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import type { StudyAttribution, StudyComparison } from '../../../contract/types.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { renderTable, type Column } from '../../terminal/table.ts';
-import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
+import { answerCommand, given, noMore, openSource, printAnswer, required, type AnswerFlags } from './answer-command.ts';
 
 interface FailingFlags extends AnswerFlags {
   failing?: string;
@@ -21,14 +19,16 @@ const yes = (answer: boolean | null): string => (answer === null ? '-' : answer 
 export function whyCommand(): Command {
   return answerCommand('why', 'which parameters drive the failures')
     .option('--failing <choice>', `the failing runs: ${FAILING}`)
-    .action(async (reference: string, { failing, confidence, ...flags }: FailingFlags) => {
-      const ask = (client: Client, id: Uuid) => client.analysis.attribution(id, given({ failing, confidence }));
-      await printAnswer(reference, flags, ask, (answer) => [
+    .action(async (reference: string | undefined, { failing, confidence, ...flags }: FailingFlags) => {
+      const { analysis, batchId, rest } = await openSource(flags, [reference]);
+      noMore(rest, 0);
+      const found = await analysis.attribution(batchId, given({ failing, confidence }));
+      await printAnswer(flags, found, (answer) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
         ...(answer.parameters.length === 0 ? [] : ['', table(answer.parameters)]),
       ]);
-      function table(parameters: Awaited<ReturnType<typeof ask>>['parameters']): string {
+      function table(parameters: StudyAttribution['parameters']): string {
         const head = columns('parameter', 'told apart', 'auc', 'p (holm)', 'median failing', 'passing');
         const rows = parameters.map((it) => [
           it.name,
@@ -46,10 +46,12 @@ export function whyCommand(): Command {
 
 export function sensitivityCommand(): Command {
   return answerCommand('sensitivity', 'which parameters drive an output')
-    .argument('<output>', 'the output, such as miss_m')
-    .action(async (reference: string, output: string, { confidence, ...flags }: AnswerFlags) => {
-      const ask = (client: Client, id: Uuid) => client.analysis.sensitivity(id, { output, ...given({ confidence }) });
-      await printAnswer(reference, flags, ask, (answer) => [
+    .argument('[output]', 'the output, such as miss_m')
+    .action(async (reference: string | undefined, name: string | undefined, flags: AnswerFlags) => {
+      const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
+      noMore(rest, 1);
+      const query = { output: required(rest[0], 'output'), ...given({ confidence: flags.confidence }) };
+      await printAnswer(flags, await analysis.sensitivity(batchId, query), (answer) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
         ...(answer.parameters.length === 0 ? [] : ['']),
@@ -69,12 +71,14 @@ export function sensitivityCommand(): Command {
 
 export function diffCommand(): Command {
   return answerCommand('diff', 'compare a study with another one')
-    .argument('<after>', `the study after: ${BATCH_ARGUMENT}`)
+    .argument('[after]', 'the study after')
     .option('--failing <choice>', `the failing runs: ${FAILING}`)
-    .action(async (reference: string, after: string, { failing, confidence, ...flags }: FailingFlags) => {
-      const ask = async (client: Client, id: Uuid) =>
-        client.analysis.compare(id, { with: await resolveBatch(client, after), ...given({ failing, confidence }) });
-      await printAnswer(reference, flags, ask, comparisonLines);
+    .action(async (before: string | undefined, after: string | undefined, flags: FailingFlags) => {
+      const { analysis, batchId, otherId, rest } = await openSource(flags, [before, after], 2);
+      noMore(rest, 0);
+      const { failing, confidence } = flags;
+      const answer = await analysis.compare(batchId, { with: otherId, ...given({ failing, confidence }) });
+      await printAnswer(flags, answer, comparisonLines);
     });
 }
 

@@ -1,10 +1,8 @@
 /** `simbatch summary`: statistics of the outputs, failures and verdicts; `simbatch worst` and `simbatch convergence` of one output. */
 import { Option, type Command } from 'commander';
-import type { Client } from '../../../client/client.ts';
 import { DIRECTIONS } from '../../../contract/enums.ts';
-import type { Direction, StudySummary, Uuid } from '../../../contract/types.ts';
-import { clientCommand, integerBetween, type ClientFlags } from '../../options.ts';
-import { BATCH_ARGUMENT } from '../../study/references.ts';
+import type { Direction, StudySummary } from '../../../contract/types.ts';
+import { integerBetween } from '../../options.ts';
 import {
   boundsLines,
   cell,
@@ -16,18 +14,28 @@ import {
   verdictLines,
 } from '../../study/answer-text.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { answerCommand, given, printAnswer, type AnswerFlags } from './answer-command.ts';
+import {
+  answerCommand,
+  given,
+  noMore,
+  openSource,
+  printAnswer,
+  required,
+  sourceCommand,
+  type AnswerFlags,
+  type SourceFlags,
+} from './answer-command.ts';
 
 export function summaryCommand(): Command {
   return answerCommand('summary', 'statistics of the outputs, failures by pattern, verdicts').action(
-    async (reference: string, flags: AnswerFlags) => {
-      await printAnswer(reference, flags, (client, id) => askSummary(client, id, flags.confidence), summaryLines);
+    async (reference: string | undefined, flags: AnswerFlags) => {
+      const { analysis, batchId, rest } = await openSource(flags, [reference]);
+      noMore(rest, 0);
+      const answer = await analysis.summary(batchId, given({ confidence: flags.confidence }));
+      await printAnswer(flags, answer, summaryLines);
     },
   );
 }
-
-export const askSummary = (client: Client, batchId: Uuid, confidence?: number): Promise<StudySummary> =>
-  client.analysis.summary(batchId, given({ confidence }));
 
 /** The sentence, the verdicts, the statistics, the failures. */
 export function summaryLines(summary: StudySummary): string[] {
@@ -37,20 +45,22 @@ export function summaryLines(summary: StudySummary): string[] {
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }
 
-interface WorstFlags extends ClientFlags {
+interface WorstFlags extends SourceFlags {
   count: number;
   direction: Direction;
 }
 
 export function worstCommand(): Command {
-  return clientCommand('worst', 'the runs with the most extreme values of an output')
-    .argument('<batch>', BATCH_ARGUMENT)
-    .argument('<output>', 'the output, such as miss_m')
+  return sourceCommand('worst', 'the runs with the most extreme values of an output')
+    .argument('[output]', 'the output, such as miss_m')
     .addOption(new Option('-k, --count <count>', 'how many runs').argParser(integerBetween(1, 1000)).default(10))
     .addOption(new Option('--direction <extreme>', 'which extreme').choices(DIRECTIONS).default('largest'))
-    .action(async (reference: string, output: string, { count: k, direction, ...flags }: WorstFlags) => {
-      const ask = (client: Client, id: Uuid) => client.analysis.worst(id, { output, k, direction });
-      await printAnswer(reference, flags, ask, (answer) => [
+    .action(async (reference: string | undefined, name: string | undefined, flags: WorstFlags) => {
+      const { count: k, direction } = flags;
+      const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
+      noMore(rest, 1);
+      const output = required(rest[0], 'output');
+      await printAnswer(flags, await analysis.worst(batchId, { output, k, direction }), (answer) => [
         ...usedRunsLines(answer),
         `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
         ...limitLines(answer, ['runs-left-out']),
@@ -77,11 +87,13 @@ export function convergenceCommand(): Command {
     .addOption(
       new Option('--half-width <width>', 'the half-width to reach, in the units of the output').argParser(Number),
     )
-    .action(async (reference: string, output: string | undefined, flags: ConvergenceFlags) => {
+    .action(async (reference: string | undefined, name: string | undefined, flags: ConvergenceFlags) => {
       const { quantity, halfWidth: half_width, confidence } = flags;
+      const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
+      noMore(rest, 1);
+      const [output] = rest;
       const query = given({ output, quantity, half_width, confidence });
-      const ask = (client: Client, id: Uuid) => client.analysis.convergence(id, query);
-      await printAnswer(reference, flags, ask, (answer) => {
+      await printAnswer(flags, await analysis.convergence(batchId, query), (answer) => {
         const last = answer.points.at(-1);
         const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;
         const needed = answer.runs_for_half_width;

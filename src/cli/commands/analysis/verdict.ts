@@ -1,14 +1,13 @@
 /** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
 import { Option, type Command } from 'commander';
-import type { Client } from '../../../client/client.ts';
 import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
-import type { Look, StudyVerdicts, TerminatedRule, Uuid } from '../../../contract/types.ts';
+import type { Look, StudyVerdicts, TerminatedRule } from '../../../contract/types.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { limitLines, rangeCell, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
 import { formatNumber } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { answerCommand, given, printAnswer, share, type AnswerFlags } from './answer-command.ts';
+import { answerCommand, given, noMore, openSource, printAnswer, share, type AnswerFlags } from './answer-command.ts';
 
 interface VerdictFlags extends AnswerFlags {
   on?: string;
@@ -27,11 +26,12 @@ export function verdictCommand(): Command {
       new Option('--terminated <rule>', 'with --on: how runs count that a rule ended').choices(TERMINATED_RULES),
     )
     .addOption(new Option('--look <look>', 'with --on: judged once, or after each run').choices(LOOKS))
-    .action(async (reference: string, flags: VerdictFlags) => {
+    .action(async (reference: string | undefined, flags: VerdictFlags) => {
+      const { analysis, batchId, rest } = await openSource(flags, [reference]);
+      noMore(rest, 0);
       const { on: output, condition, probability, confidence, terminated, look } = flags;
       const query = given({ output, condition, probability, confidence, terminated, look });
-      const ask = (client: Client, id: Uuid) => client.analysis.verdicts(id, query);
-      const { requirements } = await printAnswer(reference, flags, ask, verdictReport);
+      const { requirements } = await printAnswer(flags, await analysis.verdicts(batchId, query), verdictReport);
       if (requirements.length === 0) {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);

@@ -13,7 +13,7 @@ import { csvField } from '../../../base/csv.ts';
 import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write, writeJson, writeJsonArray, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { askSummary, summaryLines } from '../analysis/summary.ts';
+import { summaryLines } from '../analysis/summary.ts';
 import { writeTable, type Column } from '../../terminal/table.ts';
 
 const FORMATS = ['table', 'json', 'csv', 'ndjson'] as const;
@@ -51,7 +51,7 @@ export function resultsCommand(): Command {
 }
 
 async function showSummary(client: Client, batchId: Uuid, format: string): Promise<void> {
-  const summary = await askSummary(client, batchId);
+  const summary = await client.analysis.summary(batchId);
   if (format === 'json') return writeJson(summary);
   for (const line of summaryLines(summary)) await writeLine(line);
 }

@@ -13,10 +13,20 @@ import { closestMatch } from '../../../base/closest-match.ts';
 import type * as contract from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import type { Question } from '../question.ts';
-import { type Study, declaredOutputs } from './study.ts';
+import { declaredOutputs } from './study.ts';
+
+/** A study of which the runs are known, and as much of the submission as is. */
+export interface AnsweredStudy {
+  table: RunTable;
+  submission: Partial<Pick<contract.BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
+}
 
 type Answerers = {
-  [K in Question['kind']]: (question: Extract<Question, { kind: K }>, study: Study, other: Study) => AnswerOf[K];
+  [K in Question['kind']]: (
+    question: Extract<Question, { kind: K }>,
+    study: AnsweredStudy,
+    other: AnsweredStudy,
+  ) => AnswerOf[K];
 };
 
 interface AnswerOf {
@@ -68,9 +78,13 @@ const ANSWERERS: Answerers = {
  * The answer, by the schema of its endpoint. `studies`: as `batchesOf` names them.
  * @throws SimbatchError `malformed-query` for a name that the study does not have and for a number out of its range.
  */
-export function answerTo(question: Question, [study, other = study]: readonly [Study, Study?]): object {
+export function answerTo(question: Question, [study, other = study]: readonly [AnsweredStudy, AnsweredStudy?]): object {
   try {
-    const answerer = ANSWERERS[question.kind] as (question: Question, study: Study, other: Study) => object;
+    const answerer = ANSWERERS[question.kind] as (
+      question: Question,
+      study: AnsweredStudy,
+      other: AnsweredStudy,
+    ) => object;
     return answerer(question, study, other);
   } catch (error) {
     if (error instanceof RangeError) {
@@ -91,7 +105,7 @@ function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], u
  * Refuses an output that no run has reported, with the nearest name. While no run has completed, every name may still be
  * reported, and the answer says that there are no values.
  */
-function requireOutput(study: Study, name: string): void {
+function requireOutput(study: AnsweredStudy, name: string): void {
   const { table } = study;
   const names = new Set([...outputNames(table), ...declaredOutputs(study)]);
   if (names.has(name)) return;

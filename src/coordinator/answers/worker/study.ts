@@ -108,7 +108,7 @@ function bytesOf(table: RunTable): number {
 }
 
 /** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
-export function declaredOutputs({ submission }: Pick<Study, 'submission'>): Set<string> {
+export function declaredOutputs({ submission }: { submission: Partial<BatchSubmission> }): Set<string> {
   const required = (submission.requirements ?? []).map((it) => it.output);
   return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
 }
