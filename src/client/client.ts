@@ -28,6 +28,7 @@ import type {
   ReportsRequest,
   ReportsResponse,
   Runner,
+  DemandResponse,
   RunnerListResponse,
   SignOffRequest,
   StartRequest,
@@ -176,6 +177,11 @@ export class Client {
 
   runners(query: RunnerFilter = {}): Promise<RunnerListResponse> {
     return this.#call({ method: 'GET', path: ['runners'], query: { ...query } });
+  }
+
+  /** The runs that a runner could claim now, grouped by what it must offer. */
+  demand(): Promise<DemandResponse> {
+    return this.#get(['demand']);
   }
 
   runner(runnerId: string): Promise<Runner> {

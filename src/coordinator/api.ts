@@ -7,6 +7,7 @@ import type { Core } from './core.ts';
 import { answer, manifest } from './operations/analysis.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim } from './operations/claims.ts';
+import { demand } from './scheduling/demand.ts';
 import { deleteBatch, forgetRunner } from './operations/deletions.ts';
 import { findings } from './operations/findings.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
@@ -50,6 +51,7 @@ const OPERATIONS = {
   drain,
   resume,
   forgetRunner,
+  demand,
   register,
   heartbeat,
   claim,

@@ -178,6 +178,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     cancelBatch: async () => ({ ...batch, status: 'Cancelled' }),
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
     deleteBatch: async () => ({ ...batch, status: 'Completed' }),
+    demand: async () => ({ runs: 0, demand: [] }),
     forgetRunner: async () => ({ ...runner, status: 'Offline' }),
     backup: async () =>
       (async function* () {

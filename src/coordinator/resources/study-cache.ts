@@ -6,7 +6,7 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { RunSelection, selectedRuns } from '../../domain/run-selection.ts';
 import { studySampler, type Sampler } from '../../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../../domain/seed.ts';
-import type { BatchSubmission, RunMetadata, Seed, Timestamp, Uuid } from '../../contract/types.ts';
+import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
 
@@ -24,6 +24,8 @@ export interface Study {
 
 /** The capacity of the cache. A miss costs a read and up to some milliseconds. */
 const MAX_STUDIES = 200;
+/** The capacity for the resources of studies, which are small. */
+const MAX_COMPUTES = 10_000;
 
 /** Encodes a submission. The seed is stored separately as text: a JSON number cannot hold all its digits. */
 export function encodeSubmission(submission: BatchSubmission, seed: Seed): string {
@@ -48,6 +50,7 @@ export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission
 export class StudyCache {
   readonly #source: RecordSource;
   readonly #studies = new Map<Uuid, Study>();
+  readonly #computes = new Map<Uuid, ComputeConfig>();
   /** The latest result of `of`: the jobs of one claim are mostly of one study. */
   #latest: Study | undefined;
 
@@ -79,15 +82,24 @@ export class StudyCache {
   readonly runAt = (batch: BatchContext, index: number): number =>
     batch.selectsRuns === true ? this.of(batch).selection.nth(index) : index;
 
+  /** The resources that the study of a batch requests; cheaper than the study. */
+  computeOf(batchId: Uuid): ComputeConfig {
+    const known = this.#studies.get(batchId)?.submission.config.compute ?? this.#computes.get(batchId);
+    if (known !== undefined) return known;
+    const { compute } = this.#submission(batchId, this.#source).submission.config;
+    if (this.#computes.size >= MAX_COMPUTES) this.#computes.clear();
+    this.#computes.set(batchId, compute);
+    return compute;
+  }
+
   /** Drops a deleted batch. */
   forget(batchId: Uuid): void {
     this.#studies.delete(batchId);
+    this.#computes.delete(batchId);
   }
 
   #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
-    const record = source.read(keys.submission(batchId));
-    if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
-    const { submission, seed } = decodeSubmission(record);
+    const { submission, seed } = this.#submission(batchId, source);
     const { monte_carlo, simulation } = submission.config;
     const createdAt = new Date(createdAtMs).toISOString();
     const metadata: RunMetadata = {
@@ -101,5 +113,11 @@ export class StudyCache {
     const sampler = studySampler(submission.config, seed, samplingScheme);
     const selection = selectedRuns(monte_carlo, totalJobs);
     return { submission, seed, sampler, selection, metadata: Object.freeze(metadata), createdAt };
+  }
+
+  #submission(batchId: Uuid, source: RecordSource): ReturnType<typeof decodeSubmission> {
+    const record = source.read(keys.submission(batchId));
+    if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
+    return decodeSubmission(record);
   }
 }

@@ -36,6 +36,14 @@ export interface RunAssignment {
   index?: number;
 }
 
+/** The runs of a batch that a runner could claim now. */
+export interface WaitingRuns {
+  context: BatchContext;
+  runs: number;
+  /** When the oldest of them became Pending. */
+  sinceMs: number;
+}
+
 export interface SchedulerSources {
   /** Returns true when the job has a record. Called only for batches with runs that were cancelled one by one. */
   isTouched(id: Uuid): boolean;
@@ -122,6 +130,18 @@ export class Scheduler {
   /** The jobs of a batch that are Pending again. */
   requeuedJobs(batchId: Uuid): Uuid[] {
     return [...(this.#batches.get(batchId)?.requeued.keys() ?? [])].map((runId) => jobId(batchId, runId));
+  }
+
+  /** The open batches with runs that a runner could claim now. Does not change while it is read. */
+  waiting(): Iterable<WaitingRuns> {
+    const batches = [...this.#batches.values()].filter((it) => isServed(it));
+    return batches.map((batch) => {
+      const { context, untouched } = batch;
+      const room = context.maxParallelJobs > 0 ? context.maxParallelJobs - activeRuns(context) : Infinity;
+      const [oldest] = batch.requeued.values();
+      const sinceMs = untouched > 0 || oldest === undefined ? context.createdAtMs : oldest.sinceMs;
+      return { context, runs: Math.min(pendingOf(batch), room), sinceMs };
+    });
   }
 
   openBatches(): Iterable<BatchContext> {
@@ -214,13 +234,19 @@ export class Scheduler {
 
   /** Ranks a batch while it has a run to assign and is below its cap. */
   #rank(batch: OpenBatch): void {
-    const { maxParallelJobs, cancelRequested, requeued, simulationName, pausedAtMs, priority = 0 } = batch.context;
-    const pending = batch.untouched + requeued - batch.assigned.size;
-    const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
-    const isServed = pending > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
-    if (isServed) this.#ranking.put(batch, simulationName, batch.plannedActive - priority * PRIORITY_WEIGHT);
+    const { simulationName, priority = 0 } = batch.context;
+    if (isServed(batch)) this.#ranking.put(batch, simulationName, batch.plannedActive - priority * PRIORITY_WEIGHT);
     else this.#ranking.remove(batch);
   }
+}
+
+const pendingOf = (batch: OpenBatch): number => batch.untouched + batch.context.requeued - batch.assigned.size;
+
+/** Returns true while the batch has a run to assign, is below its cap, and neither paused nor cancelled. */
+function isServed(batch: OpenBatch): boolean {
+  const { maxParallelJobs, cancelRequested, pausedAtMs } = batch.context;
+  const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
+  return pendingOf(batch) > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
 }
 
 /** Returns true when the runner could take a run of the batch. */

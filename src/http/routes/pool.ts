@@ -1,6 +1,7 @@
 /** Routes of the runner pool, for operators. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { REASON_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
+import { DemandResponse } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import { routesOf } from './route.ts';
 
@@ -17,6 +18,17 @@ export const poolRoutes = [
     response: runners.Runner,
     errors: ['illegal-transition'],
     handle: (coordinator, call) => coordinator.forgetRunner(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/demand',
+    operationId: 'readDemand',
+    summary: 'Read the demand for runners',
+    description:
+      'The runs that a runner could claim now, grouped by what it must offer. For programs that start runners.',
+    scope: 'read',
+    response: DemandResponse,
+    handle: (coordinator) => coordinator.demand(),
   }),
   route({
     method: 'GET',

@@ -1,0 +1,39 @@
+/** The demand: runs that wait for a runner, grouped by what a runner must offer to take them. */
+import { Type, type Static } from 'typebox';
+import { answered, listOf, named, nullable, ref, text } from '../build.ts';
+import { BareMetalConfig, KubernetesConfig } from '../compute.ts';
+import { count, double, int32, timestamp, uuid } from '../scalars.ts';
+
+export const DemandGroup = named(
+  'DemandGroup',
+  'Pending runs that need the same simulation, resources and place.',
+  answered({
+    simulation: text('Name of the simulation.'),
+    cpu_cores: double('Cores that a run requests; 0: none.'),
+    memory_gb: double('Memory that a run requests, in units of 2^30 bytes; 0: none.'),
+    timeout_secs: int32('Time limit of a run; 0: none.'),
+    mean_seconds: nullable(
+      double('Mean duration of the completed runs of this simulation since the coordinator started; null without one.'),
+    ),
+    image: text('Container image of the study.'),
+    kubernetes: Type.Optional(ref(KubernetesConfig)),
+    baremetal: Type.Optional(ref(BareMetalConfig)),
+    runs: count(
+      'Number of runs that could be claimed now: not those beyond `max_parallel_jobs` or held by the policy.',
+    ),
+    active: count('Number of runs of these batches that runners hold now.'),
+    oldest_pending_at: timestamp('Since when the oldest of these runs is Pending.'),
+    batches: listOf(uuid('A batch.'), 'The batches of these runs; at most 100 are named.'),
+  }),
+);
+export type DemandGroup = Static<typeof DemandGroup>;
+
+export const DemandResponse = named(
+  'DemandResponse',
+  'The runs that wait for a runner.',
+  answered({
+    runs: count('Number of runs in all groups.'),
+    demand: listOf(ref(DemandGroup), 'The groups, the one with the oldest run first.'),
+  }),
+);
+export type DemandResponse = Static<typeof DemandResponse>;

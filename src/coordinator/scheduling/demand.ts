@@ -1,0 +1,57 @@
+/** The demand for runners: the Pending runs of all open batches that could be claimed now, in groups of equal needs. */
+import { activeRuns } from '../../../machines/batch.ts';
+import type { DemandGroup, DemandResponse } from '../../contract/types.ts';
+import type { Core } from '../core.ts';
+import type { WaitingRuns } from './scheduler.ts';
+
+const BYTES_PER_GB = 1024 ** 3;
+const MAX_NAMED_BATCHES = 100;
+
+/** Takes time in proportion to the number of open batches, not to that of their runs. */
+export async function demand(core: Core): Promise<DemandResponse> {
+  const groups = new Map<string, DemandGroup>();
+  let runs = 0;
+  for await (const part of core.share.mapped(core.scheduler.waiting(), (it) => groupOf(core, it))) {
+    for (const [key, group] of part) {
+      runs += group.runs;
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, group);
+      else add(known, group);
+    }
+  }
+  return {
+    runs,
+    demand: [...groups.values()].sort((a, b) => a.oldest_pending_at.localeCompare(b.oldest_pending_at)),
+  };
+}
+
+function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }: WaitingRuns): [string, DemandGroup] {
+  const { container, kubernetes, baremetal } = studyCache.computeOf(c.batchId);
+  const { runTimes } = statistics.getSnapshot().context;
+  const mean = Object.hasOwn(runTimes, c.simulationName) ? runTimes[c.simulationName]?.meanMs : undefined;
+  const needs = {
+    simulation: c.simulationName,
+    cpu_cores: c.cpuMilli / 1000,
+    memory_gb: c.memoryBytes / BYTES_PER_GB,
+    timeout_secs: c.timeLimitMs / 1000,
+    image: container.image,
+    ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
+    ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
+  };
+  const group: DemandGroup = {
+    ...needs,
+    mean_seconds: mean === undefined ? null : mean / 1000,
+    runs,
+    active: activeRuns(c),
+    oldest_pending_at: new Date(sinceMs).toISOString(),
+    batches: [c.batchId],
+  };
+  return [JSON.stringify(needs), group];
+}
+
+function add(known: DemandGroup, { runs, active, oldest_pending_at, batches }: DemandGroup): void {
+  known.runs += runs;
+  known.active += active;
+  if (oldest_pending_at < known.oldest_pending_at) known.oldest_pending_at = oldest_pending_at;
+  if (known.batches.length < MAX_NAMED_BATCHES) known.batches.push(...batches);
+}
