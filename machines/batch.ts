@@ -30,6 +30,7 @@ export const INITIAL_COUNTERS = {
   pauseReason: undefined,
   releasedAtMs: undefined,
   settledAtRunId: undefined,
+  releaseReason: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
@@ -247,7 +248,10 @@ export const batchMachine = setup({
       pauseReason: event.type === 'PAUSE' ? event.reason : undefined,
     })),
     resume: assign({ pausedAtMs: undefined, pauseReason: undefined }),
-    release: assign(({ event }) => ({ releasedAtMs: event.now })),
+    release: assign(({ event }) => ({
+      releasedAtMs: event.now,
+      releaseReason: event.type === 'RELEASE' ? event.reason : undefined,
+    })),
     emitPaused: emit(({ context, event }) => flow('batch.paused', context, event)),
     emitResumed: emit(({ context, event }) => flow('batch.resumed', context, event)),
     emitReleased: emit(({ context, event }) => flow('batch.released', context, event)),

@@ -118,7 +118,7 @@ export type BatchEvent =
   | { type: 'SETTLE'; runId: number; now: number }
   | { type: 'PAUSE'; reason: string | undefined; now: number }
   | { type: 'RESUME'; now: number }
-  | { type: 'RELEASE'; now: number };
+  | { type: 'RELEASE'; reason?: string; now: number };
 
 export interface BatchOpened {
   type: 'batch.opened';

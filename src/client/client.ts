@@ -3,6 +3,7 @@
  * runner, the command line, tests and users' programs. It neither retries nor logs; `client/transport.ts` documents errors.
  */
 import { Analysis } from './analysis.ts';
+import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
 import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
@@ -15,6 +16,8 @@ import type {
   ClaimResponse,
   Finding,
   CompleteRequest,
+  ExtendRequest,
+  ExtendResponse,
   FailRequest,
   HealthResponse,
   HeartbeatRequest,
@@ -27,6 +30,8 @@ import type {
   RegisterResponse,
   ReportsRequest,
   ReportsResponse,
+  RerunRequest,
+  RerunResponse,
   Runner,
   DemandResponse,
   RunnerListResponse,
@@ -36,6 +41,7 @@ import type {
   Uuid,
 } from '../contract/types.ts';
 
+export type { ListOptions, Page, PageQuery } from './pages.ts';
 export { ApiError, UnreachableError } from './transport.ts';
 export { SimbatchError } from '../domain/errors.ts';
 export type * from '../contract/types.ts';
@@ -46,28 +52,10 @@ export type * from '../contract/types.ts';
  */
 export type ClientOptions = TransportOptions;
 
-/** `limit`: 1 to 10,000 (default 1,000); `cursor`: the `next` of the previous page. */
-export interface PageQuery {
-  limit?: number;
-  cursor?: string;
-  signal?: AbortSignal;
+/** A repeat with the same key and request returns the first answer and changes nothing. */
+export interface Repeatable {
+  idempotencyKey?: string;
 }
-
-export interface Page<T> {
-  items: T[];
-  /** The cursor of the next page; undefined on the last page. */
-  next: string | undefined;
-  /** Number of items that match, where the coordinator knows it. */
-  total: number | undefined;
-}
-
-/** Options of a paged iteration: at most `pageSize` (1,000) items are in memory at a time. */
-export interface ListOptions {
-  pageSize?: number;
-  signal?: AbortSignal;
-}
-
-const DEFAULT_PAGE = 1000;
 
 /** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
 export class Client {
@@ -90,10 +78,18 @@ export class Client {
   }
 
   /** A repeat with the same `idempotencyKey` and submission returns the first answer and creates nothing. */
-  submit(submission: BatchSubmission, options: { idempotencyKey?: string } = {}): Promise<SubmissionResponse> {
-    const key = options.idempotencyKey;
-    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-    return this.#call({ method: 'POST', path: ['jobs'], body: submission, headers });
+  submit(submission: BatchSubmission, options: Repeatable = {}): Promise<SubmissionResponse> {
+    return this.#keyed(['jobs'], submission, options);
+  }
+
+  /** Creates a batch with more runs of the design, or the next replicate of a Latin hypercube. */
+  extendBatch(batchId: Uuid, request: ExtendRequest = {}, options: Repeatable = {}): Promise<ExtendResponse> {
+    return this.#keyed(['batches', batchId, 'extend'], request, options);
+  }
+
+  /** Creates a batch with selected runs again, with the same parameters; without a selection with all. */
+  rerunBatch(batchId: Uuid, request: RerunRequest = {}, options: Repeatable = {}): Promise<RerunResponse> {
+    return this.#keyed(['batches', batchId, 'rerun'], request, options);
   }
 
   batch(batchId: Uuid): Promise<BatchStatusResponse> {
@@ -132,17 +128,17 @@ export class Client {
   }
 
   /** Assigns no new runs of the batch until it is resumed. */
-  pauseBatch(batchId: Uuid, reason?: string): Promise<Batch> {
-    return this.#post(['batches', batchId, 'pause'], reason === undefined ? {} : { reason });
+  pauseBatch(batchId: Uuid, reason?: string, options: Repeatable = {}): Promise<Batch> {
+    return this.#keyed(['batches', batchId, 'pause'], reason === undefined ? {} : { reason }, options);
   }
 
-  resumeBatch(batchId: Uuid): Promise<Batch> {
-    return this.#post(['batches', batchId, 'resume']);
+  resumeBatch(batchId: Uuid, options: Repeatable = {}): Promise<Batch> {
+    return this.#keyed(['batches', batchId, 'resume'], undefined, options);
   }
 
   /** Releases the runs after the canary runs. */
-  releaseBatch(batchId: Uuid): Promise<Batch> {
-    return this.#post(['batches', batchId, 'release']);
+  releaseBatch(batchId: Uuid, reason?: string, options: Repeatable = {}): Promise<Batch> {
+    return this.#keyed(['batches', batchId, 'release'], reason === undefined ? {} : { reason }, options);
   }
 
   /** Deletes a batch that has ended, with its jobs and results; returns its last state. */
@@ -270,6 +266,11 @@ export class Client {
     return this.#call({ method: 'POST', path, body });
   }
 
+  #keyed<T>(path: readonly string[], body: unknown, { idempotencyKey: key }: Repeatable): Promise<T> {
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    return this.#call({ method: 'POST', path, body, headers });
+  }
+
   #pageAnswer<T>(path: readonly string[], query: Record<string, QueryValue>, page: PageQuery) {
     const { limit = DEFAULT_PAGE, cursor, signal } = page;
     const whole = { ...query, limit, cursor };
@@ -280,27 +281,4 @@ export class Client {
     const { body, headers } = await this.#pageAnswer<T[]>(path, query, page);
     return { items: body, ...position(headers) };
   }
-}
-
-async function* everyItem<T>(
-  fetchPage: (page: PageQuery) => Promise<Page<T>>,
-  options: ListOptions,
-): AsyncGenerator<T> {
-  let cursor: string | undefined;
-  do {
-    const page: PageQuery = { limit: options.pageSize ?? DEFAULT_PAGE };
-    if (cursor !== undefined) page.cursor = cursor;
-    if (options.signal !== undefined) page.signal = options.signal;
-    const { items, next } = await fetchPage(page);
-    yield* items;
-    cursor = next;
-  } while (cursor !== undefined);
-}
-
-/** The cursor in `Link: <...>; rel="next"` (RFC 8288) and the number in `X-Total-Count`. */
-function position(headers: Headers): { next: string | undefined; total: number | undefined } {
-  const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(headers.get('link') ?? '')?.[1];
-  const next = target === undefined ? null : new URL(target, 'http://relative.invalid').searchParams.get('cursor');
-  const total = headers.get('x-total-count');
-  return { next: next ?? undefined, total: total !== null && /^\d+$/.test(total) ? Number(total) : undefined };
 }

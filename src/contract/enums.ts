@@ -49,3 +49,14 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Which extreme values of an output are listed. */
 export const DIRECTIONS = ['largest', 'smallest'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
+
+/** How a study came of another one: more runs of its design, the same runs again, another version, a check of its results. */
+export const RELATIONS = ['extension', 'rerun', 'comparison', 'audit'] as const;
+export type Relation = (typeof RELATIONS)[number];
+
+/** The states in which a run does not change any more. */
+export const TERMINAL_STATUSES = ['Completed', 'Failed', 'Timeout', 'Cancelled'] as const;
+
+/** How a run failed, by the classes of `analysis/table/run-class.ts`. */
+export const FAILURE_KINDS = ['terminated', 'crashed', 'timeout', 'lost'] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];

@@ -10,6 +10,12 @@ export const LIMITS = {
   correlations: 5_000,
   /** In characters of `run_ids`. */
   selectionLength: 2_000_000,
+  /** Of a study. The record of the study holds them. */
+  labels: 32,
+  labelKeyLength: 63,
+  labelValueLength: 128,
+  /** Studies that came of one study, directly or not. */
+  family: 2_000,
   conditions: 1_000,
   requirements: 100,
   variables: 10_000,

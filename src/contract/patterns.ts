@@ -10,6 +10,9 @@ export const JOB_ID_PATTERN = `^${UUID_V8}[0-9a-f]{4}(?!0{8})[0-9a-f]{8}$`;
 
 export const RUNNER_ID_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$';
 
+/** The key of a label: letters, digits and `._/-`, a letter or digit at both ends. */
+export const LABEL_KEY_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$';
+
 /** Patterns of texts with a grammar of their own, by `format`. The domain reads them, with messages that name the mistake. */
 export const GRAMMARS = {
   /** See `domain/quantity.ts`. */

@@ -31,6 +31,7 @@ export const PAGE_QUERY = {
 export const BATCH_FILTER = {
   status: { kind: 'enum', list: true, values: BATCH_STATUSES, description: 'Only batches in one of these states.' },
   name: { kind: 'text', list: true, description: 'Only batches of one of these names.' },
+  label: { kind: 'text', list: true, description: 'Only batches with all of these labels, each as `key=value`.' },
 } as const satisfies QueryParameters;
 
 export const JOB_FILTER = {
@@ -74,7 +75,7 @@ export type QueryOf<P extends QueryParameters> = {
   readonly [K in keyof P]?: P[K] extends { list: true } ? readonly ValueOf<P[K]>[] : ValueOf<P[K]>;
 };
 
-/** A filter of a list: each given member must match one of its values; an empty list does not restrict. */
+/** A filter of a list: each given member must match one of its values, and `label` all; an empty list does not restrict. */
 export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
 export interface JobFilter extends QueryOf<typeof JOB_FILTER> {}
 export interface RunnerFilter extends QueryOf<typeof RUNNER_FILTER> {}

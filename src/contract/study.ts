@@ -2,10 +2,11 @@
 import { Type, type Static } from 'typebox';
 import { outputs, requirements } from './answers/requirements.ts';
 import { COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
-import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
+import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
+import { LABEL_KEY_PATTERN } from './patterns.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
 
 export const MonteCarloConfig = named(
@@ -137,6 +138,13 @@ export const StudyPolicy = named(
 );
 export type StudyPolicy = Static<typeof StudyPolicy>;
 
+/** Free text by key. */
+export const labels = mapOf(text('The value.', { maxLength: LIMITS.labelValueLength }), {
+  description: 'Texts by key, by which batches are found: `GET /batches?label=campaign=2026-q4`.',
+  maxProperties: LIMITS.labels,
+  propertyNames: { type: 'string', pattern: LABEL_KEY_PATTERN },
+});
+
 export const BatchSubmission = named(
   'BatchSubmission',
   'A study to submit.',
@@ -149,6 +157,7 @@ export const BatchSubmission = named(
     policy: Type.Optional(ref(StudyPolicy)),
     requirements: Type.Optional(requirements),
     outputs: Type.Optional(outputs),
+    labels: Type.Optional(labels),
   }),
 );
 export type BatchSubmission = Static<typeof BatchSubmission>;

@@ -12,6 +12,7 @@ export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';
 export type * from './resources/findings.ts';
+export type * from './growth.ts';
 export type * from './resources/jobs.ts';
 export type * from './live/messages.ts';
 export type * from './live/topics.ts';

@@ -10,6 +10,8 @@ import { claim } from './operations/claims.ts';
 import { demand } from './scheduling/demand.ts';
 import { deleteBatch, forgetRunner } from './operations/deletions.ts';
 import { findings } from './operations/findings.ts';
+import { extendBatch } from './growth/extend.ts';
+import { rerunBatch } from './growth/rerun.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
@@ -36,6 +38,8 @@ const OPERATIONS = {
   findings,
   submission,
   samples,
+  extendBatch,
+  rerunBatch,
   cancelBatch,
   pauseBatch,
   resumeBatch,

@@ -45,6 +45,11 @@ export class RunSelection {
     return new RunSelection(ranges);
   }
 
+  /** The runs of these ranges, which must be ascending and without overlap, each with its exact last run, as `appendRun` makes them. */
+  static ofRanges(ranges: readonly RunRange[]): RunSelection {
+    return new RunSelection(ranges);
+  }
+
   /**
    * Reads the notation: run ids and `first-last[:step]`, separated by commas, ascending, without overlap. Returns the fault as a phrase to follow
    * the member's name when the text is not a selection.

@@ -213,8 +213,10 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     query,
     page: readPage(listing, query),
     body: value,
-    bodyDigest: () => digestOf(text),
-    idempotencyKey: route.headers?.['Idempotency-Key'] === undefined ? undefined : readIdempotencyKey(ctx),
+    idempotency: () => {
+      const idempotencyKey = readIdempotencyKey(ctx);
+      return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };
+    },
     abandoned: () =>
       abandonedSignal(ctx, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
     isKnown: (tag) => matchesTag(ctx.get('If-None-Match'), tag),
@@ -228,6 +230,10 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
   else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
 }
+
+/** The digest of a request by its body; one of a certain batch by its path too. */
+const requestDigest = (route: Route, path: string, text: string): string =>
+  digestOf(pathParameter(route) === undefined ? text : `${path}\n${text}`);
 
 async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing: string): Promise<void> {
   if (query['limit'] === undefined) return sendWhole(ctx, answer);

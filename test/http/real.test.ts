@@ -118,6 +118,44 @@ describe('http over a real coordinator', () => {
     expect((await sendWithKey(server.url, 'two')).code).to.equal('idempotency-key-reused');
   });
 
+  const submitted = async (name: string): Promise<string> =>
+    ((await (await post(`${server.url}/jobs`, { ...submission, name })).json()) as any).batch_id;
+
+  it('answers a repeated request for a batch alike, and refuses its key for another batch, action or body', async () => {
+    const [one, other] = [(await sendWithKey(server.url, 'one')).batch_id, await submitted('other')];
+    const send = async (batch: string, action: string, body: object, key = 'k2') =>
+      (await post(`${server.url}/batches/${batch}/${action}`, body, { 'idempotency-key': key })).json() as any;
+    const runs = submission.config.monte_carlo.runs;
+    const made = await send(one, 'extend', { runs: runs + 1 });
+    expect(made).to.include({ mode: 'continued', total_jobs: 1 });
+    expect(await send(one, 'extend', { runs: runs + 1 })).to.deep.equal(made);
+    for (const refused of [
+      await send(one, 'extend', { runs: runs + 2 }),
+      await send(other, 'extend', { runs: runs + 1 }),
+      await send(one, 'rerun', { runs: runs + 1 }),
+      await send(one, 'pause', { reason: 'x' }),
+    ]) {
+      expect(refused.code).to.be.oneOf(['idempotency-key-reused', 'invalid-request']);
+    }
+    const paused = await send(other, 'pause', { reason: 'a look' }, 'k3');
+    expect(paused).to.include({ paused: true, pause_reason: 'a look' });
+    await post(`${server.url}/batches/${other}/resume`, undefined, {});
+    expect(await send(other, 'pause', { reason: 'a look' }, 'k3'), 'a repeat').to.deep.equal(paused);
+    const { batch } = (await (await fetch(`${server.url}/batches/${other}`)).json()) as any;
+    expect(batch).to.not.have.property('paused');
+  });
+
+  it('finds batches by label, and refuses labels out of their bounds', async () => {
+    const labelled = await post(`${server.url}/jobs`, { ...submission, labels: { campaign: '2026-q4, b' } });
+    const { batch_id: id } = (await labelled.json()) as any;
+    const found = (await (await fetch(`${server.url}/batches?label=campaign%3D2026-q4%2C%20b`)).json()) as any[];
+    expect(found.map((it) => [it.id, it.labels])).to.deep.equal([[id, { campaign: '2026-q4, b' }]]);
+    expect((await fetch(`${server.url}/batches?label=campaign`)).status).to.equal(400);
+    for (const labels of [{ '-a': 'x' }, { a: 'x'.repeat(129) }, { a: 1 }]) {
+      expect((await post(`${server.url}/jobs`, { ...submission, labels })).status).to.equal(422);
+    }
+  });
+
   it('rejects an invented position in a well-formed cursor without an internal fault', async () => {
     const { makeCursor } = await import('../../src/http/request/cursor.ts');
     for (const position of ['', 'x', '0', '\0', 'z'.repeat(300), '{"a":1}']) {

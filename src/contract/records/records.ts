@@ -1,8 +1,8 @@
 /** The records in the store, as schemas. An optional member of a record is absent while it has no value. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
 import { StoredResult } from '../resources/jobs.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
@@ -36,6 +36,17 @@ const batchInput = {
   priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
   requirements: Type.Optional(count('The number of its requirements; absent: none.')),
   stopWhen: Type.Optional(enumOf(STOP_RULES, 'When it stops by itself; absent: it does not.')),
+  labels: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'As submitted; absent: none.' })),
+  parent: Type.Optional(
+    Type.Object(
+      {
+        batchId,
+        relation: enumOf(RELATIONS, 'How it came of its parent.'),
+        family: { ...batchId, description: 'The family of the parent: the batch from which it grew.' },
+      },
+      { description: 'The batch that it came of; absent: it was submitted.' },
+    ),
+  ),
   selectsRuns: Type.Optional(
     Type.Unsafe<true>({
       type: 'boolean',
@@ -86,6 +97,7 @@ export const BatchRecord = Type.Object({
   pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
   pauseReason: Type.Optional(text('The reason given.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released by hand.')),
+  releaseReason: Type.Optional(text('The reason given.')),
 });
 
 export const SubmissionRecord = Type.Object({

@@ -1,11 +1,15 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
-import { BATCH_STATUSES, JOB_STATUSES, type JobStatus } from '../enums.ts';
+import { BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { RequirementVerdict } from '../answers/requirements.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, int32, timestamp, uuid } from '../scalars.ts';
+
+const relation = enumOf(RELATIONS, '`extension`, `rerun`, `comparison` or `audit`.');
+const batchLink = answered({ batch_id: uuid('The other batch. A parent may have been deleted.'), relation });
+export type BatchLink = Static<typeof batchLink>;
 
 export const Batch = named(
   'Batch',
@@ -27,11 +31,18 @@ export const Batch = named(
     terminated_jobs: Type.Optional(
       int32('Failed jobs that an early-termination condition ended: an answer, not a fault; absent for none.'),
     ),
+    labels: Type.Optional(mapOf(text('The value.'), { description: 'As submitted; absent without labels.' })),
+    parent: Type.Optional({
+      ...batchLink,
+      description: 'The batch that this one came of; absent when it was submitted.',
+    }),
+    children: Type.Optional(listOf(batchLink, 'The batches that came of this one, oldest first; absent without any.')),
     paused: Type.Optional(flag('True while no new runs are assigned; absent otherwise.')),
     pause_reason: Type.Optional(text('Why it was paused.')),
     settled_at_run_id: Type.Optional(
       int32('The run at which all its requirements were settled and its open runs were cancelled; absent otherwise.'),
     ),
+    release_reason: Type.Optional(text('Why the runs after the canary runs were released by hand.')),
     canary_failed: Type.Optional(
       flag('True while a canary run has not completed and the other runs wait for a release; absent otherwise.'),
     ),
@@ -99,9 +110,14 @@ export type BatchResultsResponse = Static<typeof BatchResultsResponse>;
 
 export const CancelRequest = named(
   'CancelRequest',
-  'The reason of a cancellation.',
+  'The reason of a cancellation, a pause or a release.',
   submitted({
-    reason: Type.Optional(Type.String({ maxLength: LIMITS.reasonLength, description: 'Kept as the error message.' })),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: LIMITS.reasonLength,
+        description: 'Kept with the batch; that of a cancellation as the error message of its runs.',
+      }),
+    ),
   }),
 );
 export type CancelRequest = Static<typeof CancelRequest>;

@@ -31,7 +31,7 @@ export function cancelBatch(core: Core, batchId: Uuid, reason?: string): Promise
       turn.send('batch', batchId, { type: 'CANCEL', reason, now: turn.now });
       turn.deliverFacts();
     }
-    return toBatch(batchOrThrow(turn, batchId));
+    return toBatch(batchOrThrow(turn, batchId), (key) => turn.read(key));
   });
 }
 

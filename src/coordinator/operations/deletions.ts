@@ -6,6 +6,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import type { Batch, Runner, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { stateOf } from '../actors/directory.ts';
+import { leaveFamily } from '../growth/family.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import { batchOrThrow } from './cancel.ts';
 import { runnerOrThrow } from './pool.ts';
@@ -29,6 +30,8 @@ export async function deleteBatch(core: Core, batchId: Uuid): Promise<Batch> {
       );
     }
     if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
+    const last = toBatch(state, (key) => turn.read(key));
+    leaveFamily(turn, state.context);
     turn.put(keys.batch(batchId), null);
     turn.put(keys.submission(batchId), null);
     turn.put(keys.verdicts(batchId), null);
@@ -36,7 +39,7 @@ export async function deleteBatch(core: Core, batchId: Uuid): Promise<Batch> {
     turn.emit({ type: 'batch.deleted', batchId, now: turn.now });
     directory.forgetBatch(batchId);
     studies.forget(batchId);
-    return toBatch(state);
+    return last;
   });
   core.purges.add(batchId);
   return batch;

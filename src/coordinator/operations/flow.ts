@@ -6,28 +6,43 @@ import type { Core } from '../core.ts';
 import { toBatch } from '../resources/to-resource.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import { batchOrThrow } from './cancel.ts';
+import { once, type Idempotency } from './idempotency.ts';
 
 /** Assigns no new runs until the batch is resumed; running ones continue. */
-export const pauseBatch = (core: Core, batchId: Uuid, reason?: string): Promise<Batch> =>
-  send(core, 'pause-batch', batchId, (now) => ({ type: 'PAUSE', reason, now }));
+export const pauseBatch = (core: Core, batchId: Uuid, reason?: string, repeat?: Idempotency): Promise<Batch> =>
+  send(core, 'pause-batch', batchId, (now) => ({ type: 'PAUSE', reason, now }), repeat);
 
 /** Assigns runs again. */
-export const resumeBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
-  send(core, 'resume-batch', batchId, (now) => ({ type: 'RESUME', now }));
+export const resumeBatch = (core: Core, batchId: Uuid, repeat?: Idempotency): Promise<Batch> =>
+  send(core, 'resume-batch', batchId, (now) => ({ type: 'RESUME', now }), repeat);
 
 /** Releases the runs after the canary runs. */
-export const releaseBatch = (core: Core, batchId: Uuid): Promise<Batch> =>
-  send(core, 'release-batch', batchId, (now) => ({ type: 'RELEASE', now }));
+export const releaseBatch = (core: Core, batchId: Uuid, reason?: string, repeat?: Idempotency): Promise<Batch> =>
+  send(
+    core,
+    'release-batch',
+    batchId,
+    (now) => ({ type: 'RELEASE', ...(reason !== undefined && { reason }), now }),
+    repeat,
+  );
 
 /** Sends the event. An open batch that does not take it is in the requested state already, and is returned unchanged. */
-function send(core: Core, operation: string, batchId: Uuid, eventAt: (now: number) => BatchEvent): Promise<Batch> {
-  return core.turns.run(operation, (turn) => {
-    const before = batchOrThrow(turn, batchId);
-    const event = eventAt(turn.now);
-    if (isTerminal(before.value)) {
-      const verb = event.type.toLowerCase();
-      throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${before.value}`);
-    }
-    return toBatch(turn.trySend('batch', batchId, event) ?? before);
-  });
+function send(
+  core: Core,
+  operation: string,
+  batchId: Uuid,
+  eventAt: (now: number) => BatchEvent,
+  repeat: Idempotency = {},
+): Promise<Batch> {
+  return core.turns.run(operation, (turn) =>
+    once(core, turn, repeat, () => {
+      const before = batchOrThrow(turn, batchId);
+      const event = eventAt(turn.now);
+      if (isTerminal(before.value)) {
+        const verb = event.type.toLowerCase();
+        throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${before.value}`);
+      }
+      return toBatch(turn.trySend('batch', batchId, event) ?? before, (key) => turn.read(key));
+    }),
+  );
 }

@@ -2,6 +2,7 @@
  * Listings of jobs, batches and results: consistent as of one instant, in creation order and then run order, in chunks and
  * constant memory. Untouched runs are derived between the recorded ones.
  */
+import { hasLabels } from '../../domain/labels.ts';
 import type { RunSelection } from '../../domain/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
@@ -107,9 +108,11 @@ async function* allBatches(
 }
 
 export function batches(core: Core, filter: BatchFilter, page: PageRequest = {}): Promise<Listing<Batch>> {
+  const isLabelled = hasLabels(filter.label);
   const matches = ({ value, context }: BatchState): boolean =>
     (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
-    (isEmpty(filter.name) || filter.name?.includes(context.name) === true);
+    (isEmpty(filter.name) || filter.name?.includes(context.name) === true) &&
+    isLabelled(context.labels);
   return open(core, async (snapshot) => {
     let total: number | undefined;
     if (page.limit !== undefined) {
@@ -117,7 +120,9 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
       for await (const it of allBatches(core, snapshot, undefined, true)) if (matches(it)) total += 1;
     }
     async function* chunks(): AsyncIterable<Batch[]> {
-      for await (const it of allBatches(core, snapshot, page.after, false)) if (matches(it)) yield [toBatch(it)];
+      for await (const it of allBatches(core, snapshot, page.after, false)) {
+        if (matches(it)) yield [toBatch(it, (key) => snapshot.get(key))];
+      }
     }
     return listing(snapshot, chunks(), page, (it) => it.id, total);
   });
@@ -267,10 +272,11 @@ export function batchResults(
   batchId: Uuid,
   page: PageRequest = {},
 ): Promise<{ batch: Batch; results: Listing<JobResult> }> {
-  let batch: BatchState | undefined;
+  let batch: Batch | undefined;
   return open(core, async (snapshot) => {
-    batch = readBatch(snapshot, batchId);
-    const { completed, failed, timedOut } = batch.context;
+    const state = readBatch(snapshot, batchId);
+    batch = toBatch(state, (key) => snapshot.get(key));
+    const { completed, failed, timedOut } = state.context;
     const range = ofBatch('result', batchId);
     if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
     const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
@@ -280,5 +286,5 @@ export function batchResults(
       }
     }
     return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
-  }).then((results) => ({ batch: toBatch(batch as BatchState), results }));
+  }).then((results) => ({ batch: batch as Batch, results }));
 }

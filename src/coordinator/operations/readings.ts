@@ -123,7 +123,7 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   const ended = c.completed + c.failed + c.timedOut;
   const rate = jobsPerMinute({ ended, remaining, startedAtMs: c.startedAtMs, window }, now);
   const response: BatchStatusResponse = {
-    batch: toBatch(state),
+    batch: toBatch(state, (key) => core.store.get(key)),
     jobs_by_status: jobsByStatus(state),
     throughput_jobs_per_minute: rate,
   };

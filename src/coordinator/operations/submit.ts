@@ -1,4 +1,4 @@
-/** Submission of a study, as one record for any number of runs, and the memory of idempotency keys. */
+/** Submission of a study, as one record for any number of runs. */
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -10,50 +10,46 @@ import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import { allOf, keys } from '../storage/keys.ts';
+import { joinFamily } from '../growth/family.ts';
+import { keys } from '../storage/keys.ts';
 import { encodeSubmission } from '../resources/study-cache.ts';
 import type { Turn } from '../turn/turn.ts';
-
-interface IdempotencyRecord {
-  bodyDigest: string;
-  response: SubmissionResponse;
-  atMs: number;
-}
-
-export interface SubmitOptions {
-  /** The request's `Idempotency-Key`. */
-  idempotencyKey?: string;
-  /** A digest of the request's body, which distinguishes a repeat from another request under the same key. Required with a key. */
-  bodyDigest?: string;
-}
+import { once, type Idempotency } from './idempotency.ts';
 
 /** Creates a batch. The submission has its documented shape and has passed `domain/submission.ts`. */
 export async function submit(
   core: Core,
   submission: BatchSubmission,
-  options: SubmitOptions = {},
+  options: Idempotency = {},
 ): Promise<SubmissionResponse> {
-  const response = await core.turns.run('submit', (turn) => {
-    const remembered = recall(core, options, turn.now);
-    if (remembered !== undefined) return remembered;
-    const made = openBatch(core, turn, submission);
-    remember(turn, options, made);
-    return made;
-  });
+  const response = await core.turns.run('submit', (turn) =>
+    once(core, turn, options, () => openBatch(core, turn, submission)),
+  );
   if (response.warnings !== undefined) core.warned(response.batch_id, response.warnings);
   return response;
 }
 
-function openBatch(core: Core, turn: Turn, submission: BatchSubmission): SubmissionResponse {
+/** Creates a batch within a turn; `parent` is the batch that it comes of. The submission is valid. */
+export function openBatch(
+  core: Core,
+  turn: Turn,
+  submission: BatchSubmission,
+  parent?: BatchInput['parent'],
+): SubmissionResponse {
   const batchId = core.batchIds.next(turn.now, core.clock.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
   const input = batchInput(core, turn.now, batchId, submission, seed);
+  if (parent !== undefined) input.parent = parent;
   const { totalJobs } = input;
   // Estimated before the batch exists: `totalJobs` counts its own runs.
   const estimate = estimatedMinutes(core, input);
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
-  const warnings = samplingWarnings(submission.config, totalJobs);
+  joinFamily(turn, input);
+  const warnings = samplingWarnings(submission.config, totalJobs).filter(
+    // The runs complete those of the parent, or are a part of them on purpose.
+    ({ code }) => parent === undefined || !code.endsWith('-subset'),
+  );
   const response: SubmissionResponse = {
     batch_id: batchId,
     total_jobs: totalJobs,
@@ -82,6 +78,7 @@ function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSub
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, totalJobs),
     ...((submission.requirements?.length ?? 0) === 0 ? {} : { requirements: submission.requirements!.length }),
+    ...(submission.labels === undefined ? {} : { labels: submission.labels }),
     ...(selectsRuns ? { selectsRuns } : {}),
   };
 }
@@ -136,49 +133,4 @@ function estimatedMinutes(core: Core, input: BatchInput): number | null {
     if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
   }
   return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;
-}
-
-function recall(
-  core: Core,
-  { idempotencyKey, bodyDigest }: SubmitOptions,
-  now: number,
-): SubmissionResponse | undefined {
-  if (idempotencyKey === undefined) return undefined;
-  const text = core.groupCommit.read(keys.idempotency(idempotencyKey));
-  if (text === undefined) return undefined;
-  const record = JSON.parse(text) as IdempotencyRecord;
-  if (now - record.atMs > core.options.idempotencyMs) return undefined;
-  if (record.bodyDigest === bodyDigest) return record.response;
-  throw new SimbatchError(
-    'idempotency-key-reused',
-    `the Idempotency-Key "${idempotencyKey}" was used with another submission; use a new key for a new study`,
-  );
-}
-
-function remember(turn: Turn, { idempotencyKey, bodyDigest = '' }: SubmitOptions, response: SubmissionResponse): void {
-  if (idempotencyKey === undefined) return;
-  const record: IdempotencyRecord = { bodyDigest, response, atMs: turn.now };
-  turn.put(keys.idempotency(idempotencyKey), JSON.stringify(record));
-}
-
-/** Records of one step of a sweep. */
-const SWEEP_CHUNK = 500;
-
-/** Deletes the keys that have expired. */
-export async function forgetOldKeys(core: Core): Promise<void> {
-  const snapshot = core.store.snapshot();
-  try {
-    for await (const chunk of core.share.paced(snapshot.entries(allOf('idempotency'), { chunkSize: SWEEP_CHUNK }))) {
-      const isOld = (text: string): boolean =>
-        core.clock.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
-      const old = chunk.filter(([, text]) => isOld(text));
-      if (old.length === 0) continue;
-      await core.turns.run('forget-keys', (turn) => {
-        // A key that was used again since the view was opened has not expired.
-        for (const [key, text] of old) if (core.groupCommit.read(key) === text) turn.put(key, null);
-      });
-    }
-  } finally {
-    await snapshot.close();
-  }
 }

@@ -4,6 +4,7 @@ import type { RunSelection } from '../../domain/run-selection.ts';
 import { selectionOf } from '../resources/study-cache.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, StoredResult } from '../../contract/types.ts';
+import { FamilyIndex } from '../growth/family.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import type { EngineView } from '../storage/engine.ts';
@@ -34,8 +35,30 @@ export async function holders(view: EngineView, report: (fault: string) => void)
 /** Reports each inconsistency of the whole records, one sentence each. */
 export async function recount(view: EngineView, report: (fault: string) => void): Promise<void> {
   const held = await holders(view, report);
-  for await (const records of joinRecords(view)) await recountBatch(records, held, report);
+  const families = new FamilyIndex();
+  for await (const records of joinRecords(view)) {
+    if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
+    await recountBatch(records, held, report);
+  }
+  await recountFamilies(view, families, report);
   for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
+}
+
+/** Each record of a family lists the batches whose records name it, and no other. */
+async function recountFamilies(
+  view: EngineView,
+  families: FamilyIndex,
+  report: (fault: string) => void,
+): Promise<void> {
+  const expected = new Map(families.records());
+  for await (const [key, record] of wholeRecords(view, allOf('family'))) {
+    const familyId = idOf(key);
+    if (expected.get(familyId) !== record) {
+      report(`the record of the family of batch ${familyId} does not list the batches that came of it`);
+    }
+    expected.delete(familyId);
+  }
+  for (const familyId of expected.keys()) report(`the record of the family of batch ${familyId} is missing`);
 }
 
 async function recountBatch(

@@ -5,6 +5,7 @@
 import { Level } from 'level';
 import { mkdir, rm } from 'node:fs/promises';
 import { decodeBatch, decodeRunner } from '../actors/actor-kinds.ts';
+import { FamilyIndex } from '../growth/family.ts';
 import { makeStore } from '../storage/create-store.ts';
 import { lockDirectory } from '../storage/directory-lock.ts';
 import type { EngineView } from '../storage/engine.ts';
@@ -37,6 +38,7 @@ const REPAIRED_KINDS = [
   'batch',
   'submission',
   'open',
+  'family',
   'job',
   'result',
   'requeue',
@@ -84,6 +86,7 @@ class Repair {
   readonly #now: number;
   readonly #progress: Progress;
   readonly #report: RepairReport = { records: 0, findings: [] };
+  readonly #families = new FamilyIndex();
   #group: [string, string][] = [];
 
   constructor(store: Store, now: number, progress: Progress) {
@@ -120,6 +123,7 @@ class Repair {
     const kept = new Set<string>();
     const batches = new Set<string>();
     for await (const records of joinRecords(view)) await this.#batch(records, held, kept, batches);
+    for (const [familyId, family] of this.#families.records()) await this.#put([[keys.family(familyId), family]]);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
     await this.#others(view);
@@ -162,6 +166,7 @@ class Repair {
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);
     batches.add(batchId);
+    this.#families.add(state.context);
     for (const jobId of repair.held) kept.add(jobId);
   }
 
@@ -179,8 +184,9 @@ class Repair {
 
   async #idempotency(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
     for await (const [key, record] of wholeRecords(view, allOf('idempotency'))) {
-      const { response } = JSON.parse(record) as { response?: { batch_id?: string } };
-      if (batches.has(response?.batch_id ?? '')) await this.#put([[key, record]]);
+      // The answer is that of a submission, or a batch.
+      const { response } = JSON.parse(record) as { response?: { batch_id?: string; id?: string } };
+      if (batches.has(response?.batch_id ?? response?.id ?? '')) await this.#put([[key, record]]);
     }
   }
 

@@ -21,6 +21,7 @@ import type {
 } from '../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
 import { runIdOf } from '../../domain/ids.ts';
+import { childrenOf, type ReadRecord } from '../growth/family.ts';
 import type { Study } from './study-cache.ts';
 
 /** A direct-mapped cache of recent timestamps as text. */
@@ -67,7 +68,8 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
   };
 }
 
-export function toBatch({ value, context: c }: BatchState): Batch {
+/** `read` returns the value of a key: the batches that came of this one are in a record of their own. */
+export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Batch {
   const batch: Batch = {
     id: c.batchId,
     name: c.name,
@@ -84,8 +86,13 @@ export function toBatch({ value, context: c }: BatchState): Batch {
   if (c.cancelReason !== undefined) batch.cancel_reason = c.cancelReason;
   if (c.settledAtRunId !== undefined) batch.settled_at_run_id = c.settledAtRunId;
   if (c.terminated !== undefined) batch.terminated_jobs = c.terminated;
+  if (c.labels !== undefined) batch.labels = c.labels;
+  if (c.parent !== undefined) batch.parent = { batch_id: c.parent.batchId, relation: c.parent.relation };
+  const children = childrenOf(read, c);
+  if (children.length > 0) batch.children = children;
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
+  if (c.releaseReason !== undefined) batch.release_reason = c.releaseReason;
   if (!isTerminal(value) && hasFailedCanary(c)) batch.canary_failed = true;
   return batch;
 }

@@ -2,8 +2,9 @@
  * Imports an export into an empty store, from which a coordinator continues. Refuses an inconsistent export: a coordinator
  * must never start on counters that do not match its records.
  */
-import type { RecordName } from '../../contract/records/records.ts';
+import type { BatchContext, RecordName } from '../../contract/records/records.ts';
 import type { JobRecord } from '../../contract/types.ts';
+import { FamilyIndex } from '../growth/family.ts';
 import { keys } from '../storage/keys.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
@@ -40,10 +41,12 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
   const findings = new DivergenceLog();
   const check = new ConsistencyCheck(findings);
   const counted: Record<RecordName, number> = { batch: 0, submission: 0, job: 0, result: 0, runner: 0 };
+  const families = new FamilyIndex();
   let group = new Map<string, string>();
   for await (const record of snapshot.records) {
     check.add(record);
     for (const [key, value] of entriesOf(record)) group.set(key, value);
+    if (record.key.startsWith('batch/')) families.add(record.value as unknown as BatchContext);
     counted[splitKey(record.key).name as RecordName] += 1;
     if (group.size >= GROUP) {
       await store.write(group);
@@ -53,6 +56,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
   }
   check.finish();
   refuseIfDivergent(findings);
+  for (const [familyId, family] of families.records()) group.set(keys.family(familyId), family);
   await store.write(group);
   return { batches: counted.batch, jobs: counted.job, results: counted.result, runners: counted.runner };
 }

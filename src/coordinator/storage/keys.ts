@@ -17,6 +17,8 @@ export const keys = {
   submission: (id: Uuid) => `!submission!${id}`,
   /** Exists while the batch is not terminal, so that a restart reads only those. */
   open: (id: Uuid) => `!open!${id}`,
+  /** The batches that came of the family's first batch, directly or not. */
+  family: (id: Uuid) => `!family!${id}`,
   /** Stored state of a touched job. */
   job: (id: Uuid) => `!job!${id}`,
   result: (jobId: Uuid) => `!result!${jobId}`,

@@ -3,6 +3,7 @@
  * them: an endpoint is one object in a file of this folder and its section in docs/api.md.
  */
 import { analysisRoutes } from './analysis.ts';
+import { growthRoutes } from './growth.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
 import type { Route } from './route.ts';
@@ -12,6 +13,7 @@ import { studiesRoutes } from './studies.ts';
 
 export const routes: readonly Route[] = [
   ...studiesRoutes,
+  ...growthRoutes,
   ...analysisRoutes,
   ...runsRoutes,
   ...poolRoutes,

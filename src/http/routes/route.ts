@@ -6,6 +6,7 @@ import type { Static } from 'typebox';
 import type { NamedSchema } from '../../contract/build.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { PageRequest } from '../../coordinator/operations/listings.ts';
+import type { Idempotency } from '../../coordinator/operations/idempotency.ts';
 import type { Query } from '../request/query.ts';
 
 /** The scope that a credential needs. `open` needs no credential. */
@@ -26,9 +27,8 @@ export interface Call<Body = unknown, Q = Query> {
   page: PageRequest;
   /** Valid by the route's body schema; undefined without a body. */
   body: Body;
-  /** Digest of the body's text. */
-  bodyDigest: () => string;
-  idempotencyKey: string | undefined;
+  /** The request's `Idempotency-Key` with a digest of the request; empty without a key. */
+  idempotency: () => Idempotency;
   /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
   abandoned: () => AbortSignal;
   /** True for an entity tag that the client has. */
@@ -46,6 +46,12 @@ export interface Service {
   metrics(): Promise<string>;
   limits(): LimitsResponse;
 }
+
+/** The header of a route whose repeated requests get the first answer. */
+export const IDEMPOTENCY = {
+  'Idempotency-Key':
+    'Up to 255 visible characters of your choice. A repeat with the same key and body gets the same answer and changes nothing. Kept 24 hours.',
+};
 
 /** `study`: validated beyond its schema. `limit`: the size limit that applies. */
 export interface RouteBody {

@@ -5,7 +5,7 @@ import { BATCH_FILTER, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/querie
 import * as study from '../../contract/study.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { exported, filterOf, list } from './answers.ts';
-import { routesOf } from './route.ts';
+import { IDEMPOTENCY, routesOf } from './route.ts';
 
 const route = routesOf('studies');
 
@@ -25,17 +25,10 @@ export const studiesRoutes = [
     description: 'Creates one batch and one job per run.',
     scope: 'submit',
     body: { schema: study.BatchSubmission, study: true, limit: 'submission' },
-    headers: {
-      'Idempotency-Key':
-        'Up to 255 visible characters of your choice. A repeat with the same key and body gets the same answer and creates nothing. Kept 24 hours.',
-    },
+    headers: IDEMPOTENCY,
     response: study.SubmissionResponse,
     errors: ['idempotency-key-reused'],
-    handle: (coordinator, call) =>
-      coordinator.submit(
-        call.body,
-        call.idempotencyKey === undefined ? {} : { idempotencyKey: call.idempotencyKey, bodyDigest: call.bodyDigest() },
-      ),
+    handle: (coordinator, call) => coordinator.submit(call.body, call.idempotency()),
   }),
   route({
     method: 'GET',
@@ -143,40 +136,6 @@ export const studiesRoutes = [
     response: batches.Batch,
     errors: ['illegal-transition'],
     handle: (coordinator, call) => coordinator.cancelBatch(call.id, call.body?.reason),
-  }),
-  route({
-    method: 'POST',
-    path: '/batches/{batch_id}/pause',
-    operationId: 'pauseBatch',
-    summary: 'Pause a batch',
-    description: 'No new runs are assigned; running ones continue.',
-    scope: 'submit',
-    body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
-    response: batches.Batch,
-    errors: ['illegal-transition'],
-    handle: (coordinator, call) => coordinator.pauseBatch(call.id, call.body?.reason),
-  }),
-  route({
-    method: 'POST',
-    path: '/batches/{batch_id}/resume',
-    operationId: 'resumeBatch',
-    summary: 'Resume a paused batch',
-    description: 'Runs are assigned again.',
-    scope: 'submit',
-    response: batches.Batch,
-    errors: ['illegal-transition'],
-    handle: (coordinator, call) => coordinator.resumeBatch(call.id),
-  }),
-  route({
-    method: 'POST',
-    path: '/batches/{batch_id}/release',
-    operationId: 'releaseBatch',
-    summary: 'Release the runs after the canary runs',
-    description: 'The runs that wait for the canary runs may be assigned.',
-    scope: 'submit',
-    response: batches.Batch,
-    errors: ['illegal-transition'],
-    handle: (coordinator, call) => coordinator.releaseBatch(call.id),
   }),
   route({
     method: 'DELETE',

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import type { JobFilter } from '../../../src/contract/queries.ts';
 import type { Listing, PageRequest } from '../../../src/coordinator/operations/listings.ts';
+import { study } from '../../support/studies.ts';
 import { all, codeOf, ref, runOf, Scene } from '../../support/scene.ts';
 
 describe('coordinator/operations/listings', () => {
@@ -89,6 +90,23 @@ describe('coordinator/operations/listings', () => {
     const names = async (filter: object) => (await all(await scene.api.batches(filter))).map((it) => it.name);
     expect(await names({ status: ['Cancelled', 'Completed'] })).to.deep.equal(['second', 'third']);
     expect(await names({ name: ['first', 'third'], status: ['Running'] })).to.deep.equal(['first']);
+  });
+
+  it('of batches filter by labels, of which all are required', async () => {
+    const labelled = (name: string, labels: Record<string, string>) =>
+      scene.api.submit({ ...study({ runs: 0, name }), labels });
+    await labelled('one', { campaign: '2026-q4', team: 'gnc' });
+    await labelled('two', { campaign: '2026-q4', note: 'a=b, c' });
+    await scene.restart();
+    const names = async (...label: string[]) => (await all(await scene.api.batches({ label }))).map((it) => it.name);
+    expect(await names('campaign=2026-q4')).to.deep.equal(['one', 'two']);
+    expect(await names('campaign=2026-q4', 'team=gnc')).to.deep.equal(['one']);
+    expect(await names('note=a=b, c')).to.deep.equal(['two']);
+    expect(await names('campaign=')).to.deep.equal([]);
+    expect(await names('constructor=x')).to.deep.equal([]);
+    for (const wrong of ['campaign', '=x', '-a=x', `a=${'x'.repeat(129)}`]) {
+      expect(await codeOf(names(wrong)), wrong).to.equal('malformed-query');
+    }
   });
 
   it('of results contain the results of ended runs', async () => {

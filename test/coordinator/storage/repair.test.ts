@@ -30,6 +30,7 @@ describe('coordinator/repair', () => {
   let completed = '';
   let running = '';
   let selected = '';
+  let grown = '';
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'simbatch-repair-'));
@@ -68,6 +69,7 @@ describe('coordinator/repair', () => {
     const result = { execution_time_secs: 1, output_files: [], metadata: {} };
     await coordinator.complete(jobId(selected, 10), { runner_id: 'r3', attempt: 1, result });
     await coordinator.cancelJob(jobId(selected, 40));
+    grown = (await coordinator.rerunBatch(completed, { select: { run_ids: '3' } })).batch_id;
     await coordinator.close();
     // Once more, so that there are tables.
     await (await openStore(original)).close();
@@ -136,6 +138,23 @@ describe('coordinator/repair', () => {
     expect(statuses[completed]?.filter((it) => it === 'Completed')).to.have.length(19);
     expect(statuses[running]?.filter((it) => it === 'Cancelled')).to.have.length(1);
     expect(statuses[selected]).to.deep.equal(['Completed', 'Running', 'Completed', 'Cancelled']);
+  });
+
+  it('reports a record of a family that does not agree with the batches, and writes it anew', async () => {
+    const key = `!family!${completed}`;
+    const other = JSON.stringify([{ batch_id: selected, parent: completed, relation: 'rerun' }]);
+    for (const [record, fault] of [
+      [null, /the record of the family of batch .* is missing/],
+      [seal(key, other), /the record of the family of batch .* does not list the batches that came of it/],
+    ] as const) {
+      await tamper(() => [[key, record]]);
+      expect((await verifyStore(directory)).faults.join('\n')).to.match(fault);
+    }
+    expect((await repaired()).findings).to.deep.equal([]);
+    const coordinator = await openCoordinator(await openStore(join(folder, 'new')), systemClock);
+    const { batch } = await coordinator.batch(completed);
+    expect(batch.children).to.deep.equal([{ batch_id: grown, relation: 'rerun' }]);
+    await coordinator.close();
   });
 
   it('refuses both while a coordinator serves the directory', async () => {

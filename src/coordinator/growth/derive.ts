@@ -1,0 +1,74 @@
+/** Creates a batch that comes of another one, in one turn that also lists it under its parent. */
+import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { runsOf } from '../../domain/growth.ts';
+import type { Core } from '../core.ts';
+import { batchOrThrow } from '../operations/cancel.ts';
+import { once, recall, type Idempotency } from '../operations/idempotency.ts';
+import { openBatch } from '../operations/submit.ts';
+import type { Turn } from '../turn/turn.ts';
+import { familyIdOf } from './family.ts';
+
+/** `maxRuns`: the most runs that a batch may have. */
+export interface GrowthOptions extends Idempotency {
+  maxRuns?: number;
+}
+
+/** The batch to create: its submission, and the members of the answer beside those of every submission. */
+export interface Derivation<T> {
+  submission: BatchSubmission;
+  relation: Relation;
+  answer: T;
+}
+
+/** The answer to a repeated request, once it is on disk. Saves the preparation of a batch that exists already. */
+export async function rememberedAnswer(core: Core, options: Idempotency): Promise<object | undefined> {
+  const answer = recall(core, options);
+  if (answer !== undefined) await core.groupCommit.durable();
+  return answer;
+}
+
+/** Refuses a request for its faults. */
+export function refuse(...faults: [Fault, ...Fault[]]): never {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
+  const [{ pointer, detail }] = faults;
+  const message = `the request has ${count}; the first: ${pointer === '' ? 'the body' : pointer} ${detail}`;
+  throw new SimbatchError('invalid-request', message, { faults });
+}
+
+/** Creates the batch. */
+export async function createDerived<T extends object>(
+  core: Core,
+  parentId: Uuid,
+  derivation: Derivation<T>,
+  options: GrowthOptions,
+): Promise<SubmissionResponse & T> {
+  return (await createIfCurrent(core, parentId, derivation, options, () => true))!;
+}
+
+/**
+ * Creates the batch, unless `isCurrent`, asked within the turn, returns false: then the preparation is out of date, and the
+ * result is undefined.
+ */
+export async function createIfCurrent<T extends object>(
+  core: Core,
+  parentId: Uuid,
+  { submission, relation, answer }: Derivation<T>,
+  { maxRuns = Infinity, ...idempotency }: GrowthOptions,
+  isCurrent: (turn: Turn) => boolean,
+): Promise<(SubmissionResponse & T) | undefined> {
+  const { count } = runsOf(submission);
+  if (count > maxRuns) {
+    refuse({ pointer: '', detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs` });
+  }
+  const created = await core.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
+    const parent = batchOrThrow(turn, parentId);
+    if (!isCurrent(turn)) return {};
+    const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
+    const act = () => ({ ...openBatch(core, turn, submission, link), ...answer });
+    return { response: once(core, turn, idempotency, act) };
+  });
+  const { response } = created;
+  if (response?.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  return response;
+}

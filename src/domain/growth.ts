@@ -1,0 +1,130 @@
+/** Submissions that come of another study: more runs of its design, and the same runs again. Pure. */
+import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../contract/types.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { MAX_RANGES } from './run-ranges.ts';
+import { RunSelection, selectedRuns } from './run-selection.ts';
+
+type MonteCarlo = BatchSubmission['config']['monte_carlo'];
+
+/** The part of a design that the batches of a family have. */
+export interface DesignInUse {
+  /** The first run id after those that a batch with this replicate was made for. */
+  end: number;
+  /** The highest replicate. */
+  replicate: number;
+}
+
+export interface Extension {
+  submission: BatchSubmission;
+  mode: 'continued' | 'replicate';
+  /** With `continued`. */
+  runIds?: string;
+  /** With `replicate`. */
+  replicate?: number;
+}
+
+/**
+ * The first run id that a batch leaves for an extension: the number of runs of its design, or of those that `runs_override`
+ * left of it.
+ */
+export function designEnd({ config, runs_override: cap }: Pick<BatchSubmission, 'config' | 'runs_override'>): number {
+  const { runs, run_ids: runIds } = config.monte_carlo;
+  return typeof runIds === 'string' ? runs : Math.min(runs, cap ?? runs);
+}
+
+/**
+ * Returns the extension of a study, with everything else of its submission. Monte Carlo and Sobol' designs continue: run k is
+ * the same as in a study with `runs` from the start. The strata of a Latin hypercube depend on its number of runs, so it
+ * gets the next replicate, unless `runs_override` cut it short and `runs` completes it. Returns the fault of the request otherwise.
+ */
+export function extensionOf(
+  submission: BatchSubmission,
+  { runs, name }: ExtendRequest,
+  inUse: DesignInUse,
+): Extension | Fault {
+  const design = submission.config.monte_carlo;
+  const completes = runs === design.runs && inUse.end < runs;
+  if (design.sampling_method === 'latin_hypercube' && !completes) return nextReplicate(submission, runs, name, inUse);
+  if (runs === undefined) {
+    const detail = `is missing; give the number of runs of the whole design, more than ${inUse.end}`;
+    return { pointer: '/runs', detail };
+  }
+  if (runs <= inUse.end) {
+    const detail = `is ${runs}; the study and its extensions have runs up to ${inUse.end - 1} of the design, so give more than ${inUse.end}`;
+    return { pointer: '/runs', detail };
+  }
+  const runIds = RunSelection.between(inUse.end, runs).toString();
+  return {
+    submission: derived(submission, { ...design, runs, run_ids: runIds }, name),
+    mode: 'continued',
+    runIds,
+  };
+}
+
+function nextReplicate(
+  submission: BatchSubmission,
+  runs: number | undefined,
+  name: string | undefined,
+  inUse: DesignInUse,
+): Extension | Fault {
+  const { run_ids: _, ...design } = submission.config.monte_carlo;
+  const replicate = inUse.replicate + 1;
+  const wanted = runs ?? design.runs;
+  if (wanted === 0) return { pointer: '/runs', detail: 'is missing, and the study has no runs; give a number' };
+  return {
+    submission: derived(submission, { ...design, runs: wanted, replicate }, name),
+    mode: 'replicate',
+    replicate,
+  };
+}
+
+/** The runs that a batch holds. */
+export const runsOf = ({ config, runs_override: cap }: BatchSubmission): RunSelection =>
+  selectedRuns(config.monte_carlo, cap);
+
+/**
+ * Returns a submission of these runs of a study, with everything else of its submission but the changes that the request names.
+ * Returns the fault when the selection is too long to write down.
+ */
+export function rerunOf(
+  submission: BatchSubmission,
+  selection: RunSelection,
+  { simulation_version: version, container_image: image, name }: Omit<RerunRequest, 'select' | 'relation'>,
+): BatchSubmission | Fault {
+  const design = submission.config.monte_carlo;
+  const isWhole = selection.count === design.runs;
+  if (!isWhole && selection.ranges.length > MAX_RANGES) return tooLong(`${selection.ranges.length} ranges`, MAX_RANGES);
+  const runIds = isWhole ? undefined : selection.toString();
+  if ((runIds?.length ?? 0) > LIMITS.selectionLength) return tooLong('too many characters', LIMITS.selectionLength);
+  // The design as it was where its runs are the same, so that an unchanged configuration keeps its hash.
+  const isSame = isWhole || runIds === design.run_ids;
+  const rerun = derived(submission, isSame ? design : { ...design, run_ids: runIds }, name);
+  if (selection.count < runsOf(submission).count) ruleOut(rerun);
+  if (version !== undefined) rerun.config.simulation = { ...rerun.config.simulation, version };
+  if (image !== undefined) {
+    const { compute } = rerun.config;
+    rerun.config.compute = { ...compute, container: { ...compute.container, image } };
+  }
+  return rerun;
+}
+
+/**
+ * Leaves the priority of a policy: a part of the runs, such as the failed ones, neither shows a wrong path nor settles a requirement, and
+ * its failures are what the rerun is about.
+ */
+function ruleOut(rerun: BatchSubmission): void {
+  const { policy } = rerun;
+  delete rerun.policy;
+  if (policy?.priority !== undefined) rerun.policy = { priority: policy.priority };
+}
+
+const tooLong = (size: string, limit: number): Fault => ({
+  pointer: '/select',
+  detail: `selects runs that take ${size} to name (the limit is ${limit}); select them in parts with run_ids, such as "0-499999" first`,
+});
+
+/** The submission with another design. The number of runs is in the design, so `runs_override` goes. */
+function derived(submission: BatchSubmission, monteCarlo: MonteCarlo, name: string | undefined): BatchSubmission {
+  const { runs_override: _, ...rest } = submission;
+  return { ...rest, name: name ?? submission.name, config: { ...submission.config, monte_carlo: monteCarlo } };
+}

@@ -1,0 +1,83 @@
+/** Routes that change the flow of a study, and those that make another study of it. */
+import * as batches from '../../contract/resources/batches.ts';
+import * as growth from '../../contract/growth.ts';
+import { IDEMPOTENCY, routesOf } from './route.ts';
+
+const route = routesOf('studies');
+
+export const growthRoutes = [
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/pause',
+    operationId: 'pauseBatch',
+    summary: 'Pause a batch',
+    description: 'No new runs are assigned; running ones continue.',
+    scope: 'submit',
+    body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
+    headers: IDEMPOTENCY,
+    response: batches.Batch,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) => coordinator.pauseBatch(call.id, call.body?.reason, call.idempotency()),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/resume',
+    operationId: 'resumeBatch',
+    summary: 'Resume a paused batch',
+    description: 'Runs are assigned again.',
+    scope: 'submit',
+    headers: IDEMPOTENCY,
+    response: batches.Batch,
+    errors: ['illegal-transition', 'invalid-request', 'idempotency-key-reused'],
+    handle: (coordinator, call) => coordinator.resumeBatch(call.id, call.idempotency()),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/release',
+    operationId: 'releaseBatch',
+    summary: 'Release the runs after the canary runs',
+    description: 'The runs that wait for the canary runs may be assigned.',
+    scope: 'submit',
+    body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
+    headers: IDEMPOTENCY,
+    response: batches.Batch,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) => coordinator.releaseBatch(call.id, call.body?.reason, call.idempotency()),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/extend',
+    operationId: 'extendBatch',
+    summary: 'Extend a study',
+    description:
+      'Creates a batch with more runs of the same design: further runs, or for a Latin hypercube the next replicate.',
+    scope: 'submit',
+    body: { schema: growth.ExtendRequest, optional: true, limit: 'small' },
+    headers: IDEMPOTENCY,
+    response: growth.ExtendResponse,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) =>
+      coordinator.extendBatch(call.id, call.body ?? {}, {
+        ...call.idempotency(),
+        maxRuns: call.service.limits().runs_per_batch,
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/rerun',
+    operationId: 'rerunBatch',
+    summary: 'Run runs again',
+    description:
+      'Creates a batch with selected runs of this one, with the same parameters; of the same or of another version of the simulation.',
+    scope: 'submit',
+    body: { schema: growth.RerunRequest, optional: true, limit: 'submission' },
+    headers: IDEMPOTENCY,
+    response: growth.RerunResponse,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) =>
+      coordinator.rerunBatch(call.id, call.body ?? {}, {
+        ...call.idempotency(),
+        maxRuns: call.service.limits().runs_per_batch,
+      }),
+  }),
+];
