@@ -150,4 +150,40 @@ export const STUDIES: readonly StudyPlan[] = [
       await finishes(script, 'r2');
     },
   },
+  {
+    name: 'study-grown',
+    about:
+      'Holds a selection of its design and labels; is extended, its failure runs again, and the extension waits for its canary run, is released and paused.',
+    async script(script) {
+      await joins(script, 'r1', 3);
+      const design = { monte_carlo: { run_ids: '3-9:3', sampling_method: 'quasi_monte_carlo' as const } };
+      const policy = { canary_runs: 1 };
+      const submission = { ...study({ runs: 12, maxRetries: 0, config: design }), policy, labels: { campaign: 'q4' } };
+      const { batch_id: batchId } = await script.ask('submit', submission);
+      const [first] = (await claims(script, 'r1', 3)) as [Assignment];
+      await start(script, 'r1', first);
+      await complete(script, 'r1', first);
+      const [second, third] = (await claims(script, 'r1', 3)) as [Assignment, Assignment];
+      await start(script, 'r1', second);
+      await fail(script, 'r1', second);
+      await script.restart();
+      await beats(script, 'r1', [third]);
+      await start(script, 'r1', third);
+      await complete(script, 'r1', third);
+      const { batch_id: more } = await script.ask('extendBatch', batchId, { runs: 15, name: 'more' });
+      const changes = { select: { states: ['Failed' as const] }, simulation_version: '1.1' };
+      await script.ask('rerunBatch', batchId, changes, { idempotencyKey: 'k', bodyDigest: 'd' });
+      await script.ask('rerunBatch', batchId, changes, { idempotencyKey: 'k', bodyDigest: 'd' });
+      await script.refused('invalid-request', 'extendBatch', batchId, { runs: 15 });
+      const [canary, again] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      await start(script, 'r1', canary);
+      await fail(script, 'r1', canary);
+      await start(script, 'r1', again);
+      await complete(script, 'r1', again);
+      await script.ask('releaseBatch', more, 'the failure is known');
+      await script.ask('pauseBatch', more, 'a look');
+      await script.ask('resumeBatch', more);
+      await finishes(script, 'r1');
+    },
+  },
 ];
