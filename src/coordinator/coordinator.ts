@@ -18,7 +18,7 @@ import { Directory, stateOf, type Activation } from './actors/directory.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { servePendingPolls } from './operations/claims.ts';
-import { forgetOldKeys } from './operations/idempotency.ts';
+import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';

@@ -4,7 +4,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { runsOf } from '../../domain/growth.ts';
 import type { Core } from '../core.ts';
 import { batchOrThrow } from '../operations/cancel.ts';
-import { once, recall, type Idempotency } from '../operations/idempotency.ts';
+import { once, recall, type Idempotency } from '../turn/idempotency.ts';
 import { openBatch } from '../operations/submit.ts';
 import type { Turn } from '../turn/turn.ts';
 import { familyIdOf } from './family.ts';

@@ -6,7 +6,7 @@ import type { Core } from '../core.ts';
 import { toBatch } from '../resources/to-resource.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import { batchOrThrow } from './cancel.ts';
-import { once, type Idempotency } from './idempotency.ts';
+import { once, type Idempotency } from '../turn/idempotency.ts';
 
 /** Assigns no new runs until the batch is resumed; running ones continue. */
 export const pauseBatch = (core: Core, batchId: Uuid, reason?: string, repeat?: Idempotency): Promise<Batch> =>

@@ -14,7 +14,7 @@ import { joinFamily } from '../growth/family.ts';
 import { keys } from '../storage/keys.ts';
 import { encodeSubmission } from '../resources/study-cache.ts';
 import type { Turn } from '../turn/turn.ts';
-import { once, type Idempotency } from './idempotency.ts';
+import { once, type Idempotency } from '../turn/idempotency.ts';
 
 /** Creates a batch. The submission has its documented shape and has passed `domain/submission.ts`. */
 export async function submit(

@@ -6,7 +6,7 @@ import type { Static } from 'typebox';
 import type { NamedSchema } from '../../contract/build.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { PageRequest } from '../../coordinator/operations/listings.ts';
-import type { Idempotency } from '../../coordinator/operations/idempotency.ts';
+import type { Idempotency } from '../../coordinator/turn/idempotency.ts';
 import type { Query } from '../request/query.ts';
 
 /** The scope that a credential needs. `open` needs no credential. */

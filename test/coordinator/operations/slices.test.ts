@@ -4,7 +4,7 @@ import { SLICE_MS } from '../../../src/base/event-loop-share.ts';
 import { Feed } from '../../../src/coordinator/feed/feed.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { sweepRetention } from '../../../src/coordinator/operations/deletions.ts';
-import { forgetOldKeys } from '../../../src/coordinator/operations/idempotency.ts';
+import { forgetOldKeys } from '../../../src/coordinator/turn/idempotency.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
 import { capabilities } from '../../support/fake-api.ts';
 import { MemoryStore } from '../../support/memory-store.ts';

@@ -2,7 +2,7 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
-import type { Turn } from '../turn/turn.ts';
+import type { Turn } from './turn.ts';
 
 interface IdempotencyRecord {
   bodyDigest: string;
