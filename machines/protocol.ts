@@ -173,6 +173,12 @@ export interface RegisterEvent {
   holding: readonly AttemptRef[];
   /** Absent: none. */
   slotsLost?: number | undefined;
+  /** The allocation of a cluster that the runner runs in. */
+  allocation?: string | undefined;
+  /** When its machine is taken from it. */
+  endsAtMs?: number | undefined;
+  /** It is forgotten when it is gone. */
+  ephemeral?: true | undefined;
   now: number;
 }
 

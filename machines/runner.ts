@@ -60,6 +60,9 @@ export const runnerMachine = setup({
         heardAtMs: event.now,
         held: markMissing(c.held, event.holding, event.now),
         signedOffAtMs: undefined,
+        allocation: event.allocation,
+        endsAtMs: event.endsAtMs,
+        ephemeral: event.ephemeral,
         ...slotsLostMember(event.slotsLost),
       };
     }),
@@ -135,6 +138,9 @@ export const runnerMachine = setup({
     completed: 0,
     failed: 0,
     slotsLost: undefined,
+    allocation: undefined,
+    endsAtMs: undefined,
+    ephemeral: undefined,
   }),
   on: {
     // In every state: a drained runner stays drained, and attempts of the previous process are lost unless this one names them.

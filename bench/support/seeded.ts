@@ -153,6 +153,9 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     drained: false,
     drainReason: undefined,
     slotsLost: undefined,
+    allocation: undefined,
+    endsAtMs: undefined,
+    ephemeral: undefined,
     completed: 0,
     failed: 0,
   };

@@ -8,13 +8,13 @@ import { answer, manifest } from './operations/analysis.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim } from './operations/claims.ts';
 import { demand } from './scheduling/demand.ts';
-import { deleteBatch, forgetRunner } from './operations/deletions.ts';
+import { deleteBatch, forgetRunner, signOff } from './operations/deletions.ts';
 import { findings } from './operations/findings.ts';
 import { extendBatch } from './growth/extend.ts';
 import { rerunBatch } from './growth/rerun.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
-import { drain, heartbeat, register, resume, signOff } from './operations/pool.ts';
+import { drain, heartbeat, register, resume } from './operations/pool.ts';
 import {
   batchWithVerdicts as batch,
   job,

@@ -91,7 +91,8 @@ class RunningCoordinator implements Lifecycle {
     const studyCache = new StudyCache(groupCommit);
     const directory = new Directory(groupCommit, studyCache.indexOf, onFact, options.interpreter);
     const longPolls = new LongPolls<ClaimResponse>(clock);
-    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache));
+    const statistics = createStatistics();
+    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics));
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
       groupCommit,
@@ -134,7 +135,7 @@ class RunningCoordinator implements Lifecycle {
         failed: (error) => this.#faulted('judge', error),
       }),
       batchIds: new BatchIdGenerator(),
-      statistics: createStatistics(),
+      statistics,
       health: new StudyHealth({ store, share }),
       options,
       purges: new Purges({ share, store, turns }),

@@ -48,6 +48,19 @@ export function fits(demand: ResourceRequest, room: FreeCapacity): boolean {
   return room.slots > 0 && demand.cpuMilli <= room.cpuMilli && demand.memoryBytes <= room.memoryBytes;
 }
 
+/** How long one run may take: its time limit, and the mean duration of such runs; 0 where there is none. */
+export interface RunLength {
+  timeLimitMs: number;
+  meanMs: number;
+}
+
+/**
+ * True when a run that starts now ends before the runner's machine is taken from it: by its time limit, or without one by the
+ * mean duration of such runs.
+ */
+export const endsInTime = ({ timeLimitMs, meanMs }: RunLength, now: number, endsAtMs = Infinity): boolean =>
+  now < endsAtMs && now + (timeLimitMs > 0 ? timeLimitMs : meanMs) <= endsAtMs;
+
 /** Returns the capacity left after one more job. */
 export function minus(room: FreeCapacity, demand: ResourceRequest): FreeCapacity {
   return {

@@ -33,6 +33,9 @@ const BLANK: RunnerContext = {
   completed: 0,
   failed: 0,
   slotsLost: undefined,
+  allocation: undefined,
+  endsAtMs: undefined,
+  ephemeral: undefined,
 };
 
 /** A runner with its last heartbeat at NOW, with changes. */

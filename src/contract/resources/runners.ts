@@ -45,6 +45,9 @@ export const Runner = named(
     accepting_jobs: Type.Optional(flag('False while drained.')),
     drain_reason: Type.Optional(text('The reason of the drain.')),
     slots_lost: Type.Optional(int32('Slots of `max_concurrent_jobs` that it cannot use now; absent: none.')),
+    allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
+    ends_at: Type.Optional(timestamp('When its machine is taken from it.')),
+    ephemeral: Type.Optional(flag('True: it is forgotten when it has signed off.')),
     disk_free_bytes: Type.Optional(count('Free space for artifacts, as of its last heartbeat; absent: not reported.')),
     clock_offset_secs: Type.Optional(
       double(
@@ -96,6 +99,15 @@ export const RegisterRequest = named(
     ),
     holding: Type.Optional(holding),
     slots_lost,
+    allocation: Type.Optional(name('The allocation of a cluster that it runs in, e.g. `slurm/main/7f3c`.')),
+    ends_at: Type.Optional(
+      timestamp(
+        'When its machine is taken from it. It gets only runs whose time limit, or mean duration, ends before.',
+      ),
+    ),
+    ephemeral: Type.Optional(
+      flag('True: it is forgotten when it has signed off, or within two hours after its last heartbeat.'),
+    ),
     replaces: Type.Optional({
       ...instance,
       description: 'The dead instance that this process replaces.',

@@ -72,9 +72,9 @@ function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
 /** Returns a runner as a work request; undefined when it is drained, silent or full. */
 export function workRequestOf({ value, context }: RunnerState, maxJobs: number): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
-  const { capabilities, held, slotsLost, runnerId } = context;
+  const { capabilities, held, slotsLost, runnerId, endsAtMs } = context;
   const room = freeCapacityOf(capabilities, held, slotsLost);
-  return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs };
+  return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs, endsAtMs };
 }
 
 /** Returns claimed jobs that the runner does not name: it never received the reply that assigned them. */

@@ -1,15 +1,16 @@
 /**
- * Deletes ended studies with their jobs and results, and forgets runners that are gone. One turn hides a study from every
+ * Deletes ended studies with their jobs and results, signs runners off, and forgets those that are gone. One turn hides a study from every
  * reader and leaves a mark; `storage/purges.ts` then deletes its records.
  */
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Batch, Runner, Uuid } from '../../contract/types.ts';
+import type { Batch, Runner, SignOffRequest, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { stateOf } from '../actors/directory.ts';
 import { leaveFamily } from '../growth/family.ts';
 import { allOf, keys } from '../storage/keys.ts';
+import type { StoreView } from '../storage/store.ts';
 import { batchOrThrow } from './cancel.ts';
-import { runnerOrThrow } from './pool.ts';
+import { runnerOrThrow, sameInstanceOrThrow } from './pool.ts';
 import { toBatch, toRunner } from '../resources/to-resource.ts';
 import { decodeBatch, decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
 
@@ -75,33 +76,58 @@ export async function forgetRunner(core: Core, runnerId: string): Promise<Runner
   }
 }
 
-/** Deletes studies that ended, and forgets runners last seen, before the retention time. */
+/** An ephemeral runner that has signed off is forgotten. After a crash in between, the sweep of retention does so. */
+export async function signOff(core: Core, runnerId: string, { instance }: SignOffRequest): Promise<Runner> {
+  const runner = await core.turns.run('sign-off', (turn) => {
+    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
+    turn.send('runner', runnerId, { type: 'SIGN_OFF', instance, now: turn.now });
+    turn.deliverFacts();
+    core.longPolls.dismiss(runnerId, { assignments: [], batches: {} });
+    core.longPolls.forget(runnerId);
+    return toRunner(runnerOrThrow(turn, runnerId));
+  });
+  if (runner.ephemeral === true) await unlessGone(forgetRunner(core, runnerId));
+  return runner;
+}
+
+/** An ephemeral runner that did not sign off is forgotten so long after its last heartbeat, at the next sweep. */
+const EPHEMERAL_MS = 3_600_000;
+
+/** Deletes studies that ended, and forgets runners last seen, before the retention time; ephemeral runners sooner. */
 export async function sweepRetention(core: Core): Promise<void> {
-  const { share, options } = core;
-  const { retainMs } = options;
-  if (retainMs === undefined) return;
-  const before = core.clock.now() - retainMs;
+  const { retainMs } = core.options;
+  const before = retainMs === undefined ? -Infinity : core.clock.now() - retainMs;
   const snapshot = core.store.snapshot();
   try {
-    for await (const chunk of snapshot.entries(allOf('batch'))) {
-      for await (const [, record] of share.paced(chunk)) {
-        if (core.purges.isStopped) return;
-        const { value, context } = decodeBatch(record);
-        const isOld = isTerminal(value) && (context.endedAtMs ?? Infinity) < before;
-        if (isOld) await unlessGone(deleteBatch(core, context.batchId));
-      }
-    }
-    for await (const chunk of snapshot.entries(allOf('runner'))) {
-      for await (const [, record] of share.paced(chunk)) {
-        const { context } = decodeRunner(record);
-        const live = core.directory.runners.get(context.runnerId);
-        // An operator's drain of this runner outlives its absence.
-        const isGone = live !== undefined && stateOf(live).value === 'Offline' && !context.drained;
-        if (isGone && context.lastHeartbeatMs < before) await unlessGone(forgetRunner(core, context.runnerId));
-      }
-    }
+    if (retainMs !== undefined) await sweepBatches(core, snapshot, before);
+    await sweepRunners(core, snapshot, before);
   } finally {
     await snapshot.close();
+  }
+}
+
+async function sweepBatches(core: Core, snapshot: StoreView, before: number): Promise<void> {
+  for await (const chunk of snapshot.entries(allOf('batch'))) {
+    for await (const [, record] of core.share.paced(chunk)) {
+      if (core.purges.isStopped) return;
+      const { value, context } = decodeBatch(record);
+      const isOld = isTerminal(value) && (context.endedAtMs ?? Infinity) < before;
+      if (isOld) await unlessGone(deleteBatch(core, context.batchId));
+    }
+  }
+}
+
+async function sweepRunners(core: Core, snapshot: StoreView, before: number): Promise<void> {
+  const ephemeralBefore = core.clock.now() - EPHEMERAL_MS;
+  for await (const chunk of snapshot.entries(allOf('runner'))) {
+    for await (const [, record] of core.share.paced(chunk)) {
+      const { runnerId, drained, ephemeral, lastHeartbeatMs } = decodeRunner(record).context;
+      const live = core.directory.runners.get(runnerId);
+      const isOffline = live !== undefined && stateOf(live).value === 'Offline';
+      // An operator's drain of a runner outlives its absence, but an ephemeral runner does not come back.
+      const isOld = ephemeral === true ? lastHeartbeatMs < ephemeralBefore : !drained && lastHeartbeatMs < before;
+      if (isOffline && isOld) await unlessGone(forgetRunner(core, runnerId));
+    }
   }
 }
 

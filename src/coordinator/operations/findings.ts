@@ -6,6 +6,8 @@ import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
+import { meanRunMs } from '../resources/statistics.ts';
+import type { RunLength } from '../../domain/scheduling.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import { jobsByStatus, toBatchTelemetry } from '../resources/to-resource.ts';
 import { runners } from './readings.ts';
@@ -19,6 +21,8 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
   const { early_termination: earlyTermination, telemetry } = submission.config;
   return findingsOf({
     ...ofBatch(state),
+    now: core.clock.now(),
+    runLength: runLengthOf(core, state),
     runners: isOver ? [] : (await runners(core, {})).runners,
     earlyTermination,
     variables: telemetry.variables,
@@ -27,6 +31,11 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     storeFreeBytes: undefined,
   });
 }
+
+const runLengthOf = ({ statistics }: Core, { context: c }: BatchState): RunLength => ({
+  timeLimitMs: c.timeLimitMs,
+  meanMs: meanRunMs(statistics, c.simulationName) ?? 0,
+});
 
 type OfBatch = Pick<
   Situation,

@@ -10,7 +10,6 @@ import type {
   RegisterRequest,
   RegisterResponse,
   Runner,
-  SignOffRequest,
 } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { toRunner } from '../resources/to-resource.ts';
@@ -58,6 +57,17 @@ function judgeHolding(
   return { cancel, lost };
 }
 
+/** @throws SimbatchError for a leap second, which the grammar of instants allows */
+function instantOf(endsAt: string | undefined): number | undefined {
+  if (endsAt === undefined) return undefined;
+  const instant = Date.parse(endsAt);
+  if (Number.isFinite(instant)) return instant;
+  throw new SimbatchError(
+    'invalid-request',
+    `/ends_at is ${JSON.stringify(endsAt)}, no instant of UTC without leap seconds`,
+  );
+}
+
 export function register(core: Core, request: RegisterRequest): Promise<RegisterResponse> {
   return core.turns.run('register', (turn) => {
     const { id, instance } = request;
@@ -73,6 +83,9 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
       heartbeatIntervalSecs,
       holding: request.holding ?? [],
       slotsLost: request.slots_lost,
+      allocation: request.allocation,
+      endsAtMs: instantOf(request.ends_at),
+      ephemeral: request.ephemeral === true ? request.ephemeral : undefined,
       now: turn.now,
     };
     if (!turn.accepts('runner', id, event)) {
@@ -114,17 +127,6 @@ export function heartbeat(core: Core, runnerId: string, request: HeartbeatReques
   return core.turns.run('heartbeat', (turn) => {
     recordContact(turn, runnerId, request);
     return { runner: toRunner(runnerOrThrow(turn, runnerId)), ...judgeHolding(turn, runnerId, request.holding) };
-  });
-}
-
-export function signOff(core: Core, runnerId: string, { instance }: SignOffRequest): Promise<Runner> {
-  return core.turns.run('sign-off', (turn) => {
-    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
-    turn.send('runner', runnerId, { type: 'SIGN_OFF', instance, now: turn.now });
-    turn.deliverFacts();
-    core.longPolls.dismiss(runnerId, { assignments: [], batches: {} });
-    core.longPolls.forget(runnerId);
-    return toRunner(runnerOrThrow(turn, runnerId));
   });
 }
 

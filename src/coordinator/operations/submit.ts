@@ -1,4 +1,5 @@
 /** Submission of a study, as one record for any number of runs. */
+import { meanRunMs } from '../resources/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -116,8 +117,7 @@ function drawSeed(core: Core): number {
 
 /** Estimates from recent run times of this simulation and the pool's slots; null when either is unknown. */
 function estimatedMinutes(core: Core, input: BatchInput): number | null {
-  const { runTimes } = core.statistics.getSnapshot().context;
-  const meanMs = runTimes[input.simulationName]?.meanMs;
+  const meanMs = meanRunMs(core.statistics, input.simulationName);
   let capacity = 0;
   for (const { actor } of core.directory.runners.values()) {
     const { value, context } = actor.getSnapshot();

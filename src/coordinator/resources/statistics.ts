@@ -111,6 +111,12 @@ export function createStatistics() {
   });
 }
 
+/** The mean duration of the completed runs of a simulation since the start, in milliseconds; undefined without one. */
+export function meanRunMs(statistics: Pick<Statistics, 'getSnapshot'>, simulation: string): number | undefined {
+  const { runTimes } = statistics.getSnapshot().context;
+  return Object.hasOwn(runTimes, simulation) ? runTimes[simulation]?.meanMs : undefined;
+}
+
 /** Summarizes the facts of a group. `simulationOf` returns the simulation of a batch. */
 export function summarize(
   facts: readonly Fact[],

@@ -137,6 +137,9 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   };
   if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
   if (c.slotsLost !== undefined) runner.slots_lost = c.slotsLost;
+  if (c.allocation !== undefined) runner.allocation = c.allocation;
+  if (c.endsAtMs !== undefined) runner.ends_at = timestamp(c.endsAtMs);
+  if (c.ephemeral !== undefined) runner.ephemeral = c.ephemeral;
   return runner;
 }
 

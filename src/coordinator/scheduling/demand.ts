@@ -2,6 +2,7 @@
 import { activeRuns } from '../../../machines/batch.ts';
 import type { DemandGroup, DemandResponse } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
+import { meanRunMs } from '../resources/statistics.ts';
 import type { WaitingRuns } from './scheduler.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
@@ -27,8 +28,7 @@ export async function demand(core: Core): Promise<DemandResponse> {
 
 function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }: WaitingRuns): [string, DemandGroup] {
   const { container, kubernetes, baremetal } = studyCache.computeOf(c.batchId);
-  const { runTimes } = statistics.getSnapshot().context;
-  const mean = Object.hasOwn(runTimes, c.simulationName) ? runTimes[c.simulationName]?.meanMs : undefined;
+  const mean = meanRunMs(statistics, c.simulationName);
   const needs = {
     simulation: c.simulationName,
     cpu_cores: c.cpuMilli / 1000,

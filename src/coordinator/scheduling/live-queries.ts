@@ -6,7 +6,9 @@ import { stateOf, type Directory } from '../actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
-import { couldTake, type Scheduler, type SchedulerSources } from './scheduler.ts';
+import { endsInTime } from '../../domain/scheduling.ts';
+import { meanRunMs, type Statistics } from '../resources/statistics.ts';
+import { couldTake, runLength, type Scheduler, type SchedulerSources } from './scheduler.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 
@@ -31,22 +33,31 @@ function isOtherFree(
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
   notThis: string,
+  isInTime: (endsAtMs: number | undefined) => boolean,
 ): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis || !longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) continue;
     const request = workRequestOf(stateOf(activation), 1);
-    if (request !== undefined && couldTake(request, batch)) return true;
+    if (request !== undefined && couldTake(request, batch) && isInTime(request.endsAtMs)) return true;
   }
   return false;
 }
 
-/** Returns the sources of a scheduler: the active actors, the pending polls and the studies. */
+/** Returns the sources of a scheduler: the active actors, the pending polls, the studies and the run times. */
 export const schedulerSources = (
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   { runAt }: Pick<StudyCache, 'runAt'>,
-): SchedulerSources => ({
-  isTouched: (id) => directory.isTouched(id),
-  runAt,
-  isOtherFree: (batch, notThis) => isOtherFree(directory, longPolls, batch, notThis),
-});
+  statistics: Statistics,
+): SchedulerSources => {
+  const times = { meanRunMs: (simulation: string) => meanRunMs(statistics, simulation) ?? 0 };
+  return {
+    ...times,
+    isTouched: (id) => directory.isTouched(id),
+    runAt,
+    isOtherFree: (batch, notThis, now) =>
+      isOtherFree(directory, longPolls, batch, notThis, (endsAtMs) =>
+        endsInTime(runLength(batch, times), now, endsAtMs),
+      ),
+  };
+};

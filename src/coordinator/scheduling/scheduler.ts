@@ -9,7 +9,7 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { fits, minus, supports, type FreeCapacity } from '../../domain/scheduling.ts';
+import { endsInTime, fits, minus, supports, type FreeCapacity, type RunLength } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 
@@ -27,6 +27,8 @@ export interface WorkRequest {
   capacity: FreeCapacity;
   /** The limit on assignments. */
   maxJobs: number;
+  /** When the runner's machine is taken from it; undefined: never. */
+  endsAtMs: number | undefined;
 }
 
 export interface RunAssignment {
@@ -50,7 +52,9 @@ export interface SchedulerSources {
   /** Returns the run id at an index among the runs of a batch. */
   runAt(batch: BatchContext, index: number): number;
   /** Returns true when another runner than `notThis` could take a run of this batch now. */
-  isOtherFree(batch: BatchContext, notThis: string): boolean;
+  isOtherFree(batch: BatchContext, notThis: string, now: number): boolean;
+  /** Returns the mean duration of the completed runs of a simulation; 0 without one. */
+  meanRunMs(simulationName: string): number;
 }
 
 /** More than the active runs of any batch, so that one step of priority outweighs them. */
@@ -174,7 +178,7 @@ export class Scheduler {
     const types = request.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
     for (const batch of candidates) {
-      if (!fits(batch.context, request.capacity)) continue;
+      if (!fits(batch.context, request.capacity) || !this.#endsInTime(request, batch.context, now)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       batch.plannedActive += 1;
@@ -185,6 +189,10 @@ export class Scheduler {
       return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, run.runId), ...indexFor(batch, run) };
     }
     return undefined;
+  }
+
+  #endsInTime({ endsAtMs }: WorkRequest, batch: BatchContext, now: number): boolean {
+    return endsAtMs === undefined || endsInTime(runLength(batch, this.#sources), now, endsAtMs);
   }
 
   #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {
@@ -204,7 +212,7 @@ export class Scheduler {
     return (
       run.lastRunner !== request.runnerId ||
       now >= run.sinceMs + PREFER_OTHER_RUNNER_MS ||
-      !this.#sources.isOtherFree(batch.context, request.runnerId)
+      !this.#sources.isOtherFree(batch.context, request.runnerId, now)
     );
   }
 
@@ -249,7 +257,12 @@ function isServed(batch: OpenBatch): boolean {
   return pendingOf(batch) > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
 }
 
-/** Returns true when the runner could take a run of the batch. */
+export const runLength = (batch: BatchContext, { meanRunMs }: Pick<SchedulerSources, 'meanRunMs'>): RunLength => ({
+  timeLimitMs: batch.timeLimitMs,
+  meanMs: meanRunMs(batch.simulationName),
+});
+
+/** Returns true when the runner could take a run of the batch, apart from its length. */
 export function couldTake({ capabilities, capacity: room }: WorkRequest, batch: BatchContext): boolean {
   return fits(batch, room) && supports(capabilities, batch.simulationName);
 }

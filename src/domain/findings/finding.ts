@@ -1,6 +1,6 @@
 /** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
 import type { AttemptSummary } from '../attempt-tally.ts';
-import type { ResourceRequest } from '../scheduling.ts';
+import type { ResourceRequest, RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,
   BatchTelemetry,
@@ -28,6 +28,8 @@ export interface Situation {
   maxParallelJobs: number;
   /** The resources that one run requests. */
   demand: ResourceRequest;
+  runLength: RunLength;
+  now: number;
   runners: readonly Runner[];
   /** Absent while it is not paused. */
   paused?: { reason: string | undefined };

@@ -1,6 +1,6 @@
 /** Findings about pending runs: why none starts, or not more of them. Only the first that applies is a finding. */
 import { plural } from '../plural.ts';
-import { fits, freeCapacityOf, supports } from '../scheduling.ts';
+import { endsInTime, fits, freeCapacityOf, supports } from '../scheduling.ts';
 import type { Runner } from '../../contract/types.ts';
 import { activeJobs, claimableJobs, gibibytes, isOpen, listed, type Rule, type Situation } from './finding.ts';
 
@@ -16,9 +16,15 @@ const accepting = (it: Situation): Runner[] =>
 const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean =>
   fits(demand, freeCapacityOf(capabilities, []));
 
-/** Connected runners that are not drained and large enough for one run, were they free. */
+/** True when a run that starts now ends before the runner's machine is taken from it. */
+const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner): boolean =>
+  end === undefined || endsInTime(runLength, now, Date.parse(end));
+
+/** Connected runners that are not drained, large enough for one run, were they free, and stay long enough. */
 export const ableRunners = (it: Situation): Runner[] =>
-  connected(it).filter((runner) => runner.status !== 'Maintenance' && isLargeEnough(it, runner));
+  connected(it).filter(
+    (runner) => runner.status !== 'Maintenance' && isLargeEnough(it, runner) && staysLongEnough(it, runner),
+  );
 
 const PAUSED: Rule = {
   code: 'paused',
@@ -156,6 +162,26 @@ const TOO_LARGE: Rule = {
   },
 };
 
+const LIFETIME_TOO_SHORT: Rule = {
+  code: 'lifetime-too-short',
+  find(situation) {
+    const { runLength, now } = situation;
+    const runners = accepting(situation).filter((runner) => isLargeEnough(situation, runner));
+    if (runners.some((runner) => staysLongEnough(situation, runner))) return undefined;
+    const { timeLimitMs, meanMs } = runLength;
+    const length =
+      timeLimitMs > 0
+        ? `may take ${timeLimitMs / 1000} s, its time limit`
+        : `takes ${Math.round(meanMs / 1000)} s on average`;
+    const longest = Math.max(...runners.map(({ ends_at: end }) => Date.parse(end ?? '')));
+    return {
+      severity: 'blocked',
+      message: `one run ${length}; no runner stays so long (at most ${Math.max(0, Math.round((longest - now) / 1000))} s)`,
+      remedy: 'start runners with a longer lifetime, or lower `compute.job_timeout_seconds`',
+    };
+  },
+};
+
 const CAP_REACHED: Rule = {
   code: 'cap-reached',
   find(situation) {
@@ -231,6 +257,7 @@ const CHAIN: readonly Rule[] = [
   ALL_DRAINED,
   NO_SLOTS,
   TOO_LARGE,
+  LIFETIME_TOO_SHORT,
   CAP_REACHED,
   STARTING,
   POOL_BUSY,

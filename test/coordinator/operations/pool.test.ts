@@ -1,6 +1,7 @@
 /** The pool: registration, return, replacement, draining, resuming and sign-off of runners. */
 import { expect } from 'chai';
 import { codeOf, ref, Scene } from '../../support/scene.ts';
+import { settled } from '../../support/simulated-clock.ts';
 
 describe('coordinator/operations/pool', () => {
   let scene: Scene;
@@ -31,6 +32,34 @@ describe('coordinator/operations/pool', () => {
     expect(await codeOf(scene.register('a', { instance: 'three' }))).to.equal('ok');
     const message = await scene.api.heartbeat('a', { instance: 'two', holding: [] }).catch((it: Error) => it.message);
     expect(message, 'the message does not reveal the current instance').to.not.contain('three');
+  });
+
+  it('forgets an ephemeral runner when it signs off, also with a job', async () => {
+    const allocation = { allocation: 'slurm/main/1', ephemeral: true, ends_at: '2026-01-01T10:00:00.000Z' };
+    const { runner } = await scene.register('a', { instance: 'one', ...allocation });
+    expect(runner).to.include(allocation);
+    const batch = await scene.submit({ runs: 1 });
+    await scene.claim('a', 1);
+    await scene.start(batch, 0, 'a');
+    expect(await scene.api.signOff('a', { instance: 'one' })).to.include({ status: 'Offline', ephemeral: true });
+    expect(await codeOf(scene.api.runner('a'))).to.equal('unknown-runner');
+    expect(await scene.status(batch)).to.equal('Running: 1 Pending');
+    await scene.register('b', { instance: 'one' });
+    await scene.api.signOff('b', { instance: 'one' });
+    expect(await scene.runnerStatus('b')).to.equal('Offline');
+  });
+
+  it('refuses a registration that ends at a leap second', async () => {
+    expect(await codeOf(scene.register('a', { ends_at: '2026-06-30T23:59:60Z' }))).to.equal('invalid-request');
+  });
+
+  it('forgets an ephemeral runner that is gone without a sign-off, within two hours', async () => {
+    await scene.register('a', { ephemeral: true });
+    await scene.register('b');
+    await scene.world.advance(7_200_000);
+    await settled();
+    expect(await codeOf(scene.api.runner('a'))).to.equal('unknown-runner');
+    expect(await scene.runnerStatus('b')).to.equal('Offline');
   });
 
   it('keeps the attempts that a new process names and requeues the others', async () => {

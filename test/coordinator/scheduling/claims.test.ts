@@ -90,6 +90,33 @@ describe('coordinator/scheduling: claims', () => {
     }
   });
 
+  it('assigns only runs that end before the machine of the runner is taken from it', async () => {
+    const seconds = (count: number) => new Date(scene.world.now() + count * 1000).toISOString();
+    await scene.register('short', { slots: 9, ends_at: seconds(60) });
+    await scene.register('long', { slots: 9 });
+    await scene.submit({ runs: 4, timeoutSecs: 61 });
+    expect(await scene.claim('short', 9)).to.deep.equal([]);
+    const limited = await scene.submit({ runs: 4, timeoutSecs: 60 });
+    const { assignments } = await scene.claimRaw('short', 1);
+    expect(assignments.map((it) => it.job.batch_id)).to.deep.equal([limited]);
+    await scene.restart();
+    await scene.world.advance(2_000);
+    expect(await scene.claim('short', 9, [ref(limited, 0)]), 'after a restart too').to.deep.equal([]);
+    expect((await scene.claim('long', 9)).length).to.equal(7);
+  });
+
+  it('takes the mean duration of the simulation for runs without a time limit', async () => {
+    await scene.register('short', { slots: 9, ends_at: new Date(scene.world.now() + 100_000).toISOString() });
+    const batch = await scene.submit({ runs: 4 });
+    expect(await scene.claim('short', 1)).to.deep.equal([0]);
+    await scene.start(batch, 0, 'short');
+    await scene.world.advance(40_000);
+    await scene.complete(batch, 0, 'short');
+    expect(await scene.claim('short', 1)).to.deep.equal([1]);
+    await scene.world.advance(21_000);
+    expect(await scene.claim('short', 9, [ref(batch, 1)])).to.deep.equal([]);
+  });
+
   it('assigns no run to a slot that a runner reported lost, and serves its waiting poll when the slot is back', async () => {
     await scene.register('a', { slots: 3 });
     const beat = (slots_lost?: number) =>

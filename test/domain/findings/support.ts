@@ -12,6 +12,7 @@ export interface RunnerSketch {
   memory?: number;
   because?: string;
   lost?: number;
+  ends?: string;
   disk?: number;
   offset?: number;
 }
@@ -26,6 +27,7 @@ export function runner({
   memory = 0,
   because,
   lost,
+  ends,
   disk,
   offset,
 }: RunnerSketch): Runner {
@@ -49,6 +51,7 @@ export function runner({
     accepting_jobs: status !== 'Maintenance',
     ...(because === undefined ? {} : { drain_reason: because }),
     ...(lost === undefined ? {} : { slots_lost: lost }),
+    ...(ends === undefined ? {} : { ends_at: ends }),
     ...(disk === undefined ? {} : { disk_free_bytes: disk }),
     ...(offset === undefined ? {} : { clock_offset_secs: offset }),
   };
@@ -74,6 +77,8 @@ export function situation(
     simulation: 'rocket',
     maxParallelJobs: 0,
     demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },
+    runLength: { timeLimitMs: 0, meanMs: 0 },
+    now: Date.parse('2026-03-01T12:35:00.000Z'),
     runners: runners.map(runner),
     earlyTermination: { enabled: false, check_frequency_hz: 10, conditions: [] },
     variables: [],

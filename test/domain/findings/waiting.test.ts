@@ -52,6 +52,23 @@ const TABLE: [string, Situation, string[]][] = [
     ['blocked too-large: one run asks for 2 cores and 2 GiB; no runner has both (at most 8 cores, at most 1.5 GiB)'],
   ],
   [
+    'a time limit beyond the lifetimes',
+    situation(waiting, [{ ends: '2026-03-01T12:36:00.000Z' }, { ends: '2026-03-01T12:40:00.000Z' }], {
+      runLength: { timeLimitMs: 600_000, meanMs: 1 },
+    }),
+    ['blocked lifetime-too-short: one run may take 600 s, its time limit; no runner stays so long (at most 300 s)'],
+  ],
+  [
+    'a mean duration beyond the lifetimes, one of which is over',
+    situation(waiting, [{ ends: '2026-03-01T12:34:00.000Z' }], { runLength: { timeLimitMs: 0, meanMs: 2_500 } }),
+    ['blocked lifetime-too-short: one run takes 3 s on average; no runner stays so long (at most 0 s)'],
+  ],
+  [
+    'a lifetime that one runner has',
+    situation(waiting, [{ ends: '2026-03-01T12:36:00.000Z' }, {}], { runLength: { timeLimitMs: 600_000, meanMs: 1 } }),
+    ['waiting starting: 1 runner is free: waiting runs are claimed within seconds'],
+  ],
+  [
     'undeclared is unlimited',
     situation(waiting, [{}]),
     ['waiting starting: 1 runner is free: waiting runs are claimed within seconds'],
