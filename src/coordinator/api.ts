@@ -16,7 +16,7 @@ import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume } from './operations/pool.ts';
 import {
-  batchWithVerdicts as batch,
+  batchWithDurations as batch,
   job,
   jobHistory,
   jobResult,

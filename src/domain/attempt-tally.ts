@@ -105,6 +105,11 @@ export class AttemptTally {
     this.#byRunner.delete(runnerId);
   }
 
+  /** The number of finished attempts. */
+  get finished(): number {
+    return this.#finished;
+  }
+
   /** The durations of the latest attempts in ms, in no order. */
   durationsMs(): number[] {
     return this.#recent.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs]));

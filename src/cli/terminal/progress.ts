@@ -65,6 +65,12 @@ export async function follow(client: Client, batchId: Uuid, signal: AbortSignal)
   }
 }
 
+/** The coordinator's interval, or the rate of this program's own sightings while there is none. */
+function etaText({ eta, batch }: BatchStatusResponse, pace: EtaEstimator): string {
+  if (eta === undefined) return formatDuration(pace.secondsLeft(batch.total_jobs));
+  return `${formatDuration(eta.median)} (${formatDuration(eta.low)} to ${formatDuration(eta.high)})`;
+}
+
 class BarDisplay implements Display {
   // The cursor stays visible: a killed program must not leave a terminal without one.
   readonly #bar = new SingleBar({
@@ -85,7 +91,7 @@ class BarDisplay implements Display {
       done,
       all: total,
       rate: formatRate(pace.perSecond),
-      left: formatDuration(pace.secondsLeft(total)),
+      left: etaText(status, pace),
       counts: formatCounts(status.jobs_by_status),
     };
     if (this.#started) this.#bar.update(done, payload);
@@ -119,7 +125,7 @@ class LineDisplay implements Display {
     this.#lastMs = now;
     this.#lastStatus = batch.status;
     const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
-    const left = formatDuration(pace.secondsLeft(batch.total_jobs));
+    const left = etaText(status, pace);
     note(
       `${batch.status} ${done}/${batch.total_jobs} (${percent}%)  ${formatRate(pace.perSecond)}  ETA ${left}  ${formatCounts(counts)}`,
     );

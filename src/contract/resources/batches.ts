@@ -80,6 +80,17 @@ export const BatchTelemetry = named(
 );
 export type BatchTelemetry = Static<typeof BatchTelemetry>;
 
+export const RemainingTime = named(
+  'RemainingTime',
+  'The time until the batch ends, in seconds, as an 80 % interval from the durations of its own runs and the slots in use. Absent in lists, while the batch is paused or its canary runs have failed, and until five runs, and as many as are active, have ended.',
+  answered({
+    low: double('In one case of ten it ends earlier.', { minimum: 0 }),
+    median: double('In half of the cases it ends earlier.', { minimum: 0 }),
+    high: double('In one case of ten it ends later.', { minimum: 0 }),
+  }),
+);
+export type RemainingTime = Static<typeof RemainingTime>;
+
 export const BatchStatusResponse = named(
   'BatchStatusResponse',
   'A batch and its progress.',
@@ -89,6 +100,17 @@ export const BatchStatusResponse = named(
     throughput_jobs_per_minute: double('Current rate of ended jobs.', { minimum: 0 }),
     estimated_completion_time_mins: Type.Optional(
       int32('Estimate of the remaining time; absent when it cannot be computed.'),
+    ),
+    eta: Type.Optional(ref(RemainingTime)),
+    stragglers: Type.Optional(
+      listOf(
+        answered({
+          job_id: uuid('The job.'),
+          run_id: int32('Number of its run.'),
+          running_secs: double('For how long it has executed, in seconds.', { minimum: 0 }),
+        }),
+        'Active runs that take longer than 3 times the median, at most 10, the oldest first; absent for none.',
+      ),
     ),
     telemetry: Type.Optional(ref(BatchTelemetry)),
     requirements: Type.Optional(

@@ -42,7 +42,7 @@ export class BatchTopic implements Topic<BatchData> {
   }
 
   async snapshot(): Promise<BatchData> {
-    return { progress: readings.batchWithVerdicts(this.#core, this.#batchId) };
+    return { progress: readings.wholeBatch(this.#core, this.#batchId) };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -63,7 +63,7 @@ export class BatchTopic implements Topic<BatchData> {
     });
     this.#isChanged = this.#changed.size > 0;
     this.#isReload = false;
-    return { progress: readings.batchWithVerdicts(this.#core, this.#batchId), runs, reload };
+    return { progress: readings.wholeBatch(this.#core, this.#batchId), runs, reload };
   }
 
   get hasMore(): boolean {

@@ -34,6 +34,7 @@ import {
   toResult,
   toRunner,
 } from '../resources/to-resource.ts';
+import { timeLeft } from '../resources/time-left.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -133,11 +134,20 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
-/** The same with the verdicts on its requirements. */
-export function batchWithVerdicts(core: Core, batchId: Uuid): BatchStatusResponse {
-  const response = batch(core, batchId);
-  const requirements = core.judgements.verdictsOf(readBatch(core.store, batchId));
-  return requirements === undefined ? response : { ...response, requirements };
+/** The same with the time left by the durations of its runs, as far as they are in memory, and the verdicts on its requirements. */
+export function wholeBatch(core: Core, batchId: Uuid): BatchStatusResponse {
+  const state = readBatch(core.store, batchId);
+  const health = core.health.known(batchId);
+  const left = health === undefined ? {} : timeLeft(state, health, core.clock.now());
+  const requirements = core.judgements.verdictsOf(state);
+  return { ...batch(core, batchId), ...left, ...(requirements === undefined ? {} : { requirements }) };
+}
+
+/** The same, after the durations of an open batch were read where they are not in memory. */
+export async function batchWithDurations(core: Core, batchId: Uuid): Promise<BatchStatusResponse> {
+  const state = readBatch(core.store, batchId);
+  if (!isTerminal(state.value)) await core.health.read(state);
+  return wholeBatch(core, batchId);
 }
 
 /** The submission as stored, with the seed that is used. */

@@ -4,12 +4,15 @@
  */
 import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
-import type { AttemptRecord, Uuid } from '../../contract/types.ts';
+import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/attempt-tally.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { decodeJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import { idOf, ofBatch } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
+
+/** The members of a batch's progress that follow from durations. */
+export type TimeLeft = Pick<BatchStatusResponse, 'eta' | 'stragglers'>;
 
 /** The counts of one study. */
 export interface BatchHealth {
@@ -20,6 +23,8 @@ export interface BatchHealth {
   isComplete: boolean;
   /** Attempts that ended while the records were being read. */
   interim: FinishedAttempt[] | undefined;
+  /** The latest estimate. */
+  timeLeft?: { atMs: number; value: TimeLeft };
 }
 
 /** Returns the message of an attempt of a job, which an actor in memory holds. */

@@ -139,6 +139,28 @@ function Downloads({ table, name }: { table: RunTable; name: string }) {
   );
 }
 
+function TimeLeft({ progress }: { progress: BatchStatusResponse }) {
+  const { eta, stragglers = [], estimated_completion_time_mins: mins } = progress;
+  const interval = eta === undefined ? '' : ` (${duration(1000 * eta.low)} to ${duration(1000 * eta.high)})`;
+  return (
+    <>
+      <Stat name="Time left" value={eta === undefined ? minutes(mins) : duration(1000 * eta.median)} note={interval} />
+      {stragglers.length > 0 && (
+        <div className="stat">
+          <dt>Stragglers</dt>
+          <dd className="plain inline">
+            {stragglers.map((it) => (
+              <a key={it.job_id} href={hrefOf(['jobs', it.job_id])}>
+                #{it.run_id} ({duration(1000 * it.running_secs)}){' '}
+              </a>
+            ))}
+          </dd>
+        </div>
+      )}
+    </>
+  );
+}
+
 /** The time from the first claim to the end of the last run. */
 function tookOf({ started_at: from, ended_at: to }: Batch): string {
   return from === undefined || to === undefined ? '–' : duration(Date.parse(to) - Date.parse(from));
@@ -161,7 +183,7 @@ function BatchFigures({ progress }: { progress: BatchStatusResponse }) {
       {isOpen ? (
         <>
           <Stat name="Rate" value={rate(progress.throughput_jobs_per_minute)} />
-          <Stat name="Time left" value={minutes(progress.estimated_completion_time_mins)} />
+          <TimeLeft progress={progress} />
         </>
       ) : (
         <Stat name="Took" value={tookOf(batch)} />

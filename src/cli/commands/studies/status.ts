@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
-import { formatDuration, formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
+import { formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { doneOf, formatCounts } from '../../terminal/progress.ts';
+import { stragglersText, timeLeftText } from '../../terminal/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs } from '../../terminal/table.ts';
 import { verdictLines } from '../../study/answer-text.ts';
@@ -42,12 +43,7 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
 }
 
 function batchPairs(status: BatchStatusResponse): [string, string | number | undefined][] {
-  const {
-    batch,
-    jobs_by_status: counts,
-    throughput_jobs_per_minute: rate,
-    estimated_completion_time_mins: eta,
-  } = status;
+  const { batch, jobs_by_status: counts, throughput_jobs_per_minute: rate } = status;
   const isOpen = batch.status === 'Pending' || batch.status === 'Running';
   const done = doneOf(counts);
   const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
@@ -63,7 +59,8 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['runs', formatCounts(counts)],
     ['early ends', earlyEnds(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
-    ['time left', eta === undefined || !isOpen ? undefined : `about ${formatDuration(eta * 60)}`],
+    ['time left', isOpen ? timeLeftText(status) : undefined],
+    ['stragglers', stragglersText(status)],
   ];
 }
 
