@@ -1,6 +1,7 @@
 /** Options that commands share, their parsers, and the connection to the coordinator. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../client/client.ts';
+import { parseLabel } from '../domain/labels.ts';
 
 export const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 
@@ -59,6 +60,13 @@ export function anyOf<T extends string>(allowed: readonly T[]): (text: string, b
 /** Returns `--status` of a list: one or more of `allowed`, which a shell can complete. */
 export const statusOption = (allowed: readonly string[]): Option =>
   new Option('--status <statuses>', 'only these, by comma or repetition').choices(allowed).argParser(anyOf(allowed));
+
+/** Parses one label, `key=value`; further ones by repetition. */
+export function labelTexts(text: string, before: string[] = []): string[] {
+  const label = parseLabel(text);
+  if (typeof label === 'string') throw new InvalidArgumentError(`It ${label}.`);
+  return [...before, text];
+}
 
 /** Parses texts, by repetition or comma. */
 export function texts(text: string, before: string[] = []): string[] {

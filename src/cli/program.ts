@@ -139,6 +139,42 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/runs/results.ts')).resultsCommand(),
   },
   {
+    name: 'extend',
+    group: STUDY,
+    summary: 'more runs of the design of a study',
+    load: async () => (await import('./commands/studies/growth.ts')).extendCommand(),
+  },
+  {
+    name: 'rerun',
+    group: STUDY,
+    summary: 'selected runs of a study again',
+    load: async () => (await import('./commands/studies/growth.ts')).rerunCommand(),
+  },
+  {
+    name: 'compare',
+    group: STUDY,
+    summary: 'a whole study again, under another version',
+    load: async () => (await import('./commands/studies/growth.ts')).compareCommand(),
+  },
+  {
+    name: 'pause',
+    group: STUDY,
+    summary: 'assign no new runs of a study',
+    load: async () => (await import('./commands/studies/flow.ts')).pauseCommand(),
+  },
+  {
+    name: 'resume',
+    group: STUDY,
+    summary: 'assign runs of a paused study, or work to a drained runner, again',
+    load: async () => (await import('./commands/studies/flow.ts')).resumeCommand(),
+  },
+  {
+    name: 'release',
+    group: STUDY,
+    summary: 'assign the runs after the canary runs of a study',
+    load: async () => (await import('./commands/studies/flow.ts')).releaseCommand(),
+  },
+  {
     name: 'cancel',
     group: STUDY,
     summary: 'cancel a study or a run',
@@ -221,12 +257,6 @@ const COMMANDS: readonly Entry[] = [
     group: POOL,
     summary: 'remove a runner that is gone',
     load: async () => (await import('./commands/pool/runners.ts')).forgetCommand(),
-  },
-  {
-    name: 'resume',
-    group: POOL,
-    summary: 'let a drained runner take work again',
-    load: async () => (await import('./commands/pool/runners.ts')).resumeCommand(),
   },
   {
     name: 'snapshot',

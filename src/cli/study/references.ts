@@ -11,13 +11,17 @@ export const JOB_ARGUMENT = 'job id, or BATCH/RUN such as latest/17';
 
 const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
+/** True for a text that may name a study. */
+export const isBatchReference = (reference: string): boolean =>
+  reference.toLowerCase() === 'latest' || HEX_PREFIX.test(reference);
+
 /** @throws Failure when the reference matches no study or more than one */
 export async function resolveBatch(client: Client, reference: string): Promise<Uuid> {
   const wanted = reference.toLowerCase();
   if (isBatchId(wanted)) return wanted;
   if (isJobId(wanted))
     throw new Failure(EXIT.usage, `${reference} is the id of a job; its batch is ${wanted.slice(0, 28)}00000000`);
-  if (wanted !== 'latest' && !HEX_PREFIX.test(wanted)) {
+  if (!isBatchReference(wanted)) {
     throw new Failure(EXIT.usage, `"${reference}" names no batch: give its id, the beginning of its id, or latest`);
   }
   const matches: Batch[] = [];

@@ -33,7 +33,7 @@ const PAUSED: Rule = {
     return {
       severity: 'blocked',
       message: `the study is paused${paused.reason === undefined ? '' : ` (${paused.reason})`}: ${plural(jobsByStatus.Pending, 'pending run')} must wait`,
-      remedy: 'resume it: POST /batches/{batch_id}/resume',
+      remedy: 'resume it with `simbatch resume`',
       count: jobsByStatus.Pending,
     };
   },
@@ -47,7 +47,7 @@ const CANARY_FAILED: Rule = {
       severity: 'blocked',
       message: `a canary run has not completed: ${plural(canary.withheld, 'other run')} must wait`,
       remedy:
-        'see why with `simbatch runs --status Failed,Timeout`; then cancel the study, or release the others: POST /batches/{batch_id}/release',
+        'see why with `simbatch runs --status Failed,Timeout`; then cancel the study, or release the others with `simbatch release`',
       count: canary.withheld,
     };
   },
@@ -61,7 +61,7 @@ const CANARY_RUNNING: Rule = {
     return {
       severity: 'waiting',
       message: `${plural(canary.withheld, 'run')} must wait until all ${plural(canary.runs, 'canary run')} are Completed`,
-      remedy: 'wait; or release the others: POST /batches/{batch_id}/release',
+      remedy: 'wait; or release the others with `simbatch release`',
       count: canary.withheld,
     };
   },

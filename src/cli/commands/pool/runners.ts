@@ -82,15 +82,6 @@ export function drainCommand(): Command {
     });
 }
 
-export function resumeCommand(): Command {
-  return clientCommand('resume', 'let a drained runner take work again')
-    .argument('<runner>', 'runner id')
-    .action(async (runnerId: string, flags: ClientFlags) => {
-      const client = await connect(flags);
-      return showRunner(await client.resume(runnerId), flags);
-    });
-}
-
 export function forgetCommand(): Command {
   return clientCommand('forget', 'forget a runner that is Offline and holds no jobs')
     .argument('<runner>', 'runner id')
@@ -102,7 +93,8 @@ export function forgetCommand(): Command {
     });
 }
 
-async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
+/** Prints the state of a runner. */
+export async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
   if (flags.output === 'json') return writeJson(runner);
   const held = runner.current_jobs.length;
   await writeLine(

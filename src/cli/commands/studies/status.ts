@@ -51,6 +51,8 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['batch', batch.id],
     ['name', batch.name],
     ['status', batch.status],
+    ...relationPairs(batch),
+    ['paused', batch.paused === true ? (batch.pause_reason ?? 'no new runs are assigned') : undefined],
     ['submitted', formatTimestamp(batch.created_at)],
     ['started at', batch.started_at === undefined ? undefined : formatTimestamp(batch.started_at)],
     ['ended at', batch.ended_at === undefined ? undefined : formatTimestamp(batch.ended_at)],
@@ -62,6 +64,17 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['time left', isOpen ? timeLeftText(status) : undefined],
     ['stragglers', stragglersText(status)],
   ];
+}
+
+/** The labels of a study, the study that it came of, and those that came of it. */
+function relationPairs({ labels = {}, parent, children = [] }: Batch): [string, string | undefined][] {
+  const pairs: [string, string | undefined][] = Object.entries(labels).map(([key, value]) => [
+    'label',
+    `${key}=${value}`,
+  ]);
+  if (parent !== undefined) pairs.push([`${parent.relation} of`, parent.batch_id]);
+  for (const { batch_id: id, relation } of children) pairs.push([`has ${relation}`, id]);
+  return pairs;
 }
 
 /** The failed runs that a limit of the study ended. */

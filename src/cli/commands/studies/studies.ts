@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { BATCH_STATUSES } from '../../../contract/enums.ts';
 import type { Batch, BatchStatus } from '../../../contract/types.ts';
 import { formatTimestamp } from '../../terminal/format.ts';
-import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
+import { statusOption, clientCommand, connect, labelTexts, texts, type ClientFlags } from '../../options.ts';
 import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
 import { note, writeJsonArray } from '../../terminal/output.ts';
 import { writeTable, type Column } from '../../terminal/table.ts';
@@ -11,6 +11,7 @@ import { writeTable, type Column } from '../../terminal/table.ts';
 interface BatchesFlags extends ClientFlags {
   status?: BatchStatus[];
   name?: string[];
+  label?: string[];
 }
 
 const COLUMNS: readonly Column[] = [
@@ -27,13 +28,14 @@ export function studiesCommand(): Command {
   return clientCommand('studies', 'list studies, oldest first')
     .addOption(statusOption(BATCH_STATUSES))
     .option('--name <names>', 'only studies of these names', texts)
+    .option('--label <key=value>', 'only studies with this label, and each further one', labelTexts)
     .action(async (flags: BatchesFlags) => {
       const client = await connect(flags);
-      const batches = client.batches({ status: flags.status ?? [], name: flags.name ?? [] });
+      const batches = client.batches({ status: flags.status ?? [], name: flags.name ?? [], label: flags.label ?? [] });
       if (flags.output === 'json') return writeJsonArray(batches);
       const count = await writeTable(COLUMNS, rows(batches));
       if (count > 0) return undefined;
-      const filters = { '--status': flags.status, '--name': flags.name };
+      const filters = { '--status': flags.status, '--name': flags.name, '--label': flags.label };
       return note(emptyList({ plural: 'batches', remedy: SUBMIT, filters }));
     });
 }

@@ -3,13 +3,14 @@ import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
-import type { SubmissionWarning } from '../../../contract/types.ts';
+import { parseLabel } from '../../../domain/labels.ts';
+import type { BatchSubmission, SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { plural, printable } from '../../terminal/format.ts';
-import { INT32_MAX } from '../../../contract/limits.ts';
-import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
+import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
+import { clientCommand, connect, integerBetween, labelTexts, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
 import { watchBatch } from './watch.ts';
@@ -20,12 +21,14 @@ interface SubmitFlags extends ClientFlags {
   strict?: boolean;
   check?: boolean;
   idempotencyKey?: string;
+  label?: string[];
 }
 
 export function submitCommand(): Command {
   return clientCommand('submit', 'submit a study (YAML or JSON)')
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, INT32_MAX))
+    .option('--label <key=value>', 'add this label, and each further one, to those of the file', labelTexts)
     .option('--watch', 'follow the study to its end; the exit code gives its outcome')
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--check', 'only check the file, without a coordinator')
@@ -35,9 +38,20 @@ export function submitCommand(): Command {
         throw new Failure(EXIT.usage, '--strict changes the exit code of --watch: give both');
       const { loadStudy } = await import('../../study/check-study.ts');
       const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
+      addLabels(study.submission, flags.label);
       if (flags.check === true) return reportChecked(file, study, flags);
       return submit(study, flags);
     });
+}
+
+/** Adds labels to those of the file; a label of the command line takes the place of one with its key. */
+function addLabels(submission: BatchSubmission, texts: readonly string[] = []): void {
+  if (texts.length === 0) return;
+  const added = texts.map((text) => parseLabel(text) as readonly [string, string]);
+  submission.labels = { ...submission.labels, ...Object.fromEntries(added) };
+  const count = Object.keys(submission.labels).length;
+  if (count > LIMITS.labels)
+    throw new Failure(EXIT.invalid, `the study has ${count} labels; the limit is ${LIMITS.labels}`);
 }
 
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {

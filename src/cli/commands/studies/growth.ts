@@ -1,0 +1,160 @@
+/** `simbatch extend`, `rerun` and `compare`: create a study that comes of another one. */
+import type { Command } from 'commander';
+import { randomUuid, systemClock } from '../../../base/clock.ts';
+import type { Client } from '../../../client/client.ts';
+import { FAILURE_KINDS, TERMINAL_STATUSES, type FailureKind } from '../../../contract/enums.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import type { ExtendRequest, RerunRequest, RunSelect, SubmissionResponse, Uuid } from '../../../contract/types.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { plural, printable } from '../../terminal/format.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { watchBatch } from './watch.ts';
+import { Option } from 'commander';
+
+/** Options of every command that creates a study. */
+interface CreateFlags extends ClientFlags {
+  name?: string;
+  watch?: boolean;
+  strict?: boolean;
+  idempotencyKey?: string;
+}
+
+interface VersionFlags {
+  simulationVersion?: string;
+  containerImage?: string;
+}
+
+interface RerunFlags extends CreateFlags, VersionFlags {
+  state?: RunSelect['states'];
+  failureKind?: FailureKind;
+  requirement?: string;
+  runIds?: string;
+}
+
+/** Adds the options of every command that creates a study. */
+const creating = (command: Command): Command =>
+  command
+    .option('--name <name>', 'name of the new study; otherwise that of the first one')
+    .option('--watch', 'follow the new study to its end; the exit code gives its outcome')
+    .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
+    .option('--idempotency-key <key>', 'a repeat with this key creates nothing again (for 24 hours)');
+
+/** Adds the options of what changes between two versions. */
+const versioned = (command: Command): Command =>
+  command
+    .option('--simulation-version <text>', '`config.simulation.version` of the new study')
+    .option('--container-image <text>', '`config.compute.container.image` of the new study');
+
+export function extendCommand(): Command {
+  return creating(
+    clientCommand('extend', 'create a study with more runs of the same design')
+      .argument('<batch>', BATCH_ARGUMENT)
+      .option(
+        '--runs <n>',
+        'runs of the whole design; for a Latin hypercube: of the next replicate',
+        integerBetween(1, INT32_MAX),
+      ),
+  ).action((reference: string, flags: CreateFlags & { runs?: number }) =>
+    create(reference, flags, async (client, batchId, options) => {
+      const request: ExtendRequest = { ...given({ runs: flags.runs, name: flags.name }) };
+      const answer = await client.extendBatch(batchId, request, options);
+      const which =
+        answer.mode === 'continued'
+          ? `${plural(answer.total_jobs, 'further run')} (${printable(answer.run_ids ?? '')})`
+          : `replicate ${answer.replicate} of ${plural(answer.total_jobs, 'run')}`;
+      return { answer, lines: [`${which} of ${batchId} submitted as batch ${answer.batch_id}`] };
+    }),
+  );
+}
+
+export function rerunCommand(): Command {
+  const command = clientCommand('rerun', 'run selected runs of a study again, with the same parameters')
+    .argument('<batch>', BATCH_ARGUMENT)
+    .addOption(
+      new Option('--state <states>', 'only runs in these states, by comma or repetition')
+        .choices(TERMINAL_STATUSES)
+        .argParser(anyOf(TERMINAL_STATUSES)),
+    )
+    .addOption(new Option('--failure-kind <kind>', 'only runs that failed so').choices(FAILURE_KINDS))
+    .option('--requirement <name>', 'only runs that fail this requirement')
+    .option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150');
+  return creating(versioned(command)).action((reference: string, flags: RerunFlags) =>
+    create(reference, flags, async (client, batchId, options) => {
+      const select: RunSelect = given({
+        states: flags.state,
+        failure_kind: flags.failureKind,
+        requirement: flags.requirement,
+        run_ids: flags.runIds,
+      });
+      const request: RerunRequest = { ...versions(flags), ...given({ name: flags.name }) };
+      if (Object.keys(select).length > 0) request.select = select;
+      const answer = await client.rerunBatch(batchId, request, options);
+      return { answer, lines: submitted(batchId, answer) };
+    }),
+  );
+}
+
+export function compareCommand(): Command {
+  const command = clientCommand(
+    'compare',
+    'run a whole study again under another version, to compare the two',
+  ).argument('<batch>', BATCH_ARGUMENT);
+  return creating(versioned(command)).action((reference: string, flags: CreateFlags & VersionFlags) =>
+    create(reference, flags, async (client, batchId, options) => {
+      const request: RerunRequest = { relation: 'comparison', ...versions(flags), ...given({ name: flags.name }) };
+      const answer = await client.rerunBatch(batchId, request, options);
+      return { answer, lines: submitted(batchId, answer) };
+    }),
+  );
+}
+
+const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' | 'container_image'> =>
+  given({ simulation_version: flags.simulationVersion, container_image: flags.containerImage });
+
+const submitted = (batchId: Uuid, answer: SubmissionResponse): string[] => [
+  `${plural(answer.total_jobs, 'run')} of ${batchId} submitted again as batch ${answer.batch_id}`,
+  `compare them at the end: simbatch diff ${batchId} ${answer.batch_id}`,
+];
+
+interface Created {
+  answer: SubmissionResponse;
+  /** The first is the result, the others are hints. */
+  lines: string[];
+}
+
+/** Creates a study of the referenced one, reports it, and follows it with `--watch`. */
+export async function create(
+  reference: string,
+  flags: CreateFlags,
+  ask: (client: Client, batchId: Uuid, options: { idempotencyKey: string }) => Promise<Created>,
+): Promise<void> {
+  if (flags.strict === true && flags.watch !== true)
+    throw new Failure(EXIT.usage, '--strict changes the exit code of --watch: give both');
+  const client = await connect(flags);
+  const batchId = await resolveBatch(client, reference);
+  // With a key, a repeat after a lost reply creates no second study.
+  const { answer, lines } = await ask(client, batchId, {
+    idempotencyKey: flags.idempotencyKey ?? randomUuid(systemClock),
+  });
+  for (const { pointer, detail } of answer.warnings ?? []) note(`warning: ${printable(pointer)}: ${printable(detail)}`);
+  if (flags.output === 'json') {
+    // With --watch, stdout is one JSON document: the final status.
+    if (flags.watch !== true) await writeJson(answer);
+  } else {
+    const [result = '', ...hints] = lines;
+    await writeLine(result);
+    for (const hint of hints) note(hint);
+  }
+  if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
+  else if (flags.output === 'table') note(`follow it: simbatch watch ${answer.batch_id}`);
+}
+
+/** The members that have a value. */
+function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
