@@ -71,7 +71,7 @@ describe('cli: studies that grow', () => {
     await post(`${server.url}/runners`, { id: 'cafe1', instance: 'i', capabilities });
     expect((await json('drain', 'cafe1')).status).to.equal('Maintenance');
     expect((await json('resume', 'cafe1')).status).to.equal('Idle');
-    expect((await simbatch(['resume', 'nobody', ...endpoint])).code).to.equal(66);
+    expect((await simbatch(['resume', 'no-such-runner', ...endpoint])).code).to.equal(66);
     expect((await simbatch(['cancel', batch, ...endpoint])).code).to.equal(0);
     expect((await simbatch(['pause', batch, ...endpoint])).code, 'ended').to.equal(75);
   });

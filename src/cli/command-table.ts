@@ -1,0 +1,266 @@
+/** The table of commands: each with its name, its group in the help, and the module that has it. */
+import type { Command } from 'commander';
+
+/** A command of the program. */
+interface Entry {
+  name: string;
+  /** Another name of the command, from the API's words. */
+  alias?: string;
+  /** Text of the list of commands; the command's own help has details. */
+  summary: string;
+  group: string;
+  load: () => Promise<Command>;
+}
+
+const SERVE = 'Coordinator and runners:';
+const STUDY = 'Studies:';
+const ANSWERS = 'Answers about a study:';
+const KEEP = 'Keeping and explaining:';
+const POOL = 'Runner pool:';
+
+/** All commands but `completion`, which needs them all. */
+export const COMMANDS: readonly Entry[] = [
+  {
+    name: 'demo',
+    group: SERVE,
+    summary: 'run the example study here: coordinator, runners, result',
+    load: async () => (await import('./commands/demo.ts')).demoCommand(),
+  },
+  {
+    name: 'serve',
+    group: SERVE,
+    summary: 'start the coordinator',
+    load: async () => (await import('./commands/server/serve.ts')).serveCommand(),
+  },
+  {
+    name: 'runner',
+    group: SERVE,
+    summary: 'execute runs on this machine',
+    load: async () => (await import('./commands/pool/runner.ts')).runnerCommand(),
+  },
+  {
+    name: 'run-one',
+    group: SERVE,
+    summary: 'execute one run configuration here, without a coordinator',
+    load: async () => (await import('./commands/runs/run-one.ts')).runOneCommand(),
+  },
+  {
+    name: 'replay',
+    group: SERVE,
+    summary: 'execute a run of a study again, here',
+    load: async () => (await import('./commands/runs/replay.ts')).replayCommand(),
+  },
+  {
+    name: 'telemetry',
+    group: SERVE,
+    summary: 'copy the samples of a running run into a Parquet file',
+    load: async () => (await import('./commands/runs/telemetry.ts')).telemetryCommand(),
+  },
+  {
+    name: 'backup',
+    group: SERVE,
+    summary: 'copy all data of a running coordinator into a file',
+    load: async () => (await import('./commands/server/backup.ts')).backupCommand(),
+  },
+  {
+    name: 'restore',
+    group: SERVE,
+    summary: 'make a data directory from a backup',
+    load: async () => (await import('./commands/server/backup.ts')).restoreCommand(),
+  },
+  {
+    name: 'verify',
+    group: SERVE,
+    summary: 'check a whole data directory',
+    load: async () => (await import('./commands/server/verify.ts')).verifyCommand(),
+  },
+  {
+    name: 'repair',
+    group: SERVE,
+    summary: 'save what is whole of a damaged data directory',
+    load: async () => (await import('./commands/server/verify.ts')).repairCommand(),
+  },
+  {
+    name: 'selftest',
+    group: SERVE,
+    summary: 'check on this machine that killed processes change no result',
+    load: async () => (await import('./commands/selftest.ts')).selftestCommand(),
+  },
+  {
+    name: 'token',
+    group: SERVE,
+    summary: 'create, list and revoke access tokens',
+    load: async () => (await import('./commands/server/token.ts')).tokenCommand(),
+  },
+  {
+    name: 'submit',
+    group: STUDY,
+    summary: 'check and submit a study',
+    load: async () => (await import('./commands/studies/submit.ts')).submitCommand(),
+  },
+  {
+    name: 'watch',
+    group: STUDY,
+    summary: 'follow a study to its end',
+    load: async () => (await import('./commands/studies/watch.ts')).watchCommand(),
+  },
+  {
+    name: 'status',
+    group: STUDY,
+    summary: 'progress of a study, and why it is not running',
+    load: async () => (await import('./commands/studies/status.ts')).statusCommand(),
+  },
+  {
+    name: 'studies',
+    alias: 'batches',
+    group: STUDY,
+    summary: 'list studies',
+    load: async () => (await import('./commands/studies/studies.ts')).studiesCommand(),
+  },
+  {
+    name: 'runs',
+    alias: 'jobs',
+    group: STUDY,
+    summary: 'list runs',
+    load: async () => (await import('./commands/runs/runs.ts')).runsCommand(),
+  },
+  {
+    name: 'run',
+    alias: 'job',
+    group: STUDY,
+    summary: 'one run: parameters, attempts, result',
+    load: async () => (await import('./commands/runs/run.ts')).runCommand(),
+  },
+  {
+    name: 'results',
+    group: STUDY,
+    summary: 'results of a study, or their statistics',
+    load: async () => (await import('./commands/runs/results.ts')).resultsCommand(),
+  },
+  {
+    name: 'extend',
+    group: STUDY,
+    summary: 'more runs of the design of a study',
+    load: async () => (await import('./commands/studies/growth.ts')).extendCommand(),
+  },
+  {
+    name: 'rerun',
+    group: STUDY,
+    summary: 'selected runs of a study again',
+    load: async () => (await import('./commands/studies/growth.ts')).rerunCommand(),
+  },
+  {
+    name: 'compare',
+    group: STUDY,
+    summary: 'a whole study again, under another version',
+    load: async () => (await import('./commands/studies/growth.ts')).compareCommand(),
+  },
+  {
+    name: 'pause',
+    group: STUDY,
+    summary: 'assign no new runs of a study',
+    load: async () => (await import('./commands/studies/flow.ts')).pauseCommand(),
+  },
+  {
+    name: 'resume',
+    group: STUDY,
+    summary: 'assign runs of a paused study, or work to a drained runner, again',
+    load: async () => (await import('./commands/studies/flow.ts')).resumeCommand(),
+  },
+  {
+    name: 'release',
+    group: STUDY,
+    summary: 'assign the runs after the canary runs of a study',
+    load: async () => (await import('./commands/studies/flow.ts')).releaseCommand(),
+  },
+  {
+    name: 'cancel',
+    group: STUDY,
+    summary: 'cancel a study or a run',
+    load: async () => (await import('./commands/studies/cancel.ts')).cancelCommand(),
+  },
+  {
+    name: 'delete',
+    group: STUDY,
+    summary: 'delete a study that has ended, with its results',
+    load: async () => (await import('./commands/studies/cancel.ts')).deleteCommand(),
+  },
+  {
+    name: 'sample',
+    group: STUDY,
+    summary: 'the parameters of every run of a study file',
+    load: async () => (await import('./commands/studies/sample.ts')).sampleCommand(),
+  },
+  {
+    name: 'summary',
+    group: ANSWERS,
+    summary: 'statistics, failures and verdicts of a study',
+    load: async () => (await import('./commands/analysis/summary.ts')).summaryCommand(),
+  },
+  {
+    name: 'verdict',
+    group: ANSWERS,
+    summary: 'whether a study meets its requirements',
+    load: async () => (await import('./commands/analysis/verdict.ts')).verdictCommand(),
+  },
+  {
+    name: 'why',
+    group: ANSWERS,
+    summary: 'which parameters drive the failures',
+    load: async () => (await import('./commands/analysis/causes.ts')).whyCommand(),
+  },
+  {
+    name: 'sensitivity',
+    group: ANSWERS,
+    summary: 'which parameters drive an output',
+    load: async () => (await import('./commands/analysis/causes.ts')).sensitivityCommand(),
+  },
+  {
+    name: 'diff',
+    group: ANSWERS,
+    summary: 'compare two studies',
+    load: async () => (await import('./commands/analysis/causes.ts')).diffCommand(),
+  },
+  {
+    name: 'worst',
+    group: ANSWERS,
+    summary: 'the runs with the most extreme values',
+    load: async () => (await import('./commands/analysis/summary.ts')).worstCommand(),
+  },
+  {
+    name: 'convergence',
+    group: ANSWERS,
+    summary: 'how an estimate settles',
+    load: async () => (await import('./commands/analysis/summary.ts')).convergenceCommand(),
+  },
+  {
+    name: 'manifest',
+    group: ANSWERS,
+    summary: 'write or verify the manifest of a study',
+    load: async () => (await import('./commands/analysis/manifest.ts')).manifestCommand(),
+  },
+  {
+    name: 'runners',
+    group: POOL,
+    summary: 'list runners',
+    load: async () => (await import('./commands/pool/runners.ts')).runnersCommand(),
+  },
+  {
+    name: 'drain',
+    group: POOL,
+    summary: 'stop new work for a runner',
+    load: async () => (await import('./commands/pool/runners.ts')).drainCommand(),
+  },
+  {
+    name: 'forget',
+    group: POOL,
+    summary: 'remove a runner that is gone',
+    load: async () => (await import('./commands/pool/runners.ts')).forgetCommand(),
+  },
+  {
+    name: 'snapshot',
+    group: KEEP,
+    summary: 'export, inspect, replay and import the records of a coordinator',
+    load: async () => (await import('./commands/server/snapshot.ts')).snapshotCommand(),
+  },
+];
