@@ -60,3 +60,10 @@ export const TERMINAL_STATUSES = ['Completed', 'Failed', 'Timeout', 'Cancelled']
 /** How a run failed, by the classes of `analysis/table/run-class.ts`. */
 export const FAILURE_KINDS = ['terminated', 'crashed', 'timeout', 'lost'] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
+
+/** `time`: an instant; `mixed`: JSON values of several types, or lists. */
+export const COLUMN_TYPES = ['integer', 'number', 'boolean', 'time', 'text', 'mixed'] as const;
+export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+export const TABLE_FORMATS = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];

@@ -4,7 +4,7 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import type { Core } from './core.ts';
-import { answer, manifest } from './operations/analysis.ts';
+import { answer, manifest, table } from './operations/analysis.ts';
 import { cancelBatch, cancelJob } from './operations/cancel.ts';
 import { claim } from './operations/claims.ts';
 import { demand } from './scheduling/demand.ts';
@@ -66,6 +66,7 @@ const OPERATIONS = {
   signOff,
   answer,
   manifest,
+  table,
   exportSnapshot,
   backup,
 };

@@ -205,7 +205,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   ctx.state['tokenId'] = principal?.tokenId;
   const id = readId(ctx, pathParameter(route));
   const query = readQuery(ctx.querystring, route.query ?? {});
-  const listing = route.answer === 'list' ? listingName(ctx.path, query) : '';
+  const listing = route.query?.['cursor'] === undefined ? '' : listingName(ctx.path, query);
   const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
   if (principal !== undefined && route.scope === 'runner') requireRunner(principal, actingRunner(route, id, value));
   const call: Call = {
@@ -225,9 +225,10 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     service: options.service,
   };
   const answer = await route.handle(options.coordinator, call);
-  if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, listing);
+  const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
+  if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
-  else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer);
+  else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
   else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
 }
 
@@ -235,12 +236,20 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
 const requestDigest = (route: Route, path: string, text: string): string =>
   digestOf(pathParameter(route) === undefined ? text : `${path}\n${text}`);
 
-async function sendList(ctx: Context, answer: ListAnswer, query: Query, listing: string): Promise<void> {
+async function sendList(
+  ctx: Context,
+  answer: ListAnswer,
+  query: Query,
+  nextAddress: (position: string) => string,
+): Promise<void> {
   if (query['limit'] === undefined) return sendWhole(ctx, answer);
-  await sendPage(ctx, answer, (position) => {
-    const parameters = ctx.querystring.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));
-    return `${ctx.path}?${[...parameters, `cursor=${makeCursor(listing, position)}`].join('&')}`;
-  });
+  await sendPage(ctx, answer, nextAddress);
+}
+
+/** The address of this request with another cursor. */
+function addressOfPage(ctx: Context, cursor: string): string {
+  const parameters = ctx.querystring.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));
+  return `${ctx.path}?${[...parameters, `cursor=${cursor}`].join('&')}`;
 }
 
 function sendJson(ctx: Context, body: string, tagged: boolean): void {

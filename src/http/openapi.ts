@@ -71,6 +71,9 @@ function operation(route: Route): Json {
   };
 }
 
+const hasTag = (route: Route): boolean =>
+  route.answer === 'single' || route.answer === 'computed' || route.isTagged === true;
+
 function parameters(route: Route): Json[] {
   const inPath = pathParameter(route);
   return [
@@ -82,7 +85,7 @@ function parameters(route: Route): Json[] {
       description,
       schema: { type: 'string' },
     })),
-    ...(route.answer === 'single' || route.answer === 'computed'
+    ...(hasTag(route)
       ? [{ name: 'If-None-Match', in: 'header', description: 'Entity tags already known.', schema: { type: 'string' } }]
       : []),
   ];
@@ -125,9 +128,8 @@ function valueSchema(parameter: QueryParameter): Json {
 function success(route: Route): Json {
   const text = { type: 'string' };
   const headers: Json = { 'X-Request-Id': { description: 'Names this request in the log.', schema: text } };
-  if (route.answer === 'single' || route.answer === 'computed')
-    headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
-  if (route.answer === 'list') {
+  if (hasTag(route)) headers['ETag'] = { description: 'Strong entity tag of the body.', schema: text };
+  if (route.answer === 'list' || route.query?.['cursor'] !== undefined) {
     headers['Link'] = { description: 'With `limit`: the address of the next page, if there is one.', schema: text };
     headers['X-Total-Count'] = {
       description: 'Number of all items that match, where known.',
@@ -174,10 +176,7 @@ function failures(route: Route): Json {
       content: { 'application/problem+json': { schema: { $ref: component('Problem') } } },
     },
   ]);
-  const notModified =
-    route.answer === 'single' || route.answer === 'computed'
-      ? { 304: { description: 'Not changed since the tag given.' } }
-      : {};
+  const notModified = hasTag(route) ? { 304: { description: 'Not changed since the tag given.' } } : {};
   return { ...notModified, ...Object.fromEntries(responses) } as Json;
 }
 

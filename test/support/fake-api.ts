@@ -239,6 +239,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       const text = stringifyExact(answerTo(question, [analysedStudy(), analysedStudy()]));
       return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
     },
+    table: async ({ format }) => {
+      const rows = [{ run_id: 0 }];
+      const text = JSON.stringify({ batch_id: BATCH_ID, warnings: [], columns: [], rows, matched: 1, of: 1 });
+      return { state: 'ready', tag: undefined, body: new TextEncoder().encode(format === 'json' ? text : 'table') };
+    },
     manifest: async () =>
       (async function* () {
         yield new TextEncoder().encode('{"format":"simbatch-manifest/1"}\n');

@@ -1,7 +1,7 @@
 /** The query parameters of questions about a study. Imports no package, so that web pages may import it. */
-import { DIRECTIONS, LOOKS, TERMINATED_RULES } from '../enums.ts';
+import { DIRECTIONS, LOOKS, TABLE_FORMATS, TERMINATED_RULES } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
-import type { QueryParameters } from '../queries.ts';
+import { PAGE_QUERY, type QueryParameters } from '../queries.ts';
 
 const text = (description: string, maxLength: number = LIMITS.nameLength) =>
   ({ kind: 'text', list: false, maxLength, description }) as const;
@@ -83,4 +83,27 @@ export const COMPARE_QUERY = {
   ...failing,
   ...confidence,
   ...wait,
+} as const satisfies QueryParameters;
+
+export const TABLE_QUERY = {
+  columns: {
+    kind: 'text',
+    list: true,
+    description:
+      'The columns, in this order; `parameters.*` and `outputs.*` mean all of these. All columns without it.',
+  },
+  where: text('Only runs for which a condition holds, such as `outputs.miss_m > 50 and class = ok`.', WHERE_LENGTH),
+  sort: {
+    kind: 'text',
+    list: true,
+    description:
+      'Columns to sort by; a minus before one: descending. Missing values are last. In run order without it.',
+  },
+  format: {
+    kind: 'enum',
+    list: false,
+    values: TABLE_FORMATS,
+    description: 'The format; takes precedence over `Accept`. `arrow` is the IPC stream format.',
+  },
+  ...PAGE_QUERY,
 } as const satisfies QueryParameters;

@@ -60,8 +60,10 @@ export class AnalysisThread {
     });
     const methods: CoordinatorMethods = {
       openReading: (batchId) => this.#readings.open(batchId),
+      openReadings: (batchIds) => this.#readings.openAll(batchIds),
       nextRows: (request) => this.#readings.next(request),
-      restartReading: (reading) => this.#readings.restart(reading),
+      readRows: (request) => this.#readings.rows(request),
+      restartReading: (request) => this.#readings.restart(request),
       closeReading: (reading) => this.#readings.close(reading),
     };
     const channel = new ThreadChannel<WorkerMethods>(worker, methods);

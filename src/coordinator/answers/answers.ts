@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
-import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import { readBatch } from '../resources/read-batch.ts';
@@ -12,6 +11,7 @@ import type { Store } from '../storage/store.ts';
 import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
 import { type Question, batchesOf } from './question.ts';
 import { RowReadings } from './row-readings.ts';
+import { TableAnswers } from './table-answers.ts';
 import { versionOf } from './study-version.ts';
 
 /** The answers that are kept hold at most this many bytes. */
@@ -50,6 +50,8 @@ export class Answers {
   readonly #clock: Clock;
   readonly #readings: RowReadings;
   readonly thread: AnalysisThread;
+  /** Tables and manifests, which are streams. */
+  readonly tables: TableAnswers;
   /** By question, in order of use. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
@@ -65,6 +67,8 @@ export class Answers {
     this.#clock = parts.clock;
     this.#readings = new RowReadings(parts);
     this.thread = new AnalysisThread(this.#readings, hooks);
+    const tag = (key: string, versions: readonly string[]): string => this.#tag(key, versions);
+    this.tables = new TableAnswers({ store: parts.store, thread: this.thread, tag });
   }
 
   /**
@@ -88,24 +92,6 @@ export class Answers {
     }
     entry.isOwed = false;
     return { state: 'ready', tag: this.#tag(key, entry.versions), body: entry.body! };
-  }
-
-  /** The manifest of a study in pieces, as of now. Must be iterated to its end or returned from. */
-  async manifest(batchId: Uuid): Promise<AsyncIterable<Uint8Array>> {
-    readBatch(this.#store, batchId);
-    return this.#manifestPieces(await this.thread.call('openManifest', batchId));
-  }
-
-  async *#manifestPieces(manifest: number): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const piece = await this.thread.call('nextPiece', manifest);
-        if (piece === null) return;
-        yield piece;
-      }
-    } finally {
-      await this.thread.call('closeManifest', manifest);
-    }
   }
 
   /** Stops the worker; its questions are refused. */

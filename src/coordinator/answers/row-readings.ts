@@ -4,6 +4,7 @@
  */
 import type { SamplingMethod, Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import { jobId } from '../../domain/ids.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';
@@ -23,6 +24,10 @@ export interface ReadingHead {
   totalJobs: number;
   /** True where runs without a record are Cancelled. */
   isCancelled: boolean;
+  /** ms since the epoch, where the batch has ended. */
+  endedAtMs: number | undefined;
+  /** Runs that have not ended. */
+  openRuns: number;
 }
 
 /** The kinds of records of a run. */
@@ -30,6 +35,13 @@ export type RowKind = 'job' | 'result';
 
 /** Rows of one chunk: few enough that a chunk takes a few milliseconds; LevelDB also bounds it to about 1 MiB. */
 const CHUNK = 250;
+
+/** Some records of a reading, by run. */
+export interface RowsRequest {
+  reading: number;
+  kind: RowKind;
+  runIds: Uint32Array;
+}
 
 interface Reading {
   view: StoreView;
@@ -48,11 +60,28 @@ export class RowReadings {
   }
 
   /** @throws SimbatchError `unknown-batch` */
-  async open(batchId: Uuid): Promise<ReadingHead> {
+  open(batchId: Uuid): Promise<ReadingHead> {
+    return this.openAll([batchId]).then(([head]) => head!);
+  }
+
+  /** Opens readings of several studies as of one instant: no turn of the event loop is between their views. */
+  async openAll(batchIds: readonly Uuid[]): Promise<ReadingHead[]> {
+    const heads: ReadingHead[] = [];
+    try {
+      for (const batchId of batchIds) heads.push(this.#begin(batchId));
+      return heads;
+    } catch (error) {
+      for (const { reading } of heads) await this.close(reading);
+      throw error;
+    }
+  }
+
+  #begin(batchId: Uuid): ReadingHead {
     const view = this.#parts.store.snapshot();
     try {
       const state = readBatch(view, batchId);
-      const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled } = state.context;
+      const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
+      const { completed, failed, timedOut, cancelled } = state.context;
       const { metadata } = this.#parts.studyCache.of(state.context, { read: (key) => view.get(key) });
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
@@ -66,27 +95,49 @@ export class RowReadings {
         configHash,
         totalJobs,
         isCancelled,
+        endedAtMs,
+        openRuns: totalJobs - completed - failed - timedOut - cancelled,
       };
     } catch (error) {
-      await view.close();
+      void view.close();
       throw error;
     }
   }
 
   /** The next records of a kind, one line each: the job's id, a tab, the record. Null at the end. */
   async next({ reading, kind }: { reading: number; kind: RowKind }): Promise<Uint8Array | null> {
-    const chunk = await this.#readings.get(reading)?.rows[kind].next();
-    if (chunk === undefined || chunk.done === true) return null;
-    // Not Buffer.from: its memory may be shared with other buffers and then cannot be transferred.
-    return new TextEncoder().encode(chunk.value.map(([key, record]) => `${idOf(key)}\t${record}`).join('\n'));
+    const chunk = await this.#open(reading).rows[kind].next();
+    if (chunk.done === true) return null;
+    return linesOf(chunk.value);
   }
 
-  /** Begins again with the first rows, of the same instant. */
-  async restart(reading: number): Promise<void> {
-    const open = this.#readings.get(reading);
-    if (open === undefined) return;
+  /** The records of these runs, in this order and in the form of `next`; runs without one are left out. */
+  async rows({ reading, kind, runIds }: RowsRequest): Promise<Uint8Array> {
+    const open = this.#open(reading);
+    const entries: Entry[] = [];
+    const read = (runId: number): Entry | undefined => {
+      const key = keys[kind](jobId(open.batchId, runId));
+      const record = open.view.get(key);
+      return record === undefined ? undefined : [key, record];
+    };
+    for await (const part of this.#parts.share.mapped(runIds, read)) {
+      for (const entry of part) if (entry !== undefined) entries.push(entry);
+    }
+    return linesOf(entries);
+  }
+
+  /** Begins again with the run `from`, or the first one, of the same instant. */
+  async restart({ reading, from = 0 }: { reading: number; from?: number }): Promise<void> {
+    const open = this.#open(reading);
     await closeRows(open);
-    open.rows = this.#rowsOf(open.view, open.batchId);
+    open.rows = this.#rowsOf(open.view, open.batchId, from);
+  }
+
+  /** Never taken for the end of the rows: an answer from a part of them would be wrong. */
+  #open(reading: number): Reading {
+    const open = this.#readings.get(reading);
+    if (open === undefined) throw new Error(`the reading ${reading} is closed`);
+    return open;
   }
 
   async close(reading: number): Promise<void> {
@@ -98,14 +149,23 @@ export class RowReadings {
   }
 
   /** In slices of the event loop, as all long work. */
-  #rowsOf(view: StoreView, batchId: Uuid): Reading['rows'] {
-    const rows = (kind: RowKind) => this.#parts.share.paced(view.entries(ofBatch(kind, batchId), { chunkSize: CHUNK }));
+  #rowsOf(view: StoreView, batchId: Uuid, from = 0): Reading['rows'] {
+    const rows = (kind: RowKind) => {
+      const range = { ...ofBatch(kind, batchId), gte: keys[kind](jobId(batchId, from)) };
+      return this.#parts.share.paced(view.entries(range, { chunkSize: CHUNK }));
+    };
     return { job: rows('job'), result: rows('result') };
   }
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#readings.keys()].map((reading) => this.close(reading)));
   }
+}
+
+/** One line a record: the job's id, a tab, the record. */
+function linesOf(entries: readonly Entry[]): Uint8Array {
+  // Not Buffer.from: its memory may be shared with other buffers and then cannot be transferred.
+  return new TextEncoder().encode(entries.map(([key, record]) => `${idOf(key)}\t${record}`).join('\n'));
 }
 
 async function closeRows({ rows }: Reading): Promise<void> {

@@ -1,7 +1,9 @@
-/** Questions about a study, which the analysis worker answers. */
+/** Questions about a study and tables of its runs, which the analysis worker answers. */
 import type { Uuid } from '../../contract/types.ts';
 import type { Answer, AskOptions } from '../answers/answers.ts';
 import type { Question } from '../answers/question.ts';
+import type { TableAnswer, TableOptions } from '../answers/table-answers.ts';
+import type { TableRequest } from '../answers/table-request.ts';
 import type { Core } from '../core.ts';
 
 /** See `Answers.ask`. */
@@ -10,4 +12,8 @@ export const answer = (core: Core, question: Question, options: AskOptions): Pro
 
 /** The manifest of a batch as bytes, as of one instant. Must be iterated to its end or returned from. */
 export const manifest = (core: Core, batchId: Uuid): Promise<AsyncIterable<Uint8Array>> =>
-  core.answers.manifest(batchId);
+  core.answers.tables.manifest(batchId);
+
+/** See `TableAnswers.table`. */
+export const table = (core: Core, request: TableRequest, options?: TableOptions): Promise<TableAnswer> =>
+  core.answers.tables.table(request, options);

@@ -95,11 +95,19 @@ export async function sendPage(
 export function sendRaw(
   ctx: Context,
   route: Route,
-  { body, media = route.media?.[0] ?? 'text/plain' }: RawAnswer,
+  { body, media = route.media?.[0] ?? 'text/plain', tag, next, total }: RawAnswer,
+  nextAddress: (position: string) => string,
 ): void {
-  ctx.set('Cache-Control', 'no-store');
-  if (typeof body === 'string') {
-    ctx.body = body;
+  ctx.set('Cache-Control', tag === undefined ? 'no-store' : 'no-cache');
+  if (tag !== undefined) ctx.set('ETag', tag);
+  if (next !== undefined) ctx.set('Link', `<${nextAddress(next)}>; rel="next"`);
+  if (total !== undefined) ctx.set('X-Total-Count', String(total));
+  if (body === undefined) {
+    ctx.status = 304;
+    return;
+  }
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    ctx.body = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     // Koa resets the type to text/plain when it gets a string.
     ctx.set('Content-Type', media);
     return;

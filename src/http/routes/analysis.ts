@@ -4,11 +4,14 @@ import { StudyComparison } from '../../contract/answers/comparison.ts';
 import { Convergence, StudySummary, WorstRuns } from '../../contract/answers/outputs.ts';
 import * as queries from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
+import { StudyTable } from '../../contract/answers/table.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { Answer } from '../../coordinator/answers/answers.ts';
-import type { Query } from '../request/query.ts';
+import type { TableFormat } from '../../contract/types.ts';
+import { malformed, type Query } from '../request/query.ts';
 import { QUESTIONS } from '../request/questions.ts';
+import type { RawAnswer } from './answers.ts';
 import { type Call, routesOf } from './route.ts';
 
 const route = routesOf('analysis');
@@ -24,7 +27,40 @@ const ask =
       abandoned: abandoned(),
     });
 
+/** The media type of each format of a table. */
+const TABLE_TYPES: Readonly<Record<TableFormat, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+  parquet: 'application/vnd.apache.parquet',
+  arrow: 'application/vnd.apache.arrow.stream',
+};
+
 export const analysisRoutes = [
+  route({
+    method: 'GET',
+    scope: 'read',
+    path: '/batches/{batch_id}/table',
+    operationId: 'getTable',
+    summary: 'Read the runs of a batch as a table',
+    description:
+      'One row for each run, also those without a result: state, times, sampled parameters, outputs. As JSON, NDJSON, CSV, Parquet or Arrow: by `format`, or else by `Accept`. The whole table is streamed; with `limit` it comes in pages.',
+    answer: 'raw',
+    media: Object.values(TABLE_TYPES),
+    isTagged: true,
+    response: StudyTable,
+    query: queries.TABLE_QUERY,
+    handle: async (coordinator, { id, query, page, preferred, isKnown, abandoned }): Promise<RawAnswer> => {
+      const { format = preferred(TABLE_TYPES), columns, where, sort } = query;
+      if (page.after !== undefined && page.limit === undefined)
+        throw malformed('the query parameter `cursor` has no meaning without `limit`; use the `Link` header unchanged');
+      const request = { batchIds: [id], format, columns, where, sort };
+      const answer = await coordinator.table(request, { ...page, isKnown, abandoned: abandoned() });
+      if (answer.state === 'unchanged') return { tag: answer.tag, media: TABLE_TYPES[format] };
+      const { body, tag, next, matched } = answer;
+      return { body, tag, next, total: matched, media: TABLE_TYPES[format] };
+    },
+  }),
   route({
     ...computed,
     path: '/batches/{batch_id}/summary',

@@ -5,9 +5,15 @@ import type { Query } from '../request/query.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */
 export interface RawAnswer {
-  body: string | Iterable<string> | AsyncIterable<string | Uint8Array>;
+  /** Absent where the client has the version of the tag. */
+  body?: string | Uint8Array | Iterable<string> | AsyncIterable<string | Uint8Array>;
   /** Media type, where the route has several. */
   media?: string;
+  /** Entity tag; absent where the answer may be another one at any time. */
+  tag?: string | undefined;
+  /** Of a page: the position of the next one, if there is one, and the number of items on all pages. */
+  next?: string | undefined;
+  total?: number | undefined;
 }
 
 /** A list that is sent item by item, between a head and a tail. */

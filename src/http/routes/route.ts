@@ -71,6 +71,8 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   scope: Scope;
   /** By default `plain`. */
   answer?: Answer;
+  /** The answer has an entity tag once the batch has ended; otherwise `single` and `computed` alone have one. */
+  isTagged?: true;
   /** Schema of the answer; undefined: any JSON object, or text. */
   response?: NamedSchema;
   /** Media types of a `raw` answer; the first one is the default. */

@@ -6,6 +6,13 @@ import type { RowKind } from '../row-readings.ts';
 /** Returns the next chunk of records, null after the last one; see `RowReadings.next`. */
 export type NextRows = (kind: RowKind) => Promise<Uint8Array | null>;
 
+/** The records of a run as stored; undefined where there is none, or where they are not read. */
+export interface RunTexts {
+  runId: number;
+  jobText: string | undefined;
+  resultText: string | undefined;
+}
+
 /** A run that has a record. */
 export interface StoredRun {
   runId: number;
@@ -16,22 +23,44 @@ export interface StoredRun {
 
 /** The runs that have a record, in ascending order. */
 export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
-  const jobs = new Lines(() => next('job'));
-  const results = new Lines(() => next('result'));
-  for (;;) {
-    // Awaited only where a chunk is used up: most runs need no turn of the event loop.
-    const job = jobs.first ?? (await jobs.fill());
-    if (job === undefined) return;
-    let result = results.first ?? (await results.fill());
-    while (result !== undefined && result.runId < job.runId) {
-      results.drop();
-      result = results.first ?? (await results.fill());
+  for await (const block of runBlocks(next)) {
+    for (const { runId, jobText, resultText } of block) {
+      yield { runId, job: JSON.parse(jobText!) as JobRecord, resultText };
     }
-    const hasResult = result?.runId === job.runId;
-    jobs.drop();
-    if (hasResult) results.drop();
-    const record = JSON.parse(job.text) as JobRecord;
-    yield { runId: job.runId, job: record, resultText: hasResult ? result?.text : undefined };
+  }
+}
+
+/**
+ * The runs that have a record of one of the kinds, in ascending order, in blocks: a turn of the event loop for each run would take
+ * as long as reading it. With both kinds, a run needs a job record.
+ */
+export async function* runBlocks(
+  next: NextRows,
+  kinds: readonly RowKind[] = ['job', 'result'],
+): AsyncGenerator<RunTexts[]> {
+  const jobs = kinds.includes('job') ? new Lines(() => next('job')) : undefined;
+  const results = kinds.includes('result') ? new Lines(() => next('result')) : undefined;
+  for (;;) {
+    if (jobs?.isUsedUp === true) await jobs.fill();
+    if (results?.isUsedUp === true) await results.fill();
+    const block: RunTexts[] = [];
+    // Until a chunk is used up.
+    while (jobs?.isUsedUp !== true && results?.isUsedUp !== true) {
+      const job = jobs?.first;
+      const result = results?.first;
+      if (jobs === undefined ? result === undefined : job === undefined) {
+        if (block.length > 0) yield block;
+        return;
+      }
+      const runId = Math.min(job?.runId ?? Infinity, result?.runId ?? Infinity);
+      const isOfRun = result?.runId === runId;
+      if (jobs === undefined || job!.runId === runId) {
+        block.push({ runId, jobText: job?.text, resultText: isOfRun ? result.text : undefined });
+        jobs?.drop();
+      }
+      if (isOfRun) results!.drop();
+    }
+    if (block.length > 0) yield block;
   }
 }
 
@@ -44,11 +73,12 @@ interface Line {
 
 /** The lines of chunks, with the first one in view. */
 class Lines {
+  /** Undefined while the chunk is used up, and after the last one. */
   first: Line | undefined;
   #lines: string[] = [];
   #at = 0;
+  #isOver = false;
   readonly #nextChunk: () => Promise<Uint8Array | null>;
-  readonly #decoder = new TextDecoder();
   /** The chunk after the current one: the coordinator reads it while this thread parses. */
   #ahead: Promise<Uint8Array | null> | undefined;
 
@@ -56,29 +86,49 @@ class Lines {
     this.#nextChunk = nextChunk;
   }
 
-  /** Reads the next chunk; returns its first line, undefined after the last chunk. */
-  async fill(): Promise<Line | undefined> {
+  /** True where `fill` must be called to see a line. */
+  get isUsedUp(): boolean {
+    return this.first === undefined && !this.#isOver;
+  }
+
+  /** Reads the next chunk. */
+  async fill(): Promise<void> {
     const chunk = await (this.#ahead ?? this.#nextChunk());
     if (chunk === null) {
-      this.#ahead = Promise.resolve(null);
-      return undefined;
+      this.#isOver = true;
+      return;
     }
     this.#ahead = this.#nextChunk();
     // A rejection is reported when the chunk is used.
     this.#ahead.catch(() => {});
-    this.#lines = this.#decoder.decode(chunk).split('\n');
+    this.#lines = linesOf(chunk);
     this.#at = -1;
     this.drop();
-    return this.first;
   }
 
   drop(): void {
     const line = this.#lines[++this.#at];
-    if (line === undefined) {
-      this.first = undefined;
-      return;
-    }
-    const tab = line.indexOf('\t');
-    this.first = { runId: runIdOf(line.slice(0, tab)), text: line.slice(tab + 1) };
+    this.first = line === undefined ? undefined : readLine(line);
   }
+}
+
+const decoder = new TextDecoder();
+
+function linesOf(chunk: Uint8Array): string[] {
+  return chunk.length === 0 ? [] : decoder.decode(chunk).split('\n');
+}
+
+function readLine(line: string): Line {
+  const tab = line.indexOf('\t');
+  return { runId: runIdOf(line.slice(0, tab)), text: line.slice(tab + 1) };
+}
+
+/** The records of a chunk by run. */
+export function textsByRun(chunk: Uint8Array): Map<number, string> {
+  return new Map(
+    linesOf(chunk).map((line) => {
+      const { runId, text } = readLine(line);
+      return [runId, text];
+    }),
+  );
 }

@@ -3,13 +3,15 @@ import { parentPort } from 'node:worker_threads';
 import { stringifyExact } from '../../../base/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import { type Question, batchesOf } from '../question.ts';
-import type { ReadingHead, RowKind } from '../row-readings.ts';
+import type { ReadingHead, RowKind, RowsRequest } from '../row-readings.ts';
+import type { TablePage, TablePageRequest, TableRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
 import { answerTo } from './answer.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import type { NextRows } from './runs.ts';
 import { type Study, readStudy } from './study.ts';
 import { StudyTables } from './study-tables.ts';
+import { Tables } from './table/tables.ts';
 
 /** The columns of the studies in memory hold at most this many bytes; a study of 10^6 runs and 20 numbers has about 180 MB. */
 const MAX_TABLE_BYTES = 512 * 1024 * 1024;
@@ -17,8 +19,10 @@ const MAX_TABLE_BYTES = 512 * 1024 * 1024;
 /** The methods of the thread that answers requests. */
 export type CoordinatorMethods = {
   openReading(batchId: Uuid): Promise<ReadingHead>;
+  openReadings(batchIds: readonly Uuid[]): Promise<ReadingHead[]>;
   nextRows(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
-  restartReading(reading: number): Promise<void>;
+  readRows(request: RowsRequest): Promise<Uint8Array>;
+  restartReading(request: { reading: number; from?: number }): Promise<void>;
   closeReading(reading: number): Promise<void>;
 };
 
@@ -26,8 +30,11 @@ export type CoordinatorMethods = {
 export type WorkerMethods = {
   answer(request: { question: Question; versions: string[] }): Promise<{ bytes: Uint8Array; versions: string[] }>;
   openManifest(batchId: Uuid): Promise<number>;
-  nextPiece(manifest: number): Promise<Uint8Array | null>;
-  closeManifest(manifest: number): Promise<void>;
+  openTable(request: TableRequest): Promise<number>;
+  /** The next piece of a manifest or table; null after the last one. */
+  nextPiece(stream: number): Promise<Uint8Array | null>;
+  closeStream(stream: number): Promise<void>;
+  tablePage(request: TablePageRequest): Promise<TablePage>;
 };
 
 /** Reads a study through one reading, which is closed at the end. */
@@ -42,19 +49,32 @@ async function read<T>(batchId: Uuid, use: (head: ReadingHead, next: NextRows) =
 
 const tables = new StudyTables((batchId) => read(batchId, readStudy), MAX_TABLE_BYTES);
 
-/** The manifests that are being written, by their reading. */
-const manifests = new Map<number, AsyncGenerator<Uint8Array>>();
+/** The tables and manifests in progress, by their first reading. */
+const streams = new Map<number, { pieces: AsyncGenerator<Uint8Array>; readings: readonly number[] }>();
+
+function openStream(heads: readonly ReadingHead[], pieces: AsyncGenerator<Uint8Array>): number {
+  const readings = heads.map((it) => it.reading);
+  streams.set(readings[0]!, { pieces, readings });
+  return readings[0]!;
+}
+
+async function closeReadings(readings: readonly number[]): Promise<void> {
+  await Promise.all(readings.map((reading) => coordinator.call('closeReading', reading)));
+}
+
+const tableRuns = new Tables({
+  next: (request) => coordinator.call('nextRows', request),
+  rows: (request) => coordinator.call('readRows', request),
+  restart: (request) => coordinator.call('restartReading', request),
+});
 
 /** Reads the study twice, as of one instant: the counts come first in the file. */
 async function* manifestOf(head: ReadingHead): AsyncGenerator<Uint8Array> {
-  const next: NextRows = (kind) => coordinator.call('nextRows', { reading: head.reading, kind });
-  try {
-    const counts = await countRuns(head, next);
-    await coordinator.call('restartReading', head.reading);
-    yield* manifestPieces(head, next, counts);
-  } finally {
-    await coordinator.call('closeReading', head.reading);
-  }
+  const { reading } = head;
+  const next: NextRows = (kind) => coordinator.call('nextRows', { reading, kind });
+  const counts = await countRuns(head, next);
+  await coordinator.call('restartReading', { reading });
+  yield* manifestPieces(head, next, counts);
 }
 
 const methods: WorkerMethods = {
@@ -67,21 +87,31 @@ const methods: WorkerMethods = {
   },
   async openManifest(batchId) {
     const head = await coordinator.call('openReading', batchId);
-    manifests.set(head.reading, manifestOf(head));
-    return head.reading;
+    return openStream([head], manifestOf(head));
   },
-  async nextPiece(manifest) {
-    const piece = await manifests.get(manifest)?.next();
-    if (piece !== undefined && piece.done !== true) return piece.value;
-    manifests.delete(manifest);
-    return null;
+  async openTable(request) {
+    const heads = await coordinator.call('openReadings', request.batchIds);
+    return openStream(heads, tableRuns.pieces(request, heads));
   },
-  async closeManifest(manifest) {
-    const pieces = manifests.get(manifest);
-    manifests.delete(manifest);
-    await pieces?.return(undefined);
-    // A generator that was closed before its first step has not closed the reading.
-    await coordinator.call('closeReading', manifest);
+  async nextPiece(stream) {
+    const piece = await streams.get(stream)?.pieces.next();
+    return piece === undefined || piece.done === true ? null : piece.value;
+  },
+  async closeStream(stream) {
+    const open = streams.get(stream);
+    streams.delete(stream);
+    if (open === undefined) return;
+    // First, so that a long reading for a client that is gone ends at once.
+    await closeReadings(open.readings);
+    await open.pieces.return(undefined).catch(() => {});
+  },
+  async tablePage(request) {
+    const heads = await coordinator.call('openReadings', request.batchIds);
+    try {
+      return await tableRuns.page(request, heads);
+    } finally {
+      await closeReadings(heads.map((it) => it.reading));
+    }
   },
 };
 

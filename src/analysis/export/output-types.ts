@@ -1,0 +1,68 @@
+/** The types of the outputs of a study, found in the results of its runs. */
+import type { ColumnType } from '../../contract/types.ts';
+
+/** More columns are not sent at once: a chunk of rows has memory for each. */
+export const MAX_COLUMNS = 10_000;
+
+const NUMBER = 1;
+const BOOLEAN = 2;
+const TEXT = 4;
+/** Lists, and objects that are nested too deep for names of their own. */
+const OTHER = 8;
+
+const TYPES: Readonly<Record<number, ColumnType>> = {
+  // Only null so far, or declared and never reported.
+  0: 'number',
+  [NUMBER]: 'number',
+  [BOOLEAN]: 'boolean',
+  // As in all statistics, booleans among numbers count as 0 and 1.
+  [NUMBER | BOOLEAN]: 'number',
+  [TEXT]: 'text',
+};
+
+export class OutputTypes {
+  readonly #kinds = new Map<string, number>();
+
+  /** Adds the value of one run. Names beyond one more than a table may have are not kept: such a table is refused. */
+  add = (name: string, value: unknown): void => {
+    this.#addKinds(name, kindOf(value));
+  };
+
+  /** In the order in which the runs reported them. */
+  names(): Iterable<string> {
+    return this.#kinds.keys();
+  }
+
+  of(name: string): ColumnType {
+    return TYPES[this.#kinds.get(name) ?? 0] ?? 'mixed';
+  }
+
+  /** True where some run has a number or a boolean: then the column of a mixed output compares as numbers. */
+  hasNumbers(name: string): boolean {
+    return ((this.#kinds.get(name) ?? 0) & (NUMBER | BOOLEAN)) !== 0;
+  }
+
+  addAll(other: OutputTypes): void {
+    for (const [name, kinds] of other.#kinds) this.#addKinds(name, kinds);
+  }
+
+  #addKinds(name: string, added: number): void {
+    const known = this.#kinds.get(name);
+    const kinds = (known ?? 0) | added;
+    if (kinds === known || (known === undefined && this.#kinds.size > MAX_COLUMNS)) return;
+    this.#kinds.set(name, kinds);
+  }
+}
+
+function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case 'number':
+      return NUMBER;
+    case 'string':
+      return TEXT;
+    case 'boolean':
+      return BOOLEAN;
+    default:
+      return value === null ? 0 : OTHER;
+  }
+}

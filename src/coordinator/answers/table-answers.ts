@@ -1,0 +1,164 @@
+/** Tables of runs and manifests, which the analysis worker writes piece by piece. */
+import type { Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
+import { readBatch } from '../resources/read-batch.ts';
+import type { Store } from '../storage/store.ts';
+import type { AnalysisThread } from './analysis-thread.ts';
+import { versionOf } from './study-version.ts';
+import type { TableRequest } from './table-request.ts';
+
+/** The most tables that are sent at once: each has a view of the store and the memory of a chunk of rows. */
+const MAX_TABLES = 32;
+
+/** A whole table in pieces, or a page of it as bytes. */
+export type TableAnswer =
+  | {
+      state: 'ready';
+      /** Absent while the runs may change. */
+      tag: string | undefined;
+      body: Uint8Array | AsyncIterable<Uint8Array>;
+      /** Of a page: the position of the next one, if there is one, and the number of rows on all pages. */
+      next?: string | undefined;
+      matched?: number;
+    }
+  /** The client has this version. */
+  | { state: 'unchanged'; tag: string };
+
+export interface TableOptions {
+  /** Rows of a page; absent: the whole table. */
+  limit?: number | undefined;
+  /** The position after an earlier page. */
+  after?: string | undefined;
+  /** True for the tag of a table that the client has. */
+  isKnown?: (tag: string) => boolean;
+  /** Ends the reading for a client that is gone. */
+  abandoned?: AbortSignal;
+}
+
+interface Parts {
+  store: Store;
+  thread: AnalysisThread;
+  /** The entity tag of a question for these versions of its studies. */
+  tag: (key: string, versions: readonly string[]) => string;
+}
+
+export class TableAnswers {
+  readonly #parts: Parts;
+  #open = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * A table as of one instant. A body in pieces must be iterated to its end or returned from.
+   * @throws SimbatchError `unknown-batch`; `malformed-query` for an unknown column and for a condition or order that is not understood;
+   * `too-many-requests`; `unavailable` when the worker crashes.
+   */
+  async table(request: TableRequest, options: TableOptions = {}): Promise<TableAnswer> {
+    const { limit, after, isKnown } = options;
+    const batches = request.batchIds.map((batchId) => readBatch(this.#parts.store, batchId));
+    const isOver = batches.every(({ value }) => isTerminal(value));
+    const key = JSON.stringify(['table', request, limit, after]);
+    const tag = isOver ? this.#parts.tag(key, batches.map(versionOf)) : undefined;
+    if (tag !== undefined && isKnown?.(tag) === true) return { state: 'unchanged', tag };
+    if (limit === undefined) return { state: 'ready', tag, body: await this.#opened(request, options.abandoned) };
+    const page = await this.#parts.thread.call('tablePage', { ...request, limit, after });
+    return { state: 'ready', tag, body: page.bytes, next: page.next, matched: page.matched };
+  }
+
+  /** The manifest of a study in pieces, as of now. Must be iterated to its end or returned from. */
+  async manifest(batchId: Uuid): Promise<AsyncIterable<Uint8Array>> {
+    readBatch(this.#parts.store, batchId);
+    const { thread } = this.#parts;
+    return new WorkerStream(thread, await thread.call('openManifest', batchId));
+  }
+
+  async #opened(request: TableRequest, abandoned: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
+    if (this.#open >= MAX_TABLES) {
+      const why = `${MAX_TABLES} tables are being sent`;
+      throw new SimbatchError('too-many-requests', `the table is not sent: ${why}; repeat the request in a minute`);
+    }
+    this.#open++;
+    const close = (): void => void this.#open--;
+    const { thread } = this.#parts;
+    const opened = await thread.call('openTable', request).catch((error: unknown) => {
+      close();
+      throw error;
+    });
+    const stop = (): void => void stream.return();
+    const stream = new WorkerStream(thread, opened, () => {
+      abandoned?.removeEventListener('abort', stop);
+      close();
+    });
+    abandoned?.addEventListener('abort', stop, { once: true });
+    if (abandoned?.aborted === true) stop();
+    // Before the answer begins: an error of the request can still be answered as one.
+    try {
+      await stream.prepare();
+      return stream;
+    } catch (error) {
+      await stream.return();
+      throw error;
+    }
+  }
+}
+
+/** A stream of the worker as an iterable of its pieces. The worker writes the next piece while the client takes one. */
+class WorkerStream implements AsyncIterableIterator<Uint8Array> {
+  readonly #thread: AnalysisThread;
+  readonly #stream: number;
+  readonly #onClose: () => void;
+  #ahead: Promise<Uint8Array | null> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(thread: AnalysisThread, stream: number, onClose: () => void = () => {}) {
+    this.#thread = thread;
+    this.#stream = stream;
+    this.#onClose = onClose;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Waits for the first piece; rejects with its error. */
+  async prepare(): Promise<void> {
+    this.#ahead = this.#read();
+    await this.#ahead;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (this.#closed !== undefined) return { done: true, value: undefined };
+    try {
+      const piece = await (this.#ahead ?? this.#read());
+      if (piece === null) return await this.return();
+      this.#ahead = this.#read();
+      return { done: false, value: piece };
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+  }
+
+  /** Closes the stream in the worker, also while it writes a piece. */
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#closed ??= this.#close();
+    await this.#closed;
+    return { done: true, value: undefined };
+  }
+
+  async #close(): Promise<void> {
+    this.#onClose();
+    // A worker that has ended has nothing open.
+    await this.#thread.call('closeStream', this.#stream).catch(() => {});
+  }
+
+  #read(): Promise<Uint8Array | null> {
+    const piece = this.#thread.call('nextPiece', this.#stream);
+    // A rejection is reported when the piece is used.
+    piece.catch(() => {});
+    return piece;
+  }
+}

@@ -1,0 +1,30 @@
+/** The formats of a table of runs. */
+import type { TableFormat } from '../../../../contract/types.ts';
+import { arrowEncoder } from './arrow.ts';
+import { chunkCapacity } from '../../../../analysis/export/chunk.ts';
+import type { Column } from '../../../../analysis/export/columns.ts';
+import { parquetEncoder } from './parquet.ts';
+import type { TableEncoder } from './table-encoder.ts';
+import { csvEncoder, jsonEncoder, ndjsonEncoder } from './text.ts';
+
+/** Values of a row group: a group has memory for all of them, and a file with few groups is smaller and faster to read. */
+const GROUP_VALUES = 400_000;
+
+const FORMATS: Readonly<
+  Record<TableFormat, { encoder: (columns: readonly Column[]) => TableEncoder; values?: number }>
+> = {
+  json: { encoder: jsonEncoder },
+  ndjson: { encoder: ndjsonEncoder },
+  csv: { encoder: csvEncoder },
+  parquet: { encoder: parquetEncoder, values: GROUP_VALUES },
+  arrow: { encoder: arrowEncoder, values: GROUP_VALUES },
+};
+
+/** An encoder, and the number of rows of the chunks that it is given. */
+export function tableEncoder(
+  format: TableFormat,
+  columns: readonly Column[],
+): { encoder: TableEncoder; capacity: number } {
+  const { encoder, values } = FORMATS[format];
+  return { encoder: encoder(columns), capacity: chunkCapacity(columns.length, values) };
+}

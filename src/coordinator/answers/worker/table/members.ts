@@ -1,0 +1,192 @@
+/** The batches of a table in the analysis worker, and its rows: every run of each, or one of each run of a family. */
+import type { BatchSubmission, JobRecord, StoredResult, TerminationCondition } from '../../../../contract/types.ts';
+import type { RunSelection } from '../../../../domain/run-selection.ts';
+import type { Sampler } from '../../../../domain/sampling/sampler.ts';
+import type { ReadingHead, RowKind } from '../../row-readings.ts';
+import { type NextRows, parseResult, runBlocks, type RunTexts } from '../runs.ts';
+import { studyOf } from '../study.ts';
+
+/** A batch with its design. */
+export interface Member {
+  head: ReadingHead;
+  /** Its place among the members. */
+  place: number;
+  replicate: number;
+  selection: RunSelection;
+  sampler: Sampler;
+  submission: BatchSubmission;
+  /** The conditions that may have ended a run early. */
+  conditions: readonly TerminationCondition[];
+  next: NextRows;
+}
+
+/** Rows are read and passed on in blocks of at most about this many. */
+const BLOCK = 500;
+const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
+
+/** A run of a member; its records are parsed when they are asked for, once. */
+export class Row {
+  readonly member: Member;
+  readonly runId: number;
+  readonly #jobText: string | undefined;
+  readonly #resultText: string | undefined;
+  #job: JobRecord | undefined;
+  #result: StoredResult | undefined;
+
+  constructor(member: Member, runId: number, texts?: Pick<RunTexts, 'jobText' | 'resultText'>) {
+    this.member = member;
+    this.runId = runId;
+    this.#jobText = texts?.jobText;
+    this.#resultText = texts?.resultText;
+  }
+
+  /** Undefined for a run that was never claimed. */
+  get job(): JobRecord | undefined {
+    if (this.#job === undefined && this.#jobText !== undefined) this.#job = JSON.parse(this.#jobText) as JobRecord;
+    return this.#job;
+  }
+
+  /** Undefined for a run without a result. */
+  get result(): StoredResult | undefined {
+    if (this.#result === undefined && this.#resultText !== undefined) this.#result = parseResult(this.#resultText);
+    return this.#result;
+  }
+
+  get isTerminal(): boolean {
+    return TERMINAL.has(this.job?.value ?? (this.member.head.isCancelled ? 'Cancelled' : 'Pending'));
+  }
+}
+
+/** The members in the order of rows: by replicate, then by age. */
+export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingHead) => NextRows): Member[] {
+  const members = heads.map((head) => {
+    const { submission, selection, sampler } = studyOf(head);
+    const { enabled, conditions } = submission.config.early_termination;
+    const replicate = submission.config.monte_carlo.replicate ?? 0;
+    const rules = enabled ? conditions : [];
+    return { head, replicate, selection, sampler, submission, conditions: rules, next: nextOf(head) };
+  });
+  members.sort((a, b) => a.replicate - b.replicate || (a.head.batchId < b.head.batchId ? -1 : 1));
+  return members.map((it, place) => ({ ...it, place }));
+}
+
+/**
+ * The rows of the members in ascending order of (replicate, run id), in blocks. Where several members have the same run, the latest
+ * terminal one counts, or else the latest. `kinds` are the records that are read; a family always needs those of jobs. `from`: the
+ * first run id, for a reading that was restarted there.
+ */
+export async function* rowBlocks(
+  members: readonly Member[],
+  kinds: readonly RowKind[],
+  from = { replicate: 0, runId: 0 },
+): AsyncGenerator<Row[]> {
+  for (const group of replicatesOf(members)) {
+    const [first] = group;
+    if (first === undefined || first.replicate < from.replicate) continue;
+    const start = first.replicate === from.replicate ? from.runId : 0;
+    if (group.length === 1) yield* memberBlocks(first, kinds, start);
+    else yield* mergedBlocks(group, [...new Set<RowKind>(['job', ...kinds])], start);
+  }
+}
+
+function replicatesOf(members: readonly Member[]): Member[][] {
+  const groups = new Map<number, Member[]>();
+  for (const it of members) groups.set(it.replicate, [...(groups.get(it.replicate) ?? []), it]);
+  return [...groups.values()];
+}
+
+async function* memberBlocks(member: Member, kinds: readonly RowKind[], from: number): AsyncGenerator<Row[]> {
+  const { selection, next } = member;
+  let index = selection.indexFrom(from);
+  function* untouched(end: number): Generator<Row[]> {
+    while (index < end) {
+      const block: Row[] = [];
+      for (; index < end && block.length < BLOCK; index++) block.push(new Row(member, selection.nth(index)));
+      yield block;
+    }
+  }
+  if (kinds.length > 0) {
+    for await (const stored of runBlocks(next, kinds)) {
+      let block: Row[] = [];
+      for (const texts of stored) {
+        const end = selection.indexFrom(texts.runId);
+        if (index < end) {
+          if (block.length > 0) yield block;
+          block = [];
+          yield* untouched(end);
+        }
+        block.push(new Row(member, texts.runId, texts));
+        index = end + 1;
+      }
+      if (block.length > 0) yield block;
+    }
+  }
+  yield* untouched(selection.count);
+}
+
+/** One row for each run id of any member. */
+async function* mergedBlocks(
+  members: readonly Member[],
+  kinds: readonly RowKind[],
+  from: number,
+): AsyncGenerator<Row[]> {
+  const cursors = members.map((it) => new Cursor(memberBlocks(it, kinds, from)));
+  let block: Row[] = [];
+  try {
+    for (;;) {
+      for (const it of cursors) if (it.isUsedUp) await it.fill();
+      const runId = Math.min(...cursors.map((it) => it.row?.runId ?? Infinity));
+      if (runId === Infinity) break;
+      let chosen: Row | undefined;
+      for (const it of cursors) {
+        const { row } = it;
+        if (row?.runId !== runId) continue;
+        if (chosen === undefined || row.isTerminal || !chosen.isTerminal) chosen = row;
+        it.drop();
+      }
+      block.push(chosen!);
+      if (block.length < BLOCK) continue;
+      yield block;
+      block = [];
+    }
+    if (block.length > 0) yield block;
+  } finally {
+    for (const it of cursors) await it.close();
+  }
+}
+
+/** The rows of a member with the first one in view. */
+class Cursor {
+  readonly #blocks: AsyncGenerator<Row[]>;
+  #block: Row[] = [];
+  #at = 0;
+  #isOver = false;
+
+  constructor(blocks: AsyncGenerator<Row[]>) {
+    this.#blocks = blocks;
+  }
+
+  /** Undefined after the last one. */
+  get row(): Row | undefined {
+    return this.#block[this.#at];
+  }
+
+  get isUsedUp(): boolean {
+    return this.row === undefined && !this.#isOver;
+  }
+
+  async fill(): Promise<void> {
+    const step = await this.#blocks.next();
+    this.#at = 0;
+    this.#block = step.done === true ? [] : step.value;
+    this.#isOver = step.done === true;
+  }
+
+  drop(): void {
+    this.#at++;
+  }
+
+  async close(): Promise<void> {
+    await this.#blocks.return(undefined);
+  }
+}

@@ -1,0 +1,125 @@
+/** Writes runs into the columns of a chunk. */
+import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
+import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
+import { runClassOf } from '../../../../analysis/table/run-class.ts';
+import type { JobStatus } from '../../../../contract/types.ts';
+import { jobId } from '../../../../domain/ids.ts';
+import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/outputs.ts';
+import type { RowKind } from '../../row-readings.ts';
+import { metCondition } from '../study.ts';
+import type { Member, Row } from './members.ts';
+
+type Value = number | string | null | undefined;
+
+/** The records that a column of runs is read from, and its value. */
+interface RunValue {
+  kinds: readonly RowKind[];
+  of: (row: Row) => Value;
+}
+
+const statusOf = ({ job, member }: Row): JobStatus => job?.value ?? (member.head.isCancelled ? 'Cancelled' : 'Pending');
+
+/** Why the last attempt failed; null for a run that completed. */
+const reasonOf = ({ job }: Row): string | null =>
+  job === undefined || job.value === 'Completed' ? null : (job.attempts.at(-1)?.reason ?? null);
+
+const messageOf = ({ job, result }: Row): string | null => job?.error ?? result?.error_message ?? null;
+
+function ruleOf(row: Row): string | null {
+  if (reasonOf(row) !== 'early_termination') return null;
+  const rule = row.result?.terminated_by ?? metCondition(messageOf(row), row.member.conditions);
+  return rule === undefined ? null : `${rule.variable} ${rule.condition}`;
+}
+
+/** Runs that were never claimed end with their batch. */
+const endOf = ({ job, member }: Row): number | undefined =>
+  job === undefined ? (member.head.isCancelled ? member.head.endedAtMs : undefined) : job.completedAtMs;
+
+const JOB = ['job'] as const;
+const BOTH = ['job', 'result'] as const;
+const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
+  run_id: { kinds: [], of: (row) => row.runId },
+  replicate: { kinds: [], of: (row) => row.member.replicate },
+  batch_id: { kinds: [], of: (row) => row.member.head.batchId },
+  job_id: { kinds: [], of: (row) => jobId(row.member.head.batchId, row.runId) },
+  status: { kinds: JOB, of: statusOf },
+  class: { kinds: JOB, of: (row) => runClassOf(statusOf(row), reasonOf(row)) },
+  reason: { kinds: JOB, of: reasonOf },
+  attempt: { kinds: JOB, of: (row) => row.job?.attempt ?? 0 },
+  runner_id: { kinds: JOB, of: (row) => row.job?.runnerId },
+  started_at: { kinds: JOB, of: (row) => row.job?.startedAtMs },
+  ended_at: { kinds: JOB, of: endOf },
+  execution_secs: { kinds: ['result'], of: ({ result }) => result && executionSecsOf(result) },
+  error_message: { kinds: BOTH, of: messageOf },
+  terminated_by: { kinds: BOTH, of: ruleOf },
+};
+
+/** The kinds of records that the columns are read from. */
+export function kindsFor(columns: readonly Column[]): RowKind[] {
+  const kinds = columns.flatMap(({ source, member }) => {
+    if (source === 'run') return RUN_VALUES[member as RunColumn].kinds;
+    return source === 'output' ? ['result' as const] : [];
+  });
+  return [...new Set(kinds)].sort();
+}
+
+/** A chunk, and what writes a run into its next row. */
+export class RowWriter {
+  readonly chunk: Chunk;
+  readonly #runs: { cells: Cells; of: (row: Row) => Value }[] = [];
+  readonly #parameters = new Map<string, Float64Array>();
+  readonly #outputs = new Map<string, Cells>();
+  /** For each member, the parameter columns by the place of the parameter. */
+  readonly #places = new Map<Member, (Float64Array | undefined)[]>();
+  #sample = new Float64Array();
+  #row = 0;
+
+  constructor(columns: readonly Column[], capacity: number) {
+    this.chunk = new Chunk(columns, capacity);
+    for (const [at, { source, member }] of columns.entries()) {
+      const cells = this.chunk.cells[at]!;
+      if (source === 'run') this.#runs.push({ cells, of: RUN_VALUES[member as RunColumn].of });
+      else if (source === 'output') this.#outputs.set(member, cells);
+      else if (cells.type === 'number') this.#parameters.set(member, cells.values);
+    }
+  }
+
+  get isFull(): boolean {
+    return this.chunk.rows === this.chunk.capacity;
+  }
+
+  write(row: Row): void {
+    const at = this.chunk.add();
+    this.#row = at;
+    for (const { cells, of } of this.#runs) {
+      const value = of(row);
+      if (value !== undefined && value !== null) cells.values[at] = value;
+    }
+    if (this.#parameters.size > 0) this.#writeParameters(row, at);
+    const result = this.#outputs.size === 0 ? undefined : row.result;
+    if (result !== undefined) visitOutputs(result.metadata, this.#writeOutput);
+  }
+
+  #writeParameters({ member, runId }: Row, at: number): void {
+    let places = this.#places.get(member);
+    if (places === undefined) {
+      places = member.sampler.names.map((name) => this.#parameters.get(name));
+      this.#places.set(member, places);
+    }
+    if (this.#sample.length !== places.length) this.#sample = new Float64Array(places.length);
+    member.sampler.sampleInto(runId, this.#sample);
+    for (let place = 0; place < places.length; place++) {
+      const values = places[place];
+      if (values !== undefined) values[at] = this.#sample[place]!;
+    }
+  }
+
+  /** A name may occur twice in a result: the last value counts, also where it is null. */
+  readonly #writeOutput = (name: string, value: unknown): void => {
+    const cells = this.#outputs.get(name);
+    if (cells === undefined) return;
+    if (cells.type === 'mixed') cells.values[this.#row] = value;
+    else if (cells.type === 'text') cells.values[this.#row] = typeof value === 'string' ? value : null;
+    else cells.values[this.#row] = numberOf(value) ?? Number.NaN;
+  };
+}

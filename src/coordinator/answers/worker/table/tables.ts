@@ -1,0 +1,256 @@
+/** Tables of runs in the analysis worker: streams of the whole table, and pages of it. */
+import { createHash } from 'node:crypto';
+import type { Chunk } from '../../../../analysis/export/chunk.ts';
+import type { Warning } from '../../../../analysis/warning.ts';
+import { visitOutputs } from '../../../../domain/outputs.ts';
+import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
+import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
+import { tableEncoder } from '../formats/encoder.ts';
+import type { TableEncoder } from '../formats/table-encoder.ts';
+import { textsByRun } from '../runs.ts';
+import { type Member, membersOf, Row, rowBlocks } from './members.ts';
+import { OutputScan } from './output-scan.ts';
+import { namesOutputs, planOf, type TablePlan } from './plan.ts';
+import { countRows, type PageStart, readPosition, runPosition, sortedPosition } from './positions.ts';
+import { kindsFor, RowWriter } from './row-writer.ts';
+import { rowFilter, type Selection, selectRows } from './selection.ts';
+import { SelectionCache } from './selection-cache.ts';
+
+/** The coordinator's side: readings of batches as of one instant. */
+export interface TableReadings {
+  next(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
+  rows(request: RowsRequest): Promise<Uint8Array>;
+  restart(request: { reading: number; from?: number }): Promise<void>;
+}
+
+/** Pieces of a file are at most about this long: the thread that sends them passes each on at once. */
+const PIECE_BYTES = 512 * 1024;
+/** Rows of a sorted table that are read at once. */
+const READ_AT_ONCE = 250;
+
+export class Tables {
+  readonly #readings: TableReadings;
+  readonly #outputs = new OutputScan();
+  readonly #selections = new SelectionCache();
+
+  constructor(readings: TableReadings) {
+    this.#readings = readings;
+  }
+
+  /** The whole table. Memory: that of a chunk of rows, and in another order than that of the runs that of a `Selection`. */
+  async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
+    const plan = await this.#plan(request, heads, false);
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns);
+    yield encoder.begin({ batchId: request.batchIds[0]!, warnings: unfinishedWarnings(heads) });
+    const counts = { matched: 0, of: 0 };
+    const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
+    for await (const chunk of chunksOf(plan, rows, capacity)) yield* split(encoder.write(chunk));
+    yield encoder.end(counts);
+  }
+
+  /** One page. A page in run order without a condition costs what its rows cost; any other reads all rows once, and remembers them. */
+  async page(request: TablePageRequest, heads: readonly ReadingHead[]): Promise<TablePage> {
+    const isSelected = request.where !== undefined || request.sort !== undefined;
+    const start = readPosition(request.after);
+    const { rows, next, matched, of, warnings, plan } = isSelected
+      ? await this.#selectedPage(request, heads, start)
+      : await this.#runPage(request, heads, start);
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns);
+    const begin = encoder.begin({ batchId: request.batchIds[0]!, warnings });
+    const written = writtenRows(encoder, plan, rows, capacity);
+    return { bytes: joined([begin, ...written, encoder.end({ matched, of })]), next, matched };
+  }
+
+  async #plan(request: TableRequest, heads: readonly ReadingHead[], mayBeOlder: boolean): Promise<TablePlan> {
+    const members = this.#members(heads);
+    const restart = (reading: number): Promise<void> => this.#readings.restart({ reading });
+    return planOf(members, await this.#outputs.types(members, { mayBeOlder, restart }), request);
+  }
+
+  #members(heads: readonly ReadingHead[]): Member[] {
+    return membersOf(
+      heads,
+      ({ reading }) =>
+        (kind) =>
+          this.#readings.next({ reading, kind }),
+    );
+  }
+
+  async *#filtered(plan: TablePlan, counts: { matched: number; of: number }): AsyncGenerator<readonly Row[]> {
+    const select = rowFilter(plan);
+    const kinds = kindsFor([...plan.columns, ...(plan.condition?.columns ?? [])]);
+    for await (const block of rowBlocks(plan.members, kinds)) {
+      const rows = select(block);
+      counts.of += block.length;
+      counts.matched += rows.length;
+      yield rows;
+    }
+  }
+
+  async *#sorted(plan: TablePlan, counts: { matched: number; of: number }): AsyncGenerator<readonly Row[]> {
+    const selection = await selectRows(plan);
+    counts.of = selection.of;
+    counts.matched = selection.runs.length;
+    yield* this.#ordered(plan, selection, 0, selection.runs.length);
+  }
+
+  /** The rows of a selection from one place to another, read by their keys. */
+  async *#ordered(plan: TablePlan, selection: Selection, from: number, to: number): AsyncGenerator<Row[]> {
+    const kinds = kindsFor(plan.columns);
+    for (let at = from; at < to; at += READ_AT_ONCE) {
+      const end = Math.min(to, at + READ_AT_ONCE);
+      const texts = new Map<number, Record<RowKind, Map<number, string>>>();
+      for (const place of new Set(selection.members.subarray(at, end))) {
+        const { head } = plan.members[place]!;
+        const ofMember = (_: number, index: number): boolean => selection.members[at + index] === place;
+        const runIds = selection.runs.slice(at, end).filter(ofMember);
+        const read = async (kind: RowKind): Promise<Map<number, string>> =>
+          kinds.includes(kind)
+            ? textsByRun(await this.#readings.rows({ reading: head.reading, kind, runIds }))
+            : new Map<number, string>();
+        texts.set(place, { job: await read('job'), result: await read('result') });
+      }
+      yield Array.from(selection.runs.subarray(at, end), (runId, index) => {
+        const place = selection.members[at + index]!;
+        const { job, result } = texts.get(place)!;
+        return new Row(plan.members[place]!, runId, { jobText: job.get(runId), resultText: result.get(runId) });
+      });
+    }
+  }
+
+  /** In run order, without a condition: read from the position on. */
+  async #runPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
+    const members = this.#members(heads);
+    const older = !namesOutputs(request);
+    const restart = (reading: number): Promise<void> => this.#readings.restart({ reading });
+    const types = await this.#outputs.types(members, { mayBeOlder: older, restart });
+    for (const { replicate, head } of members)
+      if (replicate === start.replicate) await this.#readings.restart({ reading: head.reading, from: start.runId });
+    const all = planOf(members, types, request);
+    const rows: Row[] = [];
+    for await (const block of rowBlocks(members, kindsFor(all.columns), start)) {
+      rows.push(...block);
+      if (rows.length > request.limit) break;
+    }
+    const shown = rows.slice(0, request.limit);
+    // The types of an older version may lack outputs of these runs.
+    if (older) for (const { result } of shown) if (result !== undefined) visitOutputs(result.metadata, types.add);
+    const plan = older ? planOf(members, types, request) : all;
+    const last = shown.at(-1);
+    const next = rows.length > request.limit && last !== undefined ? runPosition(last.member, last.runId) : undefined;
+    const of = countRows(members);
+    return { rows: shown, next, matched: of, of, warnings: unfinishedWarnings(heads), plan };
+  }
+
+  async #selectedPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
+    const plan = await this.#plan(request, heads, false);
+    const version = versionOf(plan.members);
+    const key = JSON.stringify([request.where, request.sort, version]);
+    const isOver = heads.every((it) => it.openRuns === 0);
+    const selection = await this.#selections.of(key, isOver, () => selectRows(plan));
+    const isSorted = plan.sort.length > 0;
+    const from = isSorted ? start.offset : placeOf(plan, selection, start);
+    const to = Math.min(from + request.limit, selection.runs.length);
+    const rows: Row[] = [];
+    for await (const part of this.#ordered(plan, selection, from, to)) rows.push(...part);
+    const last = rows.at(-1);
+    const isLast = to >= selection.runs.length || last === undefined;
+    const next = isSorted ? sortedPosition(to, version) : last && runPosition(last.member, last.runId);
+    const hasChanged = isSorted && start.version !== undefined && start.version !== version;
+    return {
+      rows,
+      next: isLast ? undefined : next,
+      matched: selection.runs.length,
+      of: selection.of,
+      warnings: [...unfinishedWarnings(heads), ...(hasChanged ? [CHANGED] : [])],
+      plan,
+    };
+  }
+}
+
+const CHANGED: Warning = {
+  code: 'changed',
+  message:
+    'runs ended since the first page: their places in the order changed, so that a run may be on two pages or on none; read the pages again once the study is over',
+};
+
+function unfinishedWarnings(heads: readonly ReadingHead[]): Warning[] {
+  const open = heads.reduce((sum, it) => sum + it.openRuns, 0);
+  if (open === 0) return [];
+  return [{ code: 'unfinished', message: `${open} runs are open: their rows change until they end` }];
+}
+
+/** Short, and another one after any run has ended. */
+const versionOf = (members: readonly Member[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(members.map(({ head }) => [head.batchId, head.version])))
+    .digest('base64url')
+    .slice(0, 12);
+
+/** The place of the first selected row at or after a run; the rows are in run order. */
+function placeOf(
+  { members }: TablePlan,
+  { members: places, runs }: Selection,
+  { replicate, runId }: PageStart,
+): number {
+  let [low, high] = [0, runs.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const own = members[places[middle]!]!.replicate;
+    if (own < replicate || (own === replicate && runs[middle]! < runId)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function* chunksOf(
+  { columns }: TablePlan,
+  blocks: AsyncIterable<readonly Row[]>,
+  capacity: number,
+): AsyncGenerator<Chunk> {
+  const writer = new RowWriter(columns, capacity);
+  for await (const block of blocks) {
+    for (const row of block) {
+      writer.write(row);
+      if (!writer.isFull) continue;
+      yield writer.chunk;
+      writer.chunk.clear();
+    }
+  }
+  if (writer.chunk.rows > 0) yield writer.chunk;
+}
+
+function* writtenRows(
+  encoder: TableEncoder,
+  { columns }: TablePlan,
+  rows: readonly Row[],
+  capacity: number,
+): Generator<Uint8Array> {
+  const writer = new RowWriter(columns, Math.min(capacity, Math.max(1, rows.length)));
+  for (const row of rows) {
+    writer.write(row);
+    if (!writer.isFull) continue;
+    yield encoder.write(writer.chunk);
+    writer.chunk.clear();
+  }
+  if (writer.chunk.rows > 0) yield encoder.write(writer.chunk);
+}
+
+/** In memory of its own, which can be transferred. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, it) => sum + it.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function* split(bytes: Uint8Array): Generator<Uint8Array> {
+  if (bytes.length <= PIECE_BYTES) {
+    if (bytes.length > 0) yield bytes;
+    return;
+  }
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
+}
