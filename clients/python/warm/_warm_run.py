@@ -1,0 +1,306 @@
+"""The process of one run: made equal to a fresh `python entrypoint`, executed, and ended as an interpreter ends."""
+
+import _signal
+import _socket
+import atexit
+import builtins
+import gc
+import importlib
+import importlib.machinery
+import os
+import sys
+import types
+
+import _warm_modules as modules
+
+CONTROL = 3
+PR_SET_PDEATHSIG = 1
+
+
+# --- before the first fork -------------------------------------------------------------------------------------------
+
+
+def load(name):
+    """A function of the C library, called with the interpreter's lock held; None where there is none."""
+    try:
+        import ctypes
+
+        return getattr(ctypes.PyDLL(None), name)
+    except (ImportError, OSError, AttributeError):
+        return None
+
+
+def scratch_file():
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("import output")
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def main_module(path):
+    """An empty `__main__` as the interpreter makes it for a script."""
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__cached__ = None
+    main.__builtins__ = builtins
+    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
+    return main
+
+
+class ProcessMemory:
+    """The command line and the environment that `ps` and the runner see in /proc, which a fork has from its parent.
+
+    The environment block has a variable of spare room, into which a run's output directory goes: the runner finds the
+    processes of a run by it. Does nothing where there is no /proc.
+    """
+
+    def __init__(self, reserved):
+        self.reserved = reserved
+        self.arguments = self.variable = None
+        try:
+            import ctypes
+
+            with open("/proc/self/stat", "rb") as file:
+                fields = file.read().rpartition(b") ")[2].split()
+            start, end, environment = int(fields[45]), int(fields[46]), int(fields[47])
+            with open("/proc/self/environ", "rb") as file:
+                block = b"\0" + file.read()
+            at = block.find(b"\0" + reserved)
+            if start > 0 and at >= 0:
+                length = block.index(b"\0", at + 1) - at - 1
+                self.variable = environment + at, length
+                self.arguments = start, end - start
+            self._write = ctypes.memmove
+        except (ImportError, OSError, ValueError, IndexError):
+            pass
+
+    def set(self, arguments, value):
+        for place, data in (
+            (self.variable, self.reserved + value),
+            (self.arguments, b"\0".join(arguments) + b"\0"),
+        ):
+            if place is not None and len(data) <= place[1]:
+                self._write(place[0], data.ljust(place[1], b"\0"), place[1])
+
+
+# --- in the process of the run -------------------------------------------------------------------------------------
+
+
+def execute(server, order):
+    """Runs the simulation; returns its exit code, or ends the process itself."""
+    try:
+        _set_up(server, order)
+    except OSError as error:
+        import errno
+
+        server.send(type="failed", id=order["id"], code=errno.errorcode.get(error.errno or 0, ""))
+        os._exit(70)
+    os.close(CONTROL)
+    gc.enable()
+    _seed(order["seed"])
+    importlib.invalidate_caches()
+    # Not the one that the modules of the server saw: the collector would leave that and all that it refers to at the end.
+    sys.modules["__main__"] = main_module(server.entrypoint)
+    status, signal = _run(server.code, server.entrypoint)
+    return _end(server, status, signal)
+
+
+def _set_up(server, order):
+    os.setsid()
+    if server.prctl:
+        server.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
+    if os.getppid() != server.pid:
+        os._exit(0)
+    environment = order["env"]
+    directory = os.fsencode(environment.get("SVC_OUTPUT_DIR", ""))
+    command = [os.fsencode(sys.executable), os.fsencode(server.entrypoint)]
+    server.memory.set(command, directory)
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[1:] = [server.entrypoint]
+    _signal.set_wakeup_fd(-1)
+    _signal.signal(_signal.SIGCHLD, server.restore if server.restore is not None else _signal.SIG_DFL)
+    for fd in server.wakeup:
+        os.close(fd)
+    if order.get("cgroup"):
+        _enter(server, order)
+    for fd in (1, 2):
+        _connect(order, fd)
+    os.environ.update(environment)
+
+
+def _enter(server, order):
+    try:
+        with open(order["cgroup"] + "/cgroup.procs", "wb", buffering=0) as file:
+            file.write(b"0")
+    except OSError as error:
+        server.send(type="no-cgroup", id=order["id"], reason=str(error))
+
+
+def _connect(order, fd):
+    stream = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    stream.connect(order["socket"])
+    stream.send(b"%d %s %d\n" % (order["id"], order["secret"].encode(), fd))
+    own = stream.detach()
+    os.dup2(own, fd)
+    os.close(own)
+
+
+def _seed(seed):
+    import random
+
+    random.seed(seed)
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed([seed & 0xFFFFFFFF, seed >> 32, 1])
+
+
+def _run(code, path):
+    """(exit code, signal) of the program, its uncaught exception printed as the interpreter prints it."""
+    try:
+        if code is None:
+            with open(path, "rb") as file:
+                code = compile(file.read(), path, "exec", dont_inherit=True)
+        exec(code, sys.modules["__main__"].__dict__)
+        return 0, None
+    except SystemExit as end:
+        return _exit_code(end.code), None
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        _report(error)
+        return 1, (_signal.SIGINT if interrupted else None)
+
+
+def _exit_code(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
+    try:
+        sys.stderr.write(str(code) + "\n")
+    except Exception:
+        pass
+    return 1
+
+
+def _report(error):
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    hook = getattr(sys, "excepthook", sys.__excepthook__)
+    try:
+        hook(type(error), error, trace)
+    except SystemExit:
+        raise
+    except BaseException as second:
+        inner = second.__traceback__
+        while inner is not None and inner.tb_frame.f_globals is globals():
+            inner = inner.tb_next
+        second.__context__ = None
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(second), second.with_traceback(inner), inner)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, trace)
+
+
+# --- the end -------------------------------------------------------------------------------------------------------
+
+
+def _end(server, status, signal):
+    """Does what the interpreter does at its end, for the objects of this run; the modules that the server loaded are left.
+
+    Ends the process, or returns its exit code where something is left that only the interpreter's own end can finish: an
+    object with a finalizer, for example a file that is open, which a module of the server refers to.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        try:
+            threading._shutdown()
+        except BaseException as error:
+            _ignored(error, threading)
+    try:
+        atexit._run_exitfuncs()  # prints the errors of its functions
+    except BaseException:
+        pass
+    failed = _flush()
+    sys.last_type = sys.last_value = sys.last_traceback = None
+    if hasattr(sys, "last_exc"):
+        sys.last_exc = None
+    del threading
+    for name in _own_modules(server.loaded):
+        del sys.modules[name]
+    gc.collect()
+    if _drop_changes(server.globals_before):
+        gc.collect()
+    if signal is None and (server.exit is None or _has_finalizers()):
+        return status
+    failed = _flush() or failed
+    if signal is not None:
+        _signal.signal(signal, _signal.SIG_DFL)
+        os.kill(os.getpid(), signal)
+    # The handlers of C libraries run too: some complete their files there.
+    server.exit(120 if failed else status)
+    os._exit(status)
+
+
+def _own_modules(loaded):
+    """`__main__`, and the modules of the program that this run has imported: they are the last in the order of imports."""
+    found = ["__main__"]
+    for name in reversed(list(sys.modules)):
+        if name in loaded:
+            break
+        if not modules.is_library(name):
+            found.append(name)
+    return found
+
+
+def _drop_changes(before):
+    """Releases what the run has put into variables of the program's own modules."""
+    changed = False
+    for variables, values in before:
+        for name in list(variables):
+            if name not in values or variables[name] is not values[name]:
+                variables[name] = None
+                changed = True
+    return changed
+
+
+def _has_finalizers():
+    kinds = {}
+    for it in gc.get_objects():
+        kind = type(it)
+        found = kinds.get(kind)
+        if found is None:
+            found = kinds[kind] = hasattr(kind, "__del__")
+        if found and not getattr(it, "closed", False):
+            return True
+    return False
+
+
+def _flush():
+    """Flushes stdout and stderr; returns whether that failed, as the interpreter reports it by exit code 120."""
+    failed = False
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException as error:
+            if stream is sys.stdout:
+                _ignored(error, stream)
+            failed = True
+    return failed
+
+
+def _ignored(error, where):
+    try:
+        sys.stderr.write("Exception ignored in: %r\n" % (where,))
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    except BaseException:
+        pass
