@@ -76,12 +76,12 @@ module.exports = {
     nothingAbove('client-knows-the-domain-only', '^src/client', '^(machines|bin|src/(?!base|contract|domain|client))'),
     nothingAbove('coordinator-is-below-http', '^src/coordinator', '^(bin|src/(http|runner|launcher|cli|client))'),
     nothingAbove('http-is-below-cli', '^src/http', '^(bin|src/(runner|launcher|cli|client))'),
-    // The runner is a program of its own. Of the machines it runs one, the attempt on its side; the others are the
-    // coordinator's state, which a runner learns from answers and never computes.
+    // The runner is a program of its own. Of the machines it runs the attempt on its side and those of warm engines; the
+    // others are the coordinator's state, which a runner learns from answers and never computes.
     nothingAbove(
       'runner-is-a-program-of-its-own',
       '^src/runner',
-      '^(machines/(?!attempt\\.ts)|bin|src/(coordinator|http|launcher|cli)/)',
+      '^(machines/(?!(?:attempt|warm/(?:engine|server))\\.ts)|bin|src/(coordinator|http|launcher|cli)/)',
     ),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {

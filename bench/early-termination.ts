@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
 import { AttemptActor } from '../src/runner/attempt/attempt-actor.ts';
 import { ProcessTable } from '../src/runner/processes/proc-fs.ts';
+import { ONLY_COLD } from '../src/runner/launch/launchers.ts';
 import { Waits } from '../src/runner/waits.ts';
 import { Attempt } from '../src/runner/attempt/run-attempt.ts';
 import { inheritedEnvironment } from '../src/runner/attempt/environment.ts';
@@ -51,6 +52,7 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
     {
       clock: systemClock,
       log,
+      launchers: ONLY_COLD,
       python: undefined,
       env: inheritedEnvironment(process.env),
       environmentAllowed: ['*'],

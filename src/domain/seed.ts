@@ -2,6 +2,7 @@
  * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. `src/base/exact-json.ts` reads it
  * from JSON text without losing digits, `src/base/json-writing.ts` writes it.
  */
+import { createHash } from 'node:crypto';
 import { int64Fault, MAX_INT64 } from '../base/int64.ts';
 import type { Seed } from '../contract/types.ts';
 
@@ -30,4 +31,15 @@ export function seedToDecimal(seed: Seed): string {
   if (fault !== undefined) throw new RangeError(`a seed ${fault}`);
   // BigInt drops the sign of -0.
   return BigInt(seed).toString();
+}
+
+/**
+ * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run, another for every other run.
+ * The client libraries give simulations the same number.
+ */
+export function randomSeedOf(seed: Seed | null | undefined, runId: number): number {
+  return createHash('sha256')
+    .update(`${String(seed ?? 0)}/${String(runId)}`)
+    .digest()
+    .readUIntBE(0, 6);
 }

@@ -9,6 +9,7 @@ import type { Python } from './attempt/engine.ts';
 import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
+import type { LauncherChoice } from './launch/launchers.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
@@ -31,6 +32,7 @@ export interface AgentOptions {
   python: Python | undefined;
   /** The environment that simulations inherit; see `inheritedEnvironment`. */
   env: Readonly<Record<string, string>>;
+  launchers: LauncherChoice;
   waits: Waits;
   processes: ProcessTools;
 }
@@ -61,7 +63,7 @@ export class Agent {
   #asking = new AbortController();
 
   constructor(options: AgentOptions) {
-    const { config, client, clock, log, instance, spool, python, env, waits, processes } = options;
+    const { config, client, clock, log, instance, spool, python, env, launchers, waits, processes } = options;
     this.#options = options;
     this.#connection = new CoordinatorConnection({
       client,
@@ -114,6 +116,7 @@ export class Agent {
         waits,
         processes,
         listeners: this.#listeners,
+        launchers,
         python: python?.executable,
         env,
         environmentAllowed: config.environmentAllowed,

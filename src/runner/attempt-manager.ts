@@ -8,7 +8,7 @@ import type { RunnerConfig } from './config/config.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
 import { executionPlan } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
-import { Attempt } from './attempt/run-attempt.ts';
+import { Attempt, planFault } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import type { ReportQueue, Verdict } from './connection/report-queue.ts';
@@ -148,13 +148,17 @@ export class AttemptManager {
     const { spool, reporter, site, leaving, config } = this.#options;
     const { actor } = held;
     const ref = about(held);
+    const planned = executionPlan(config, assignment, batch);
+    // Before the start is reported: the time limit of the run counts from then on.
+    if (planned.type === 'plan' && planFault(planned.plan, site.environmentAllowed) === undefined) {
+      await site.launchers.prepare(planned.plan.engine, { ...site.env, ...planned.plan.environment });
+    }
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner.
     const verdict = await reporter.report({ type: 'start', ...ref });
     if (this.#isRefused(held, verdict, 'start') || leaving.aborted) return undefined;
     if (!actor.send({ type: 'ACKNOWLEDGED' })) return undefined;
-    const planned = executionPlan(config, assignment, batch);
     const record: SpooledAttempt = { ...ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
     const ended = (end: AttemptEnd): { record: SpooledAttempt; end: AttemptEnd } => {
       actor.send({ type: 'ENDED', survivors: 0 });
@@ -185,7 +189,8 @@ export class AttemptManager {
       await this.#forget(record);
       return;
     }
-    const outcome: Outcome = { ...end, ...ref };
+    const outcome: Outcome =
+      end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
     try {
       // On disk before it is reported.
       await spool.ended(record, outcome);
@@ -254,7 +259,7 @@ export class AttemptManager {
 
   /** A machine that fails every run would fail a whole study within seconds: it pauses, longer each time. */
   #judgeFitness(end: AttemptEnd): void {
-    if (end.type === 'abandoned') return;
+    if (end.type === 'abandoned' || end.type === 'lost') return;
     if (end.type === 'complete' || end.reason !== 'infrastructure') {
       this.#failuresInARow = 0;
       return;

@@ -5,6 +5,7 @@ import { inheritedEnvironment } from './attempt/environment.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import type { Log } from './log.ts';
+import { Launchers } from './launch/launchers.ts';
 import { openProcessTools } from './processes/process-tools.ts';
 import type { ProcessTools } from './processes/process-scope.ts';
 import type { RunnerConfig } from './config/config.ts';
@@ -52,17 +53,21 @@ export async function startRunner(
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance }, waits);
   const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);
-  const agent = new Agent({ config, client, spool, clock, log, instance, python, env, waits, processes });
+  const { engines, workingDirectory: cwd } = config;
+  const launchers = new Launchers({ engines, python, env, cwd, clock, log, pid: given.pid });
+  const agent = new Agent({ config, client, spool, clock, log, instance, python, env, launchers, waits, processes });
   if (!peersCanBeChecked()) {
     log.warn(
       'telemetry without SVC_TELEMETRY_TOKEN is taken from any process of this machine: its sender cannot be checked without /proc',
     );
   }
-  const engines = config.engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
+  const served = engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
   log.info(
-    `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${engines}; output in ${config.outputRoot}`,
+    `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${served}; output in ${config.outputRoot}`,
   );
+  await launchers.open();
   const close = async (): Promise<void> => {
+    launchers.close();
     processes.cgroups?.close();
     await spool.close();
   };

@@ -134,6 +134,8 @@ describe('runner: configuration', () => {
     engines: ['f', 'e', 'x', 'engines'],
     capabilities: ['f', 'e', 'x', 'capabilities'],
     entrypoint: ['/f', '/e', '/x', 'engines'],
+    warm: ['true', 'false', true, 'engines'],
+    preload: ['f', 'e', 'x', 'engines'],
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
     working_directory: ['/f', '/e', '/x', 'workingDirectory'],
@@ -177,6 +179,33 @@ describe('runner: configuration', () => {
       { name: 'rocket', entrypoint: '/r.py' },
       { name: 'my-sim', entrypoint: '/m.py' },
     ]);
+  });
+
+  it('reads whether an engine is warm and its modules, for one engine before all', () => {
+    const yaml = [
+      'engines: [rocket, my-sim, glider]',
+      'warm: true',
+      'rocket_entrypoint: /r.py',
+      'my-sim_entrypoint: /m.py',
+      'glider_entrypoint: /g.py',
+      'glider_warm: false',
+      'rocket_preload: [numpy, scipy.optimize]',
+    ].join('\n');
+    const { engines, notes } = resolved({ yaml, env: { SVC_RUNNER_MY_SIM_PRELOAD: 'json', SVC_RUNNER_X_WARM: '1' } });
+    expect(engines).to.deep.equal([
+      { name: 'rocket', entrypoint: '/r.py', warm: true, preload: ['numpy', 'scipy.optimize'] },
+      { name: 'my-sim', entrypoint: '/m.py', warm: true, preload: ['json'] },
+      { name: 'glider', entrypoint: '/g.py', warm: false },
+    ]);
+    expect(notes).to.deep.equal(['SVC_RUNNER_X_WARM: x is not in engines; its warm is not used']);
+    const cold = resolved({ flags: withEntrypoint, env: { SVC_RUNNER_PRELOAD: 'json' } });
+    expect(cold.notes).to.deep.equal(['engine * is not warm; its preload is not used']);
+  });
+
+  it('refuses what is no name of a Python module', () => {
+    expect(() => resolved({ flags: { ...withEntrypoint, warm: true, preload: 'numpy,../x' } })).to.throw(
+      '--preload: preload is "numpy,../x" and must be a list of Python modules such as scipy.optimize; "../x" is not one',
+    );
   });
 
   it('takes engine=path flags, which name engines when nothing else does', () => {

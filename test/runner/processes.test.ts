@@ -9,6 +9,7 @@ import { ProcessTable } from '../../src/runner/processes/proc-fs.ts';
 import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import { runLocally } from '../../src/runner/local-run.ts';
 import { silentLog } from '../../src/runner/log.ts';
+import { ONLY_COLD } from '../../src/runner/launch/launchers.ts';
 import { Waits } from '../../src/runner/waits.ts';
 import { SIMULATION } from '../support/runner-process.ts';
 
@@ -28,6 +29,7 @@ describe('runner: processes', () => {
         log: silentLog,
         waits: new Waits(systemClock),
         processes,
+        launchers: ONLY_COLD,
         python: undefined,
         env: { PATH: process.env['PATH'] ?? '', BEHAVE },
         environmentAllowed: [],

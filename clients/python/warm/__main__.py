@@ -2,10 +2,13 @@
 
 Started by the runner with its settings as the only argument; descriptor 3 is the control channel, JSON lines both ways:
 
-    <- {"type": "run", "id", "env", "socket", "secret", "cgroup", "seed"}     -> {"type": "started", "id", "pid"}
-    <- {"type": "reap", "id"}                                                 -> {"type": "ended", "id", "code" | "signal"}
-    <- {"type": "ping"}                                                       -> {"type": "pong"}
-    -> {"type": "ready", ...}, {"type": "refused", "reason"}, {"type": "stale", "id", "path"}, {"type": "reaped", "id"}
+    <- {"type": "run", "id", "env", "socket", "secret", "cgroup", "seed"}
+    <- {"type": "reap", "id"}    the runner sends no more signals to the process or its group
+    <- {"type": "ping"}
+    -> {"type": "ready", "preloaded", "skipped", "ms", "holds_pids"} or {"type": "refused", "reason"}, once
+    -> {"type": "started", "id", "pid"}, {"type": "stale", "id", "path"} or {"type": "unforked", "id", "code"}
+    -> {"type": "no-cgroup", "id", "reason"}, {"type": "failed", "id", "code"}    of the new process
+    -> {"type": "ended", "id", "code" or "signal"}, {"type": "reaped", "id"}, {"type": "pong"}
 
 A process that has ended is a zombie until `reap` has come: while the runner may still signal its group, the kernel gives
 its pid to no other process. One thread, so that a fork copies everything. The end of the channel is the end of the server.

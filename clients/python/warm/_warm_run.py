@@ -30,6 +30,12 @@ def load(name):
         return None
 
 
+def error_code(error):
+    import errno
+
+    return errno.errorcode.get(error.errno or 0, "")
+
+
 def scratch_file():
     if hasattr(os, "memfd_create"):
         return os.memfd_create("import output")
@@ -95,9 +101,7 @@ def execute(server, order):
     try:
         _set_up(server, order)
     except OSError as error:
-        import errno
-
-        server.send(type="failed", id=order["id"], code=errno.errorcode.get(error.errno or 0, ""))
+        server.send(type="failed", id=order["id"], code=error_code(error))
         os._exit(70)
     os.close(CONTROL)
     gc.enable()

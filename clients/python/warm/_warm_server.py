@@ -216,7 +216,7 @@ class Server:
         try:
             pid = os.fork()
         except OSError as error:
-            self.send(type="failed", id=order["id"], code=_code(error))
+            self.send(type="unforked", id=order["id"], code=runs.error_code(error))
             return False
         if pid == 0:
             return True
@@ -265,12 +265,6 @@ class Server:
 def _identity(path, inode_only):
     it = os.stat(path)
     return (it.st_dev, it.st_ino) if inode_only else (it.st_mtime_ns, it.st_size, it.st_ino)
-
-
-def _code(error):
-    import errno
-
-    return errno.errorcode.get(error.errno or 0, "")
 
 
 def serve(bare, own_main):

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
+import type { LauncherChoice } from '../launch/launchers.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
 import type { Sample } from '../telemetry/sample.ts';
@@ -35,6 +36,7 @@ export interface ExecutionSite {
   processes: ProcessTools;
   /** Ports for telemetry; absent: each run opens one. */
   listeners?: ListenerPool;
+  launchers: LauncherChoice;
   /** The interpreter of .py entrypoints, when there is one. */
   python: string | undefined;
   /** The environment simulations inherit; see `inheritedEnvironment`. */

@@ -11,11 +11,14 @@ import type { Artifacts } from './artifacts.ts';
 import { launchFault } from './engine.ts';
 import { measuredMembers, telemetryNotes } from './measured.ts';
 import type { ExecutionPlan } from './execution-site.ts';
-import type { Ending, SimulationProcess } from './simulation-process.ts';
+import type { Ending } from '../launch/launcher.ts';
+import type { SimulationProcess } from './simulation-process.ts';
 
 export type AttemptEnd =
   | { type: 'complete'; result: ReportedResult }
   | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
+  /** Its forkserver ended, so nobody knows how it did: it is executed again, and the machine is not at fault. */
+  | { type: 'lost'; error_message: string; result: ReportedResult }
   /** Ended because the coordinator or the operator no longer wants it; nothing is reported. */
   | { type: 'abandoned' };
 
@@ -81,6 +84,9 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   if (killedFor?.type === 'timeout')
     return failed('timeout', `killed after its time limit of ${String(timeoutSecs)} s`);
   if (killedFor?.type === 'early_termination') return failed('early_termination', killedFor.detail);
+  if (ending.type === 'lost') {
+    return { type: 'lost', error_message: `the forkserver of the simulation ended ${ending.detail}`, result };
+  }
   if (ending.type === 'survived') return failed('infrastructure', 'the simulation could not be ended');
   if (ending.type === 'exit' && ending.code === 0) return { type: 'complete', result };
   if (run.exceededMemory) {

@@ -152,7 +152,9 @@ export class OutputCapture {
     this.#ring = new Ring(limits.tailBytes);
     this.#stream = stream;
     this.#ended = new Promise((resolve) => {
-      stream.once('close', resolve);
+      // A connection may have closed before it is captured.
+      if (stream.closed) resolve();
+      else stream.once('close', resolve);
       stream.once('error', () => stream.destroy());
     });
     stream.on('data', (chunk: Buffer) => {

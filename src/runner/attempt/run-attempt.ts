@@ -17,6 +17,7 @@ import type { AttemptActor } from './attempt-actor.ts';
 import { commandOf, entrypointFault } from './engine.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { environmentFault } from './environment.ts';
+import { randomSeedOf } from '../../domain/seed.ts';
 import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
@@ -100,7 +101,7 @@ export class Attempt {
   }
 
   async #execute(launched: (pid: number) => Promise<void>): Promise<AttemptEnd> {
-    const { clock, env, workingDirectory, python } = this.#site;
+    const { clock, env, workingDirectory, python, launchers } = this.#site;
     const { engine, directory, runConfigPath, environment } = this.#plan;
     const ready = await this.#waits.within(DEADLINES_MS.prepare, `preparing ${directory}`, this.#prepare());
     if ('type' in ready) return ready;
@@ -123,14 +124,18 @@ export class Attempt {
       if (this.#actor.killedFor !== undefined) {
         return { type: 'abandoned' };
       }
-      const sinceMs = clock.monotonicMs();
-      const simulation = new SimulationProcess(clock, this.#scope, ready, {
-        ...launch,
-        env: { ...env, ...environment, ...contract },
-        cwd: workingDirectory,
-      });
+      const simulation = new SimulationProcess(clock, this.#scope, ready);
       this.#simulation = simulation;
-      return await this.#watch(simulation, closeTelemetry, launch.command, sinceMs, launched);
+      const own = { ...env, ...environment };
+      await simulation.start(launchers.of(engine, own), {
+        ...launch,
+        entrypoint: engine.entrypoint,
+        env: own,
+        contract,
+        cwd: workingDirectory,
+        randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
+      });
+      return await this.#watch(simulation, closeTelemetry, launch.command, launched);
     } finally {
       await closeTelemetry().catch(() => {});
       await this.#closeLogs(ready);
@@ -141,7 +146,6 @@ export class Attempt {
     simulation: SimulationProcess,
     closeTelemetry: () => ReturnType<Telemetry['close']>,
     command: string,
-    sinceMs: number,
     launched: (pid: number) => Promise<void>,
   ): Promise<AttemptEnd> {
     const { clock } = this.#site;
@@ -156,7 +160,7 @@ export class Attempt {
       const ending = await simulation.ended;
       // An attempt that has ended by itself in time keeps its own outcome.
       endTimeLimit?.();
-      const elapsedMs = clock.monotonicMs() - sinceMs;
+      const elapsedMs = clock.monotonicMs() - simulation.sinceMs;
       const notes = await this.#clear(simulation);
       // Checks the conditions a last time: a run that met one and ended before the check has failed all the same.
       const summary = await closeTelemetry().catch((error: unknown) => {
@@ -184,7 +188,7 @@ export class Attempt {
   async #clear(simulation: SimulationProcess): Promise<string[]> {
     this.#remains = await simulation.clear();
     this.#hasCleared = true;
-    const notes: string[] = [];
+    const notes: string[] = simulation.note === undefined ? [] : [simulation.note];
     const { survivors, isOutputHeld } = this.#remains;
     if (survivors.length > 0) {
       notes.push(
@@ -289,7 +293,7 @@ function once<T>(operation: () => Promise<T>): () => Promise<T> {
 }
 
 /** Why no runner, or none with this configuration, can execute the plan. */
-function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
+export function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
   const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
   if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
   return environmentFault(plan.environment, environmentAllowed);

@@ -1,29 +1,12 @@
 /** One simulation process: started as the leader of its group, watched, and ended together with all of its descendants. */
-import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { systemCode } from '../system-error.ts';
+import type { Ending, Launch, Launcher } from '../launch/launcher.ts';
 import { LogFile, OutputCapture } from './output-capture.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { KILL_DEADLINE_MS } from '../processes/process-scope.ts';
 import type { ProcessScope } from '../processes/process-scope.ts';
-
-export interface Launch {
-  command: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-}
-
-/** How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time. */
-export type Ending =
-  | { type: 'exit'; code: number }
-  | { type: 'signal'; signal: NodeJS.Signals }
-  | { type: 'failed-to-start'; code: string | undefined }
-  | { type: 'survived' };
 
 /** Processes that remain after the end of the run. */
 export interface Remains {
@@ -38,8 +21,6 @@ export interface Logs {
   stderr: LogFile;
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-
 /** How long the pipes may stay open after the last known process has ended. */
 const PIPES_MS = 250;
 
@@ -52,61 +33,81 @@ export function createLogs(directory: string): Logs {
 }
 
 export class SimulationProcess {
-  /** Undefined when it could not be started. */
-  readonly pid: number | undefined;
+  /** Undefined while there is no process, and when it could not be started. */
+  pid: number | undefined;
+  /** When its execution began, in milliseconds of the clock. */
+  sinceMs = 0;
   /** Resolves when the process has ended, or has survived SIGKILL for `KILL_DEADLINE_MS`. */
   readonly ended: Promise<Ending>;
+  /** For the reader of the result, about the way it was started. */
+  note: string | undefined;
   readonly #clock: Clock;
   readonly #scope: ProcessScope;
-  readonly #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
   readonly #logs: Logs;
-  #survived: (() => void) | undefined;
+  readonly #cancelled = new AbortController();
+  #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
+  #end: (ending: Ending) => void = () => {};
   #hasEnded = false;
-  #isKilled = false;
 
-  constructor(clock: Clock, scope: ProcessScope, logs: Logs, launch: Launch) {
+  constructor(clock: Clock, scope: ProcessScope, logs: Logs) {
     this.#clock = clock;
     this.#scope = scope;
     this.#logs = logs;
-    let child: Child;
-    try {
-      child = scope.launch(() =>
-        spawn(launch.command, launch.args, {
-          cwd: launch.cwd,
-          env: launch.env,
-          detached: true,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        }),
-      );
-    } catch (error) {
-      // Some refusals of the system are thrown (E2BIG), others are emitted.
-      this.ended = Promise.resolve({ type: 'failed-to-start', code: systemCode(error) });
-      return;
-    }
-    this.pid = child.pid;
-    this.#captures = {
-      stdout: new OutputCapture(child.stdout, logs.stdout),
-      stderr: new OutputCapture(child.stderr, logs.stderr),
-    };
-    this.ended = this.#end(child);
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
-  /** SIGKILL to the group and the cgroup, at once. */
+  /** Starts it; once. Returns when the process exists, or could not be started. */
+  async start(launcher: Launcher, launch: Launch): Promise<void> {
+    this.sinceMs = this.#clock.monotonicMs();
+    const launched = await launcher.launch(launch, {
+      scope: this.#scope,
+      onProcess: (pid, sinceMs = this.sinceMs) => {
+        this.pid = pid;
+        this.sinceMs = sinceMs;
+        if (this.#cancelled.signal.aborted) this.#scope.kill();
+      },
+      onExit: () => {
+        this.#hasEnded = true;
+      },
+      cancelled: this.#cancelled.signal,
+    });
+    if (!('ended' in launched)) {
+      this.#hasEnded = true;
+      this.#end(launched);
+      return;
+    }
+    const { stdout, stderr, ended, note } = launched;
+    this.note = note;
+    this.#captures = {
+      stdout: new OutputCapture(stdout, this.#logs.stdout),
+      stderr: new OutputCapture(stderr, this.#logs.stderr),
+    };
+    void ended.then(this.#end);
+  }
+
+  /** SIGKILL to the group and the cgroup, at once, or as soon as there is a process. */
   kill(): void {
     // After its end the pid may be another's.
-    if (this.pid === undefined || this.#hasEnded) return;
-    this.#scope.kill();
-    if (this.#isKilled) return;
-    this.#isKilled = true;
-    this.#clock.after(KILL_DEADLINE_MS, () => this.#survived?.());
+    if (this.#hasEnded) return;
+    if (this.pid !== undefined) this.#scope.kill();
+    if (this.#cancelled.signal.aborted) return;
+    this.#cancelled.abort();
+    this.#clock.after(KILL_DEADLINE_MS, () => {
+      this.#end({ type: 'survived' });
+    });
   }
 
   /** Ends every descendant that is left. Call when the process has ended. */
   async clear(): Promise<Remains> {
-    if (this.#captures === undefined) return { survivors: [], isOutputHeld: false };
+    if (this.#captures === undefined) {
+      const left = this.pid === undefined ? [] : await this.#scope.clear(this.#clock, true);
+      return { survivors: left, isOutputHeld: false };
+    }
     const { stdout, stderr } = this.#captures;
     // A process that was killed may have had descendants outside its group.
-    let survivors = await this.#scope.clear(this.#clock, this.#isKilled);
+    let survivors = await this.#scope.clear(this.#clock, this.#cancelled.signal.aborted);
     const closed = Promise.all([stdout.ended, stderr.ended]);
     let isOutputHeld = !(await this.#within(PIPES_MS, closed));
     if (isOutputHeld && survivors.length === 0) {
@@ -136,21 +137,6 @@ export class SimulationProcess {
   /** Why the logs could not be written, if so. */
   get logFault(): Error | undefined {
     return this.#logs.stderr.fault ?? this.#logs.stdout.fault;
-  }
-
-  #end(child: Child): Promise<Ending> {
-    return new Promise<Ending>((resolve) => {
-      this.#survived = () => {
-        resolve({ type: 'survived' });
-      };
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        if (child.pid === undefined) resolve({ type: 'failed-to-start', code: error.code });
-      });
-      child.once('exit', (code, signal) => {
-        this.#hasEnded = true;
-        resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
-      });
-    });
   }
 
   async #within(ms: number, event: Promise<unknown>): Promise<boolean> {

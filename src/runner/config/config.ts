@@ -9,7 +9,6 @@ import {
   address,
   boolean,
   cgroupMode,
-  ENGINE_NAME,
   FIELDS,
   id,
   integer,
@@ -18,19 +17,13 @@ import {
   program,
   size,
   text,
-  Unfit,
   variables,
 } from './fields.ts';
 import type { CgroupMode, FieldName, Given } from './fields.ts';
+import { engineField, engines, engineVariable, Settings } from './engines.ts';
+import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
 import { closestMatch } from '../../base/closest-match.ts';
-
-/** A simulation this runner can execute: the name is matched against `simulation.name`, `*` matches every name. */
-export interface Engine {
-  name: string;
-  /** Absolute path. */
-  entrypoint: string;
-}
 
 export interface RunnerConfig {
   id: string;
@@ -73,44 +66,11 @@ export interface ConfigSources {
   host: { hostname: string; cpuCores: number; memoryGb: number };
 }
 
-const ENTRYPOINT_FIELD = /^(.+)_entrypoint$/;
-const ENTRYPOINT_VARIABLE = /^SVC_RUNNER_(.+)_ENTRYPOINT$/;
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
 
-/** Collects the settings of all sources, and every fault, so that all are reported at once. */
-class Settings {
-  readonly given = new Map<string, Given>();
-  /** Engine name (as far as the source can spell it) -> entrypoint. */
-  readonly entrypoints = new Map<string, Given>();
-  readonly faults: string[] = [];
-  readonly notes: string[] = [];
-
-  read<T>(name: FieldName, judge: (given: Given) => T, fallback: T): T {
-    const given = this.given.get(name);
-    return given === undefined ? fallback : (this.judged(name, given, judge) ?? fallback);
-  }
-
-  judged<T>(name: string, given: Given, judge: (given: Given) => T): T | undefined {
-    try {
-      return judge(given);
-    } catch (error) {
-      if (!(error instanceof Unfit)) throw error;
-      const value = error.isSecret ? '' : `is ${JSON.stringify(given.value)} and `;
-      this.faults.push(`${given.where}: ${name} ${value}${error.message}`);
-      return undefined;
-    }
-  }
-
-  /** The engine's own entrypoint, else the one for all that have none, and the name of the setting. */
-  entrypointOf(engine: string): { name: string; given: Given | undefined } {
-    const own = [...this.entrypoints.keys()].find((known) => spelling(known) === spelling(engine));
-    if (own !== undefined) return { name: `${engine}_entrypoint`, given: this.entrypoints.get(own) };
-    return { name: 'entrypoint', given: this.given.get('entrypoint') };
-  }
-}
-
 export type { CgroupMode } from './fields.ts';
+export type { Engine } from './engines.ts';
 
 /** The coordinator takes no longer interval. */
 const LONGEST_INTERVAL_SECS = 3600;
@@ -174,7 +134,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     const { name, given } =
       typeof setting === 'string'
         ? { name: setting, given: settings.given.get(setting) }
-        : settings.entrypointOf(setting.engine);
+        : settings.ofEngine('entrypoint', setting.engine);
     return given === undefined
       ? `${name} is not given, and ${why}`
       : `${given.where}: ${name} is ${JSON.stringify(given.value)}, but ${why}`;
@@ -190,9 +150,9 @@ export function supportedSimulationTypes(config: Pick<RunnerConfig, 'engines' | 
 function takeFile(settings: Settings, file: string): void {
   const known = new Map<string, FieldName>(FIELDS.map((field) => [field.name, field.name]));
   for (const [name, given] of readConfigFile(file, (fault) => settings.faults.push(fault))) {
-    const engine = ENTRYPOINT_FIELD.exec(name)?.[1];
+    const own = engineField(name);
     if (known.has(name)) settings.given.set(name, given);
-    else if (engine !== undefined) settings.entrypoints.set(engine, given);
+    else if (own !== undefined) settings.putOwn(own.member, own.engine, given);
     else if (CREDENTIAL_FIELDS.includes(name.toLowerCase())) {
       settings.faults.push(
         `${given.where}: ${name} does not belong in a file that is copied and shared; put it into a file of its own and name that in token_file`,
@@ -211,9 +171,9 @@ function takeEnvironment(settings: Settings, sources: ConfigSources): void {
     if (value === undefined || value === '') continue;
     const given = { value, where: variable, base: sources.cwd };
     const field = known.get(variable);
-    const engine = ENTRYPOINT_VARIABLE.exec(variable)?.[1];
+    const own = engineVariable(variable);
     if (field !== undefined) settings.given.set(field, given);
-    else if (engine !== undefined) putEntrypoint(settings, engine.toLowerCase(), given);
+    else if (own !== undefined) settings.putOwn(own.member, own.engine.toLowerCase(), given);
     else if (variable.startsWith('SVC_RUNNER_')) {
       const near = closestMatch(variable, known.keys());
       settings.notes.push(`${variable} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`);
@@ -231,61 +191,10 @@ function takeFlags(settings: Settings, sources: ConfigSources): void {
       for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
         const [, engine, file] = /^([\w.*-]+)=(.+)$/.exec(String(one)) ?? [];
         if (engine === undefined) settings.given.set('entrypoint', { ...given, value: one });
-        else putEntrypoint(settings, engine, { ...given, value: file });
+        else settings.putOwn('entrypoint', engine, { ...given, value: file });
       }
     }
   }
-}
-
-/** A variable's name cannot spell every engine; so a later source finds the engine an earlier one named. */
-function putEntrypoint(settings: Settings, engine: string, given: Given): void {
-  const same = [...settings.entrypoints.keys()].find((known) => spelling(known) === spelling(engine));
-  settings.entrypoints.set(same ?? engine, given);
-}
-
-/** An engine's name as in `SVC_RUNNER_<ENGINE>_ENTRYPOINT`. */
-function spelling(engine: string): string {
-  return engine.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-}
-
-function engines(settings: Settings): readonly Engine[] {
-  const hasShared = settings.given.has('entrypoint');
-  const own = settings.entrypoints;
-  const listed = settings.given.get('engines');
-  const fallback = own.size > 0 ? [...own.keys()] : hasShared ? ['*'] : [];
-  const names = listed === undefined ? fallback : (settings.judged('engines', listed, list) ?? []);
-  if (names.length === 0 && settings.faults.length === 0) {
-    settings.faults.push(
-      'no engine: say what to execute, e.g. --entrypoint ./simulation.py, or engines and <engine>_entrypoint in the file',
-    );
-  }
-  const found: Engine[] = [];
-  const used = new Map<string, string>();
-  for (const name of names) {
-    const where = listed?.where ?? own.get(name)?.where ?? 'engines';
-    const twin = used.get(spelling(name));
-    if (!ENGINE_NAME.test(name)) {
-      settings.faults.push(`${where}: engine ${JSON.stringify(name)} must be letters, digits, ".", "_", "-", or *`);
-      continue;
-    }
-    if (twin !== undefined) settings.faults.push(`${where}: engines ${twin} and ${name} differ in no variable's name`);
-    used.set(spelling(name), name);
-    const { name: field, given } = settings.entrypointOf(name);
-    const entrypoint = given === undefined ? undefined : settings.judged(field, given, path);
-    if (given === undefined) settings.faults.push(missingEntrypoint(name, where, own.keys()));
-    if (entrypoint !== undefined) found.push({ name, entrypoint });
-  }
-  for (const [name, given] of own) {
-    if (!used.has(spelling(name)))
-      settings.notes.push(`${given.where}: ${name} is not in engines; its entrypoint is not used`);
-  }
-  return found;
-}
-
-function missingEntrypoint(name: string, where: string, given: Iterable<string>): string {
-  const near = closestMatch(name, given);
-  const hint = near === undefined ? '' : ` (${near}_entrypoint is given: did you mean that?)`;
-  return `${where}: engine ${name} has no entrypoint; set ${name}_entrypoint or SVC_RUNNER_${spelling(name)}_ENTRYPOINT${hint}`;
 }
 
 /** The same after every restart, and another for each output root of a machine. */

@@ -66,6 +66,20 @@ export const FIELDS = [
     text: 'simulation entrypoint of every engine without its own',
   },
   {
+    name: 'warm',
+    env: 'SVC_RUNNER_WARM',
+    flag: 'warm',
+    kind: 'boolean',
+    text: 'start the runs of every engine from a process that has loaded its modules',
+  },
+  {
+    name: 'preload',
+    env: 'SVC_RUNNER_PRELOAD',
+    flag: 'preload',
+    kind: 'list',
+    text: 'modules that a warm Python imports',
+  },
+  {
     name: 'python_executable',
     env: 'SVC_RUNNER_PYTHON_EXECUTABLE',
     flag: 'python-executable',
@@ -220,6 +234,16 @@ export function list(given: Given): readonly string[] {
     return trimmed;
   });
   return [...new Set(items)];
+}
+
+/** Names of Python modules, e.g. `scipy.optimize`. */
+export function modules(given: Given): readonly string[] {
+  const names = list(given);
+  const wrong = names.find((name) => !/^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u.test(name));
+  if (wrong !== undefined) {
+    throw new Unfit(`must be a list of Python modules such as scipy.optimize; ${JSON.stringify(wrong)} is not one`);
+  }
+  return names;
 }
 
 /** Names of environment variables, each with `*` at its end for a prefix. */

@@ -58,6 +58,28 @@ export class ProcessScope {
     return child;
   }
 
+  /** The directory of a cgroup for a process that enters it by itself; null when there is none. `adopt` comes next. */
+  prepare(): string | null {
+    try {
+      this.#cgroup = this.#tools.cgroups?.acquire();
+    } catch (error) {
+      this.#log.warn(`a run has no cgroup: ${oneLine(error)}`);
+    }
+    return this.#cgroup?.directory ?? null;
+  }
+
+  /** The run's first process, created by another. */
+  adopt(leader: number): void {
+    this.#leader = leader;
+    this.#limit();
+  }
+
+  /** The run's first process could not enter its cgroup. */
+  disown(why: string): void {
+    this.#log.warn(`a run has no cgroup: ${why}`);
+    this.release();
+  }
+
   /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
   kill(): void {
     if (this.#leader !== undefined) sendKill(-this.#leader);

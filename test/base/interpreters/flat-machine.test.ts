@@ -15,6 +15,8 @@ import {
   type AnyStateMachine,
 } from 'xstate';
 import { attemptMachine } from '../../../machines/attempt.ts';
+import { warmEngineMachine } from '../../../machines/warm/engine.ts';
+import { warmServerMachine } from '../../../machines/warm/server.ts';
 import { batchMachine, INITIAL_COUNTERS, type BatchContext } from '../../../machines/batch.ts';
 import { jobMachine } from '../../../machines/job.ts';
 import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
@@ -22,6 +24,7 @@ import { runnerMachine } from '../../../machines/runner.ts';
 import { flatMachine, type TransitionObserver } from '../../../src/base/interpreters/flat-machine.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/contract/enums.ts';
 import { ATTEMPT_EVENTS, ATTEMPT_STATES } from '../../machines/attempt.fixture.ts';
+import { ENGINE_EVENTS, ENGINE_STATES, SERVER_EVENTS, SERVER_STATES } from '../../machines/warm.fixture.ts';
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 
@@ -127,6 +130,8 @@ const CASES: readonly {
   { machine: runnerMachine, states: RUNNERS, events: Object.values(RUNNER_EVENTS) },
   { machine: batchMachine, states: BATCHES, events: BATCH_EVENTS },
   { machine: attemptMachine, states: Object.values(ATTEMPT_STATES), events: Object.values(ATTEMPT_EVENTS) },
+  { machine: warmServerMachine, states: Object.values(SERVER_STATES), events: Object.values(SERVER_EVENTS) },
+  { machine: warmEngineMachine, states: Object.values(ENGINE_STATES), events: Object.values(ENGINE_EVENTS) },
 ];
 
 describe('base/interpreters/flat-machine', () => {
@@ -163,6 +168,8 @@ describe('base/interpreters/flat-machine', () => {
       [batchMachine, { ...INITIAL_COUNTERS, batchId: 'b', totalJobs: 2, now: NOW }],
       [jobMachine, untouchedJob().context],
       [attemptMachine, { jobId: 'j', attempt: 1 }],
+      [warmServerMachine, {}],
+      [warmEngineMachine, {}],
     ];
     for (const [machine, input] of inputs) {
       const [expected, flat] = WAYS.map((making) => {

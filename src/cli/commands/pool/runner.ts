@@ -35,6 +35,7 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   max_concurrent_jobs: 'CPU cores',
   heartbeat_interval_secs: '5',
   grace_secs: '30',
+  preload: 'those that the entrypoint imports at its top',
   python_executable: 'python3, then python',
   output_root: './simbatch-output',
   cgroup: 'auto',

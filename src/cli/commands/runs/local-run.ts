@@ -44,6 +44,7 @@ export async function executeLocally(
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
   const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');
   const { openProcessTools } = await import('../../../runner/processes/process-tools.ts');
+  const { ONLY_COLD } = await import('../../../runner/launch/launchers.ts');
   const { Waits } = await import('../../../runner/waits.ts');
   const { createLog } = await import('../../../runner/log.ts');
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
@@ -74,6 +75,7 @@ export async function executeLocally(
       processes,
       clock: systemClock,
       log,
+      launchers: ONLY_COLD,
       python: python?.executable,
       env: inheritedEnvironment(process.env, config.environmentInherited),
       environmentAllowed: config.environmentAllowed,

@@ -1,0 +1,59 @@
+/** How the process of a run is created: the interface of cold starts, forks of a warm Python and waiting Node processes. */
+import type { Readable } from 'node:stream';
+import type { ProcessScope } from '../processes/process-scope.ts';
+
+/** The process that is wanted. */
+export interface Launch {
+  /** The simulation's file. */
+  entrypoint: string;
+  /** The command of a cold start. */
+  command: string;
+  args: readonly string[];
+  /** Variables that are the same for all runs of a study on this runner. */
+  env: Readonly<Record<string, string>>;
+  /** The variables of the run contract. */
+  contract: Readonly<Record<string, string>>;
+  cwd: string;
+  /** The seed for a run's own random numbers, below 2**48. */
+  randomSeed: number;
+}
+
+/**
+ * How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time; `lost`: nobody knows,
+ * because the forkserver that was its parent ended first.
+ */
+export type Ending =
+  | { type: 'exit'; code: number }
+  | { type: 'signal'; signal: NodeJS.Signals }
+  | { type: 'failed-to-start'; code: string | undefined }
+  | { type: 'survived' }
+  | { type: 'lost'; detail: string };
+
+export interface LaunchContext {
+  scope: ProcessScope;
+  /** Called as soon as the process exists, before it can end; `sinceMs`: when its creation began, if not with the launch. */
+  onProcess: (pid: number, sinceMs?: number) => void;
+  /** Called when it has ended and before its pid can be another's: no signal may be sent to it or its group afterwards. */
+  onExit: () => void;
+  /** Aborted when the process is no longer wanted; one that exists is ended by its scope. */
+  cancelled: AbortSignal;
+}
+
+export interface LaunchedProcess {
+  stdout: Readable;
+  stderr: Readable;
+  /** Never rejects. */
+  ended: Promise<Ending>;
+  /** Why this process was started cold although its engine is to be warm, for the result. */
+  note?: string;
+}
+
+export interface Launcher {
+  /** Resolves when a launch needs no further preparation. Never rejects. */
+  prepare?(): Promise<void>;
+  /**
+   * Creates the process: the leader of a session and a process group of its own.
+   * @returns its ending when it could not be started, or was cancelled before.
+   */
+  launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending>;
+}

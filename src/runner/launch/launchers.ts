@@ -1,0 +1,135 @@
+/** Chooses how the runs of each engine are started, and keeps the warm interpreters. The only place of this choice. */
+import { extname } from 'node:path';
+import { sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Engine } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { oneLine } from '../system-error.ts';
+import type { Python } from '../attempt/engine.ts';
+import { coldLauncher } from './cold.ts';
+import type { Launcher } from './launcher.ts';
+import { OutputSockets } from './output-sockets.ts';
+import { WarmPython } from './warm-python.ts';
+
+/** Environments of one engine that are kept warm at the same time; each study with variables of its own has another. */
+const MOST_ENVIRONMENTS = 4;
+/** Less than the time within which the coordinator expects the start of a claimed run. */
+const PREPARE_MS = 30_000;
+
+export interface LaunchersOptions {
+  engines: readonly Engine[];
+  python: Python | undefined;
+  /** The environment that simulations inherit, without a study's. */
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  clock: Clock;
+  log: Log;
+  pid: number;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The part of `Launchers` that an attempt uses. */
+export type LauncherChoice = Pick<Launchers, 'of' | 'prepare'>;
+
+/** Starts every run cold. */
+export const ONLY_COLD: LauncherChoice = {
+  of: () => coldLauncher,
+  async prepare() {},
+};
+
+export class Launchers {
+  readonly #options: LaunchersOptions;
+  /** By engine and environment, the last used at the end. */
+  readonly #warm = new Map<string, { engine: string; launcher: WarmPython }>();
+  #outputs: OutputSockets | undefined;
+
+  constructor(options: LaunchersOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the warm interpreters of studies without variables of their own, so that their first runs do not wait. */
+  async open(): Promise<void> {
+    const { engines, clock, pid, log, env } = this.#options;
+    if (!engines.some((engine) => engine.warm === true)) return;
+    for (const engine of engines) {
+      const fault = engine.warm === true ? this.#fault(engine) : undefined;
+      if (fault !== undefined) log.warn(`engine ${engine.name}: not warm, each run starts a process: ${fault}`);
+    }
+    if (!engines.some((engine) => this.#isWarm(engine))) return;
+    try {
+      this.#outputs = await OutputSockets.open(clock, pid);
+    } catch (error) {
+      log.warn(`no engine is warm: no socket for their output can be made: ${oneLine(error)}`);
+      return;
+    }
+    for (const engine of engines) void this.of(engine, env).prepare?.();
+  }
+
+  /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
+  of(engine: Engine, env: Environment): Launcher {
+    if (!this.#isWarm(engine) || this.#outputs === undefined) return coldLauncher;
+    const key = JSON.stringify([engine.name, Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const known = this.#warm.get(key);
+    const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env, this.#outputs) };
+    this.#warm.delete(key);
+    this.#warm.set(key, entry);
+    if (known === undefined) this.#limit(engine.name);
+    return entry.launcher;
+  }
+
+  /** Resolves when such a run can be launched without waiting, at the latest after `PREPARE_MS`. */
+  async prepare(engine: Engine, env: Environment): Promise<void> {
+    const preparation = this.of(engine, env).prepare?.();
+    if (preparation === undefined) return;
+    const stop = new AbortController();
+    await Promise.race([preparation, sleep(this.#options.clock, PREPARE_MS, stop.signal)]);
+    stop.abort();
+  }
+
+  /** Ends all warm interpreters. */
+  close(): void {
+    for (const { launcher } of this.#warm.values()) launcher.kill();
+    this.#warm.clear();
+    this.#outputs?.close();
+    this.#outputs = undefined;
+  }
+
+  #isWarm(engine: Engine): boolean {
+    return engine.warm === true && this.#fault(engine) === undefined;
+  }
+
+  /** Why the engine cannot be warm, by its kind. */
+  #fault({ entrypoint }: Engine): string | undefined {
+    const { python } = this.#options;
+    if (extname(entrypoint).toLowerCase() !== '.py') return 'only .py entrypoints can be';
+    if (python === undefined) return 'no Python was found';
+    const [major = 0, minor = 0] = python.version.split('.').map(Number);
+    if (major < 3 || (major === 3 && minor < 9)) return `it needs Python 3.9 or later, and this is ${python.version}`;
+    return undefined;
+  }
+
+  #create(engine: Engine, env: Environment, outputs: OutputSockets): WarmPython {
+    const { python, cwd, clock, log } = this.#options;
+    return new WarmPython({
+      name: engine.name,
+      python: python?.executable ?? '',
+      entrypoint: engine.entrypoint,
+      preload: engine.preload,
+      env,
+      cwd,
+      clock,
+      log,
+      outputs,
+    });
+  }
+
+  /** Ends the warm interpreter that was used least lately, when there are too many of an engine. */
+  #limit(engine: string): void {
+    const own = [...this.#warm].filter(([, it]) => it.engine === engine);
+    for (const [key, { launcher }] of own.slice(0, -MOST_ENVIRONMENTS)) {
+      launcher.retire();
+      this.#warm.delete(key);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+/** The warm interpreter of one engine in one environment: its forkserver, replaced when files change, restarted when it dies. */
+import { stat } from 'node:fs/promises';
+import { createActor } from 'xstate';
+import { warmEngineMachine } from '../../../machines/warm/engine.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../log.ts';
+import { oneLine } from '../system-error.ts';
+import { coldLauncher } from './cold.ts';
+import { ForkServer } from './fork-server.ts';
+import type { Readiness } from './fork-server.ts';
+import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher } from './launcher.ts';
+import type { OutputSockets } from './output-sockets.ts';
+
+/** Files that change faster than a forkserver starts: the run is started cold. */
+const MOST_REPLACEMENTS = 3;
+
+export interface WarmPythonOptions {
+  /** The engine, for messages. */
+  name: string;
+  python: string;
+  entrypoint: string;
+  preload: readonly string[] | undefined;
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  clock: Clock;
+  log: Log;
+  outputs: OutputSockets;
+}
+
+export class WarmPython implements Launcher {
+  readonly #options: WarmPythonOptions;
+  readonly #actor = createActor(warmEngineMachine);
+  #server: ForkServer | undefined;
+  /** The entrypoint as it was when the last forkserver started. */
+  #startedWith: Promise<string> | undefined;
+  readonly #announced = new WeakSet<ForkServer>();
+  #runs = 0;
+  #isClosed = false;
+
+  constructor(options: WarmPythonOptions) {
+    this.#options = options;
+    this.#actor.start();
+  }
+
+  /** Runs that are being launched or executed by it. */
+  get runs(): number {
+    return this.#runs;
+  }
+
+  /** Why its runs are started cold; undefined while they are forked. */
+  get coldBecause(): string | undefined {
+    return this.#actor.getSnapshot().context.reason;
+  }
+
+  /** The process id of its forkserver, if there is one. */
+  get serverPid(): number | undefined {
+    return this.#server?.pid;
+  }
+
+  /** Resolves when a fork needs no further preparation, or the engine is cold. */
+  async prepare(): Promise<void> {
+    await this.#ready();
+  }
+
+  async launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
+    this.#runs += 1;
+    try {
+      const result = await this.#launch(launch, context);
+      if ('ended' in result) void result.ended.then((ending) => this.#noteEnd(ending));
+      else this.#runs -= 1;
+      return result;
+    } catch (error) {
+      this.#runs -= 1;
+      throw error;
+    }
+  }
+
+  /** Takes no further run; its forkserver ends with its last run. */
+  retire(): void {
+    this.#server?.retire();
+    this.#server = undefined;
+  }
+
+  /** Ends its forkserver, and with it the runs it has. */
+  kill(): void {
+    this.#isClosed = true;
+    this.#server?.kill();
+    this.#server = undefined;
+  }
+
+  async #launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
+    for (let replaced = 0; replaced < MOST_REPLACEMENTS; replaced++) {
+      const cancelled = new Promise<'cancelled'>((resolve) => {
+        context.cancelled.addEventListener('abort', () => resolve('cancelled'), { once: true });
+      });
+      const server = context.cancelled.aborted ? 'cancelled' : await Promise.race([this.#ready(), cancelled]);
+      if (server === 'cancelled') return { type: 'signal', signal: 'SIGKILL' };
+      if (server === undefined) break;
+      const result = await server.fork(launch, context);
+      if (result !== 'stale') return result;
+      if (this.#server === server) {
+        this.#options.log.info(`${this.#name}: a file has changed, its warm interpreter is replaced`);
+        this.retire();
+      } else server.retire();
+    }
+    const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
+    const process = await coldLauncher.launch(launch, context);
+    return 'ended' in process ? { ...process, note } : process;
+  }
+
+  /** The forkserver, started if need be. Undefined: the engine is cold. */
+  async #ready(): Promise<ForkServer | undefined> {
+    for (;;) {
+      if (this.#isClosed || (this.#isCold && !(await this.#hasChanged()))) return undefined;
+      const server = (this.#server ??= this.#start());
+      const readiness = await server.ready;
+      // Another start may have taken its place meanwhile.
+      if (this.#server !== server) continue;
+      if (readiness === undefined) this.#server = undefined;
+      else if ('refused' in readiness) {
+        this.#server = undefined;
+        server.retire();
+        this.#becomeCold(readiness.refused);
+      } else {
+        this.#announce(server, readiness);
+        return server;
+      }
+    }
+  }
+
+  #announce(server: ForkServer, readiness: Readiness): void {
+    const { log } = this.#options;
+    if (this.#announced.has(server)) return;
+    this.#announced.add(server);
+    log.info(`${this.#name}: warm, ${describe(readiness)}`);
+    for (const [module, why] of readiness.skipped) log.warn(`${this.#name}: each run imports ${module} itself: ${why}`);
+  }
+
+  #start(): ForkServer {
+    const { python, entrypoint, preload, env, cwd, clock, outputs } = this.#options;
+    this.#startedWith = this.#identity();
+    const server: ForkServer = new ForkServer({
+      python,
+      entrypoint,
+      preload,
+      env,
+      cwd,
+      clock,
+      outputs,
+      onDeath: (detail) => {
+        if (this.#server === server) this.#server = undefined;
+        this.#noteDeath(detail);
+      },
+    });
+    return server;
+  }
+
+  #noteDeath(detail: string): void {
+    this.#options.log.error(`${this.#name}: its forkserver ended ${detail}; the runs it had are lost`);
+    this.#actor.send({ type: 'SERVER_DIED', detail });
+    if (this.#isCold) this.#becomeCold(this.coldBecause ?? detail);
+  }
+
+  #becomeCold(reason: string): void {
+    this.#actor.send({ type: 'REFUSED', reason });
+    this.#options.log.warn(`${this.#name}: not warm, each run starts an interpreter: ${reason}`);
+  }
+
+  /** Whether the entrypoint is another than the one that made the engine cold. */
+  async #hasChanged(): Promise<boolean> {
+    if ((await this.#identity()) === (await this.#startedWith)) return false;
+    this.#actor.send({ type: 'CHANGED' });
+    return true;
+  }
+
+  async #identity(): Promise<string> {
+    try {
+      const { mtimeMs, size, ino } = await stat(this.#options.entrypoint);
+      return `${String(mtimeMs)} ${String(size)} ${String(ino)}`;
+    } catch (error) {
+      return oneLine(error);
+    }
+  }
+
+  #noteEnd(ending: Ending): void {
+    this.#runs -= 1;
+    if (ending.type === 'exit' || ending.type === 'signal') this.#actor.send({ type: 'SERVED' });
+  }
+
+  get #isCold(): boolean {
+    return this.#actor.getSnapshot().value === 'Cold';
+  }
+
+  get #name(): string {
+    return `engine ${this.#options.name}`;
+  }
+}
+
+function describe({ preloaded, ms }: { preloaded: readonly string[]; ms: number }): string {
+  const modules = preloaded.length === 0 ? 'no module' : preloaded.join(', ');
+  return `${modules} imported in ${ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`}`;
+}

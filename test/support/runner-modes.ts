@@ -1,0 +1,38 @@
+/** The ways in which a runner starts runs, for tests of the run contract: each test of it holds in all of them. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/base/package.ts';
+import { SIMULATION } from './runner-process.ts';
+
+export const PYTHON_SIMULATION = join(packageRoot, 'test/support/simulations/behave.py');
+
+export interface RunnerMode {
+  name: string;
+  /** Flags of the runner. */
+  args: readonly string[];
+  /** The simulation of `test/support/simulations` that it executes. */
+  simulation: string;
+  isWarm: boolean;
+  /** Why this machine cannot have it. */
+  missing: string | undefined;
+}
+
+function pythonFault(): string | undefined {
+  try {
+    execFileSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'no Python 3.9 or later';
+  }
+}
+
+export const MODES: readonly RunnerMode[] = [
+  { name: 'cold', args: [], simulation: SIMULATION, isWarm: false, missing: undefined },
+  {
+    name: 'forked by a warm Python',
+    args: ['--warm', '--entrypoint', PYTHON_SIMULATION],
+    simulation: PYTHON_SIMULATION,
+    isWarm: true,
+    missing: pythonFault(),
+  },
+];
