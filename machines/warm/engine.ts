@@ -1,5 +1,5 @@
 /** Whether the runs of an engine are forks of a warm interpreter or processes started cold. Pure. */
-import { assign, setup, type SnapshotFrom } from 'xstate';
+import { assign, setup } from 'xstate';
 
 /** After so many deaths of its forkserver without a run between them that ended, an engine is cold. */
 export const MOST_DEATHS = 3;
@@ -11,7 +11,7 @@ export type WarmEngineEvent =
   | { type: 'REFUSED'; reason: string }
   /** Its forkserver has ended by itself, or did not answer. */
   | { type: 'SERVER_DIED'; detail: string }
-  /** Its entrypoint is another than the one that was refused. */
+  /** Its entrypoint has changed since the refusal. */
   | { type: 'CHANGED' };
 
 export interface WarmEngineContext {
@@ -52,5 +52,3 @@ export const warmEngineMachine = setup({
     Cold: { on: { CHANGED: { target: 'Warm', actions: 'forget' } } },
   },
 });
-
-export type WarmEngineState = SnapshotFrom<typeof warmEngineMachine>['value'];

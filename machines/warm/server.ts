@@ -1,5 +1,5 @@
 /** One forkserver of a warm engine, from its start to its end. Pure: processes and files are in `src/runner/launch/`. */
-import { assign, setup, type SnapshotFrom } from 'xstate';
+import { assign, setup } from 'xstate';
 
 export type WarmServerEvent =
   /** Its modules are imported; it can fork. */
@@ -62,5 +62,3 @@ export const warmServerMachine = setup({
     Ended: { type: 'final' },
   },
 });
-
-export type WarmServerState = SnapshotFrom<typeof warmServerMachine>['value'];

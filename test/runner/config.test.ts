@@ -202,7 +202,7 @@ describe('runner: configuration', () => {
     expect(cold.notes).to.deep.equal(['engine * is not warm; its preload is not used']);
   });
 
-  it('refuses what is no name of a Python module', () => {
+  it('refuses a preload that is not a list of Python modules', () => {
     expect(() => resolved({ flags: { ...withEntrypoint, warm: true, preload: 'numpy,../x' } })).to.throw(
       '--preload: preload is "numpy,../x" and must be a list of Python modules such as scipy.optimize; "../x" is not one',
     );

@@ -172,7 +172,7 @@ def require_one_thread(name):
     """Raises Refused when the process has threads that a fork would lose.
 
     Some libraries, OpenBLAS for one, end their threads when the process forks and start them again when they are needed: a
-    trial fork tells them from the others.
+    trial fork distinguishes them from the others.
     """
     others = len(sys._current_frames()) - 1
     if others > 0:
@@ -191,7 +191,7 @@ def require_one_thread(name):
 
 
 def count_threads():
-    """Of this process, those of C libraries included; 0 where the system does not tell."""
+    """Of this process, those of C libraries included; 0 where the system does not show them."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:

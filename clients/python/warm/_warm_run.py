@@ -107,7 +107,7 @@ def execute(server, order):
     gc.enable()
     _seed(order["seed"])
     importlib.invalidate_caches()
-    # Not the one that the modules of the server saw: the collector would leave that and all that it refers to at the end.
+    # A new module: the collector leaves that of the server, and all that it refers to, at the end.
     sys.modules["__main__"] = main_module(server.entrypoint)
     status, signal = _run(server.code, server.entrypoint)
     return _end(server, status, signal)

@@ -51,7 +51,7 @@ class Server:
     # --- start -------------------------------------------------------------------------------------------------------
 
     def start(self):
-        """Imports and compiles; returns False when this simulation cannot be forked, which the runner is told."""
+        """Imports and compiles; returns False when this simulation cannot be forked, after a message to the runner."""
         began = time.monotonic()
         if self.prctl:
             self.prctl(runs.PR_SET_PDEATHSIG, _signal.SIGKILL)

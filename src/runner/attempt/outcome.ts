@@ -17,7 +17,7 @@ import type { SimulationProcess } from './simulation-process.ts';
 export type AttemptEnd =
   | { type: 'complete'; result: ReportedResult }
   | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
-  /** Its forkserver ended, so nobody knows how it did: it is executed again, and the machine is not at fault. */
+  /** Its forkserver ended, and with it the knowledge of its exit: it is executed again, and the machine is not at fault. */
   | { type: 'lost'; error_message: string; result: ReportedResult }
   /** Ended because the coordinator or the operator no longer wants it; nothing is reported. */
   | { type: 'abandoned' };

@@ -46,7 +46,7 @@ export interface ForkServerOptions {
   deathSignal?: boolean;
 }
 
-/** What it imported, and which modules each run must import by itself. */
+/** The modules that it imported, and those that each run must import by itself. */
 export type Readiness = Extract<Answer, { type: 'ready' }>;
 
 interface Pending {
@@ -165,7 +165,7 @@ export class ForkServer {
     this.#child.kill('SIGKILL');
   }
 
-  /** What it printed last, for messages. */
+  /** Its last line of output, for messages. */
   get lastOutput(): string {
     return this.#output.trim().split('\n').at(-1) ?? '';
   }

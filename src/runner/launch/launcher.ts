@@ -19,7 +19,7 @@ export interface Launch {
 }
 
 /**
- * How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time; `lost`: nobody knows,
+ * How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time; `lost`: unknown,
  * because the forkserver that was its parent ended first.
  */
 export type Ending =
@@ -35,7 +35,7 @@ export interface LaunchContext {
   onProcess: (pid: number, sinceMs?: number) => void;
   /** Called when it has ended and before its pid can be another's: no signal may be sent to it or its group afterwards. */
   onExit: () => void;
-  /** Aborted when the process is no longer wanted; one that exists is ended by its scope. */
+  /** Aborted when the process is no longer wanted; a process that exists is ended by its scope. */
   cancelled: AbortSignal;
 }
 

@@ -166,7 +166,7 @@ export class WarmPython implements Launcher {
     this.#options.log.warn(`${this.#name}: not warm, each run starts an interpreter: ${reason}`);
   }
 
-  /** Whether the entrypoint is another than the one that made the engine cold. */
+  /** Whether the entrypoint has changed since the engine became cold. */
   async #hasChanged(): Promise<boolean> {
     if ((await this.#identity()) === (await this.#startedWith)) return false;
     this.#actor.send({ type: 'CHANGED' });
