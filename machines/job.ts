@@ -93,6 +93,15 @@ export const jobMachine = setup({
             assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'signed-off')),
           ],
         },
+        // In no other state: a run that has started is never handed back to be executed elsewhere.
+        UNCLAIM: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Claimed', 'released', 'handed-back')),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'handed-back')),
+          ],
+        },
         RUNNER_LOST: {
           target: 'Pending',
           guard: 'current',

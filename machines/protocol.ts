@@ -29,7 +29,7 @@ export interface DueDeadline {
 }
 
 /** Why an attempt was released without counting against the run. */
-export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held';
+export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back';
 
 export type JobEvent =
   | {
@@ -59,6 +59,8 @@ export type JobEvent =
     }
   | { type: 'CANCEL'; reason: string | undefined; now: number }
   | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
+  /** The run waits on its runner, which has not started it. */
+  | { type: 'UNCLAIM'; runnerId: string; attempt: number; now: number }
   | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
   | { type: 'CLAIM_EXPIRED'; now: number }
   | { type: 'TIME_LIMIT'; now: number };

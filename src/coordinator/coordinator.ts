@@ -15,6 +15,7 @@ import { GroupCommit, type CommittedGroup } from './turn/group-commit.ts';
 import { DEFAULT_OPTIONS, type Core, type CoordinatorOptions } from './core.ts';
 import { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import { Directory, stateOf, type Activation } from './actors/directory.ts';
+import { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { servePendingPolls } from './operations/claims.ts';
@@ -93,6 +94,7 @@ class RunningCoordinator implements Lifecycle {
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
     const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics));
+    const crowded = new CrowdedRunners();
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,
       groupCommit,
@@ -101,7 +103,7 @@ class RunningCoordinator implements Lifecycle {
       listener: {
         ending: addFactRecords,
         completed: (changed, facts) => {
-          updateIndexes({ scheduler, deadlines: this.#deadlines }, changed, facts);
+          updateIndexes({ scheduler, deadlines: this.#deadlines, crowded }, changed, facts);
           // A turn that changed nothing added neither work nor capacity. A serving turn that assigns nothing changes nothing,
           // and would schedule itself without end.
           if (changed.length > 0) this.#schedulePendingPolls();
@@ -119,6 +121,7 @@ class RunningCoordinator implements Lifecycle {
       directory,
       groupCommit,
       scheduler,
+      crowded,
       longPolls,
       studyCache,
       answers: new Answers(
@@ -210,18 +213,19 @@ class RunningCoordinator implements Lifecycle {
   /** Queues a deadline again that was not acted on, because its turn was rolled back or the clock was set back. */
   #requeueDeadline({ address }: DueDeadline): void {
     if (this.#deadlines.has(address)) return;
-    const { directory, scheduler } = this.core;
+    const { directory, scheduler, crowded } = this.core;
     for (const live of [directory.jobs, directory.runners]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
       if (activation !== undefined && address.startsWith(activation.kind)) {
-        updateIndex({ scheduler, deadlines: this.#deadlines }, activation);
+        updateIndex({ scheduler, deadlines: this.#deadlines, crowded }, activation);
       }
     }
   }
 
   /** Serves the pending long polls after the running requests: work or capacity may have been added. */
   #schedulePendingPolls(): void {
-    if (this.#isServeScheduled || this.core.longPolls.size === 0 || !this.core.scheduler.hasWork) return;
+    const { longPolls, scheduler, crowded } = this.core;
+    if (this.#isServeScheduled || longPolls.size === 0 || (!scheduler.hasWork && crowded.size === 0)) return;
     this.#isServeScheduled = true;
     queueMicrotask(() => {
       this.#isServeScheduled = false;

@@ -7,6 +7,7 @@ import type { Interpreter } from '../base/interpreters/interpreters.ts';
 import type { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';
+import type { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
 import type { Purges } from './storage/purges.ts';
 import type { Store } from './storage/store.ts';
@@ -45,6 +46,7 @@ export interface Core {
   readonly directory: Directory;
   readonly groupCommit: GroupCommit;
   readonly scheduler: Scheduler;
+  readonly crowded: CrowdedRunners;
   readonly longPolls: LongPolls<ClaimResponse>;
   readonly studyCache: StudyCache;
   readonly batchIds: BatchIdGenerator;

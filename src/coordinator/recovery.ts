@@ -24,12 +24,12 @@ export async function recover(core: Core, deadlines: DeadlineQueue): Promise<voi
 }
 
 async function restoreBatches(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
-  const { directory, scheduler } = core;
+  const { directory, scheduler, crowded } = core;
   for await (const chunk of snapshot.entries(allOf('open'))) {
     for (const [key] of chunk) {
       const activation = directory.activate('batch', idOf(key));
       if (activation === undefined) throw new Error(`the store has no record of the open batch ${idOf(key)}`);
-      updateIndex({ scheduler, deadlines }, activation as Activation);
+      updateIndex({ scheduler, deadlines, crowded }, activation as Activation);
       core.judgements.restore(stateOf(activation));
     }
   }
@@ -46,7 +46,7 @@ async function restoreRequeued({ scheduler }: Core, snapshot: StoreView): Promis
 }
 
 async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
-  const { directory, scheduler, clock } = core;
+  const { directory, scheduler, crowded, clock } = core;
   const now = clock.now();
   for await (const chunk of snapshot.entries(allOf('runner'))) {
     for (const [key] of chunk) {
@@ -54,13 +54,13 @@ async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: St
       const state = directory.state('runner', runnerId);
       if (state === undefined) continue;
       const runner = directory.restore('runner', runnerId, ACTOR_KINDS.runner.revive(state, now));
-      updateIndex({ scheduler, deadlines }, runner as Activation);
+      updateIndex({ scheduler, deadlines, crowded }, runner as Activation);
       for (const { jobId } of state.context.held) {
         const job = directory.state('job', jobId);
         if (job === undefined || isTerminal(job.value))
           throw new Error(`runner ${runnerId} holds job ${jobId}, which is not active`);
         const revived = directory.restore('job', jobId, ACTOR_KINDS.job.revive(job, now));
-        updateIndex({ scheduler, deadlines }, revived as Activation);
+        updateIndex({ scheduler, deadlines, crowded }, revived as Activation);
       }
     }
   }

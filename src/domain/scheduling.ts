@@ -44,6 +44,26 @@ export function freeCapacityOf(
   return { slots: usableSlots(capabilities, slotsLost) - held.length, cpuMilli, memoryBytes };
 }
 
+/**
+ * Returns the jobs that a runner holds beyond its capacity, in the order in which they were claimed. They wait on it: those
+ * before them fill its slots, cores or memory.
+ */
+export function waitingOf<Held extends ResourceRequest>(
+  capabilities: RunnerCapabilities,
+  held: readonly Held[],
+): readonly Held[] {
+  if (held.length === 0) return held;
+  let room = freeCapacityOf(capabilities, []);
+  let count = 0;
+  // The first that does not fit waits, and all after it: none may overtake it.
+  for (const it of held) {
+    if (!fits(it, room)) break;
+    room = minus(room, it);
+    count += 1;
+  }
+  return count === held.length ? [] : held.slice(count);
+}
+
 export function fits(demand: ResourceRequest, room: FreeCapacity): boolean {
   return room.slots > 0 && demand.cpuMilli <= room.cpuMilli && demand.memoryBytes <= room.memoryBytes;
 }

@@ -11,10 +11,10 @@ import { Coalescer } from '../base/coalescer.ts';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { Waits } from './waits.ts';
-import type { AttemptRef, Report } from '../contract/types.ts';
+import type { AttemptRef, OutcomeReport } from '../contract/types.ts';
 
 /** An outcome as it is reported. */
-export type Outcome = Exclude<Report, { type: 'start' }>;
+export type Outcome = OutcomeReport;
 
 /** One attempt that the coordinator has assigned to this runner. */
 export interface SpooledAttempt extends AttemptRef {

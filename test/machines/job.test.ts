@@ -72,6 +72,7 @@ describe('machines/job', () => {
       Claimed   | START                    | Running   | job.started                                 | startedAtMs set
       Claimed   | CANCEL                   | Cancelled | job.ended Claimed Cancelled                 | completedAtMs set
       Claimed   | HAND_BACK                | Pending   | job.requeued Claimed released signed-off    | runnerId cleared, claimedAtMs cleared
+      Claimed   | UNCLAIM                  | Pending   | job.requeued Claimed released handed-back   | runnerId cleared, claimedAtMs cleared
       Claimed   | RUNNER_LOST              | Pending   | job.requeued Claimed released runner-lost   | runnerId cleared, claimedAtMs cleared
       Claimed   | CLAIM_EXPIRED [in time]  | Pending   | job.requeued Claimed released claim-expired | runnerId cleared, claimedAtMs cleared
       Running   | COMPLETE                 | Completed | job.ended Running Completed                 | completedAtMs set
@@ -249,6 +250,7 @@ function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
     ...FAIL_REASONS.map((reason): JobEvent => ({ ...report, type: 'FAIL', reason, message: 'broke' })),
     { type: 'CANCEL', reason: undefined, now: NOW },
     { ...report, type: 'HAND_BACK' },
+    { ...report, type: 'UNCLAIM' },
     { ...report, type: 'RUNNER_LOST', cause: 'was restarted' },
     { type: 'CLAIM_EXPIRED', now: NOW + 60_000 },
     { type: 'TIME_LIMIT', now: NOW + 60_000 },
@@ -263,6 +265,7 @@ const anyReport = fc.record({
     'FAIL',
     'CANCEL',
     'HAND_BACK',
+    'UNCLAIM',
     'RUNNER_LOST',
     'CLAIM_EXPIRED',
     'TIME_LIMIT',

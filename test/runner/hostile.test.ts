@@ -43,7 +43,7 @@ describe('runner: simulations that misbehave', () => {
     join(site.folder, 'out', job.job.batch_id, String(job.job.run_config.run_id).padStart(8, '0'), 'attempt-1');
   function notesOf(job: FakeJob): string {
     const last = job.accepted.at(-1);
-    const result = last === undefined || last.type === 'start' ? undefined : last.result;
+    const result = last === undefined || !('result' in last) ? undefined : last.result;
     return JSON.stringify(result?.metadata['simbatch_notes'] ?? []);
   }
   const pidsOf = (job: FakeJob) => JSON.parse(readFileSync(join(directoryOf(job), 'pids.json'), 'utf8')) as number[];

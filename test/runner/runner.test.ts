@@ -16,7 +16,7 @@ type Failure = Extract<Report, { type: 'fail' }>;
 
 function resultOf(job: FakeJob): ReportedResult {
   const last = job.accepted.at(-1);
-  if (last === undefined || last.type === 'start' || last.result === undefined) throw new Error('no result');
+  if (last === undefined || !('result' in last) || last.result === undefined) throw new Error('no result');
   return last.result;
 }
 function failureOf(job: FakeJob): Failure {

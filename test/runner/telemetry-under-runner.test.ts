@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPRESSIONS } from '../../src/contract/enums.ts';
-import type { Report } from '../../src/contract/types.ts';
+import type { OutcomeReport } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
@@ -24,7 +24,7 @@ import json, sys, pyarrow.parquet as pq
 t = pq.read_table(sys.argv[1])
 print(json.dumps([[str(f.type) for f in t.schema], [str(v) for v in t['timestamp_ns'].to_pylist()], t['third'].to_pylist(), [repr(v) for v in t['odd'].to_pylist()]]))`;
 
-type Ended = Exclude<Report, { type: 'start' }>;
+type Ended = OutcomeReport;
 
 describe('runner: telemetry of a real simulation', () => {
   let fake: FakeCoordinator;
@@ -45,7 +45,7 @@ describe('runner: telemetry of a real simulation', () => {
   const isOver = (job: FakeJob): boolean => ['Completed', 'Failed'].includes(job.job.status);
   function endOf(job: FakeJob): Ended {
     const last = job.accepted.at(-1);
-    if (last === undefined || last.type === 'start') throw new Error('it has not ended');
+    if (last === undefined || last.type === 'start' || last.type === 'hand_back') throw new Error('it has not ended');
     return last;
   }
   function add(...specs: JobSpec[]): FakeJob[] {

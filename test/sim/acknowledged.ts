@@ -60,11 +60,14 @@ export class Acknowledged {
   }
 
   /** A report was accepted: the history must have the attempt with that runner and the reported outcome. */
-  reported(type: 'start' | 'complete' | 'fail', runnerId: string, jobId: Uuid, attempt: number): void {
+  reported(type: Report['type'], runnerId: string, jobId: Uuid, attempt: number): void {
     const job = this.#job(jobId);
     const record = job.attempts.find((it) => it.n === attempt);
     insist(record?.runner === runnerId, () => `job ${jobId}: took ${type} of attempt ${attempt} from ${runnerId}`);
     if (type === 'start') insist(record.started !== undefined, () => `job ${jobId}: start of ${attempt} is lost`);
+    if (type === 'hand_back') {
+      insist(record.outcome === 'released', () => `job ${jobId}: the hand-back of ${attempt} is lost`);
+    }
     if (type === 'fail') {
       insist(['failed', 'timeout'].includes(record.outcome ?? ''), () => `job ${jobId}: failure of ${attempt} is lost`);
     }
@@ -79,7 +82,7 @@ export class Acknowledged {
 
   /** A runner reports an attempt of its own: with one outcome, whatever became of its processes. */
   sent(runnerId: string, { type, job_id, attempt }: Report): void {
-    if (type === 'start') return;
+    if (type === 'start' || type === 'hand_back') return;
     const key = `${runnerId} ${job_id} ${attempt}`;
     const before = this.#sent.get(key) ?? type;
     insist(before === type, () => `runner ${runnerId} reported ${before} and then ${type} of ${job_id} ${attempt}`);

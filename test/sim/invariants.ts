@@ -10,6 +10,7 @@ import {
   type BatchState,
   type JobState,
 } from '../../src/coordinator/actors/actor-kinds.ts';
+import { waitingOf } from '../../src/domain/scheduling.ts';
 import { insist } from './acknowledged.ts';
 import { checkVerdicts } from './verdicts.ts';
 
@@ -46,7 +47,7 @@ export class Memory {
 }
 
 /** @throws Violation that describes the inconsistency */
-export function checkDisk(disk: Disk, memory: Memory): void {
+export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string, number> = new Map()): void {
   const { ends } = memory;
   const batches = new Map(
     [...recordsOf(disk, 'batch')].map(([id, record]) => [id, memory.decoded(id, record, () => decodeBatch(record))]),
@@ -67,8 +68,8 @@ export function checkDisk(disk: Disk, memory: Memory): void {
   }
   for (const batch of batches.values()) checkBatch(batch, all);
   for (const batch of batches.values()) checkVerdicts(disk, batch, all);
-  checkHolders(disk, all);
-  for (const [id, { value }] of jobs) checkJob(id, value, all);
+  checkHolders(disk, all, ahead);
+  for (const [id, job] of jobs) checkJob(id, job, all);
   for (const id of all.requeue) insist(jobs.get(id)?.value === 'Pending', () => `requeued job ${id} is not Pending`);
   const open = ids('open');
   for (const id of open) insist(batches.has(id), () => `open batch ${id} does not exist`);
@@ -87,13 +88,16 @@ export function checkDisk(disk: Disk, memory: Memory): void {
   insist(made.length === batches.size, () => `${made.length} keys were used and ${batches.size} batches exist`);
 }
 
-function checkJob(id: string, value: string, { requeue, results }: Disked): void {
+function checkJob(id: string, { value, context: c }: JobState, { requeue, results }: Disked): void {
   insist(
     requeue.has(id) === (value === 'Pending'),
     () => `job ${id} is ${value}; its requeue record ${requeue.has(id)}`,
   );
   const hasResult = value === 'Completed' || value === 'Failed' || value === 'Timeout';
   insist(results.has(id) === hasResult, () => `job ${id} is ${value}; its result ${results.has(id)}`);
+  const counted = c.retries + c.losses + (c.infrastructureFaults ?? 0);
+  const started = c.attempts.filter((it) => it.started !== undefined).length + c.attemptsOmitted;
+  insist(counted <= started, () => `job ${id} counts ${counted} failures of ${started} attempts that were started`);
 }
 
 function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Disked): void {
@@ -133,13 +137,13 @@ function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Diske
   insist(c.maxParallelJobs === 0 || active <= c.maxParallelJobs, () => `batch ${c.batchId}: ${active} at once`);
 }
 
-/** Each held run is held by exactly one runner, within its capacity, and every held job is Claimed or Running. */
-function checkHolders(disk: Disk, { batches, jobs }: Disked): void {
+/** Each held run is held by exactly one runner, within its capacity and the runs that may wait, and every held job is Claimed or Running. */
+function checkHolders(disk: Disk, { batches, jobs }: Disked, ahead: ReadonlyMap<string, number>): void {
   const holders = new Map<string, string>();
   for (const [runnerId, record] of recordsOf(disk, 'runner')) {
     const { context: c } = decodeRunner(record);
-    let cpu = 0;
-    for (const { jobId, attempt } of c.held) {
+    for (const it of c.held) {
+      const { jobId, attempt } = it;
       insist(!holders.has(jobId), () => `job ${jobId} is held by ${holders.get(jobId)} and ${runnerId}`);
       holders.set(jobId, runnerId);
       const job = jobs.get(jobId);
@@ -147,11 +151,15 @@ function checkHolders(disk: Disk, { batches, jobs }: Disked): void {
       insist(isHeld && job.context.runnerId === runnerId && job.context.attempt === attempt, () => {
         return `runner ${runnerId} holds attempt ${attempt} of job ${jobId}, which is ${job?.value}`;
       });
-      cpu += batches.get(batchIdOf(jobId))?.context.cpuMilli ?? 0;
+      const { cpuMilli } = batches.get(batchIdOf(jobId))?.context ?? {};
+      insist(it.cpuMilli === cpuMilli, () => `runner ${runnerId} counts ${it.cpuMilli} for job ${jobId}`);
     }
     const { max_concurrent_jobs: slots, cpu_cores: cores } = c.capabilities;
-    insist(c.held.length <= slots, () => `runner ${runnerId} holds ${c.held.length} of ${slots}`);
-    insist(cores === 0 || cpu <= cores * 1000, () => `runner ${runnerId} promised ${cpu} of ${cores * 1000}`);
+    const waiting = waitingOf(c.capabilities, c.held).length;
+    const allowed = ahead.get(runnerId) ?? 0;
+    insist(waiting <= allowed, () => {
+      return `${waiting} runs wait on runner ${runnerId}, which allows ${allowed}: it holds ${c.held.length} with ${slots} slots and ${cores} cores`;
+    });
   }
   for (const [id, { value }] of jobs) {
     const isHeld = value === 'Claimed' || value === 'Running';

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { batchMachine } from '../../machines/batch.ts';
 import { runnerMachine } from '../../machines/runner.ts';
+import { CrowdedRunners, type WaitingSources } from '../../src/coordinator/scheduling/crowded-runners.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
@@ -10,7 +11,7 @@ import { Violation } from './acknowledged.ts';
 import { play, type Bug } from './scenario.ts';
 
 /** The number of seeds within which a bug must be found. */
-const SEEDS = 60;
+const SEEDS = 400;
 
 interface Mutation {
   name: string;
@@ -43,11 +44,11 @@ const altered = (record: string, change: (it: Patchable) => Patchable): string =
 let uses = 0;
 
 const MUTATIONS: Mutation[] = [
-  { name: 'replies go out before the write', bug: { ackEarly: true }, says: /is lost|not on disk|was given to|took/ },
+  { name: 'replies go out before the write', bug: { ackEarly: true }, says: /is lost|not on disk|was given to|took|is missing/ },
   {
     name: 'writes are not synced',
     bug: { unsynced: true },
-    says: /is lost|not on disk|a recount gives|open key|no record|not active|requeue record/,
+    says: /is lost|not on disk|a recount gives|open key|no record|not active|requeue record|is missing|holds attempt/,
   },
   {
     name: 'the read cache is filled ahead of the disk',
@@ -198,6 +199,39 @@ const MUTATIONS: Mutation[] = [
       },
     },
     says: /was given to .* as well/,
+  },
+  {
+    name: 'a run that waits is not given to a free runner',
+    patch: () => replaced(CrowdedRunners.prototype, 'reassign', () => []),
+    says: /waits on .* while .* is free/,
+  },
+  {
+    name: 'a run that has started is given to a free runner',
+    patch: () =>
+      replaced(CrowdedRunners.prototype, 'waitingOn', (runnerId: string, sources: WaitingSources) =>
+        (sources.runner(runnerId)?.held ?? []).map(({ jobId, attempt }) => ({ runnerId, jobId, attempt })),
+      ),
+    says: /does not allow UNCLAIM|waits on .* while .* is free/,
+  },
+  {
+    name: 'more runs wait on a runner than it allows',
+    bug: {
+      api: (coordinator) => ({
+        claim: (runnerId, { ahead = 0, ...request }, gone) =>
+          coordinator.claim(runnerId, { ...request, ahead: ahead === 0 ? 0 : ahead + 1 }, gone),
+      }),
+    },
+    says: /runs wait on runner/,
+  },
+  {
+    name: 'a hand-back counts as a retry',
+    bug: {
+      written: (key, value) =>
+        value !== null && key.startsWith('!job!') && value.includes('handed-back')
+          ? altered(value, (it) => ({ ...it, retries: Number(it.retries ?? 0) + 1 }))
+          : value,
+    },
+    says: /failures of .* attempts that were started/,
   },
   {
     name: 'an idempotency key is not looked at',

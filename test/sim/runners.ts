@@ -1,7 +1,7 @@
 /** Scripted runners: mostly honest; at times dead, silent, repeating, late, or reporting false attempts and instances. */
 import { jobId, runIdOf } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
-import type { AttemptRef, ClaimResponse, Report, Uuid } from '../../src/contract/types.ts';
+import type { AttemptRef, ClaimResponse, OutcomeReport, Report, Uuid } from '../../src/contract/types.ts';
 import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
 import { SimSpool, type Outcome } from './spool.ts';
@@ -20,6 +20,9 @@ interface Task extends AttemptRef {
   outcome?: Outcome;
 }
 
+/** A report that has an endpoint of its own. */
+type OneReport = OutcomeReport | Extract<Report, { type: 'start' }>;
+
 /** The refusals of a process that must register. */
 const UNREGISTERED = ['wrong-instance', 'unknown-runner', 'signed-off'];
 const REFUSALS = ['stale-attempt', 'illegal-transition', 'unknown-job'];
@@ -29,6 +32,8 @@ export class SimRunner {
   readonly id: string;
   readonly slots: number;
   readonly cores: number;
+  /** How many runs may wait on it. */
+  readonly ahead: number;
   #life = 0;
   #isRegistered = false;
   /** Remaining steps without a request. */
@@ -45,6 +50,8 @@ export class SimRunner {
     this.isHonest = isHonest;
     this.slots = 1 + stage.dice.int(3);
     this.cores = isHonest ? 0 : stage.dice.int(3) * 2;
+    this.ahead = stage.dice.int(4);
+    stage.ahead.set(id, this.ahead);
   }
 
   get #instance(): string {
@@ -155,7 +162,8 @@ export class SimRunner {
     const { dice } = this.#stage;
     const request = {
       instance: this.#instance,
-      max_jobs: this.isHonest ? this.slots : dice.int(4),
+      max_jobs: this.isHonest ? this.slots + this.ahead : dice.int(4 + this.ahead),
+      ...(this.ahead === 0 ? {} : { ahead: this.ahead }),
       wait_seconds: dice.chance(0.5) ? dice.int(20) : 0,
       ...(this.#sometimes(0.1) ? {} : { holding: this.#holding() }),
     };
@@ -190,10 +198,15 @@ export class SimRunner {
 
   /** Reports the next step of its tasks, singly or in bulk, sometimes twice. */
   #work(): void {
-    const reports = this.#tasks.map((task) => this.#next(task));
+    if (this.#stage.dice.chance(0.05)) return this.#handBack();
+    const started = this.#tasks.filter((it) => it.isStarted);
+    const waiting = this.#tasks.filter((it) => !it.isStarted);
+    // The others wait for a slot; a liar starts them all the same.
+    const next = this.#sometimes(0.1) ? waiting : waiting.slice(0, Math.max(0, this.slots - started.length));
+    const reports = [...started, ...next].map((task) => this.#next(task));
     if (reports.length === 0) return;
     if (this.#stage.dice.chance(0.3)) return this.#bulk(reports);
-    const report = this.isHonest ? reports : [this.#stage.dice.pick(reports) as Report];
+    const report = this.isHonest ? reports : [this.#stage.dice.pick(reports) as OneReport];
     for (const it of report) {
       this.#stage.acknowledged.sent(this.id, it);
       this.#report(it);
@@ -201,7 +214,13 @@ export class SimRunner {
     }
   }
 
-  #next(task: Task): Report {
+  /** Hands back runs that it has not started; a liar, others as well. */
+  #handBack(): void {
+    const tasks = this.#tasks.filter((it) => !it.isStarted || this.#sometimes(0.2));
+    if (tasks.length > 0) this.#bulk(tasks.map(({ job_id, attempt }) => ({ type: 'hand_back', job_id, attempt })));
+  }
+
+  #next(task: Task): OneReport {
     const { dice } = this.#stage;
     const { job_id, attempt } = task;
     if (!task.isStarted) return { type: 'start', job_id, attempt };
@@ -237,7 +256,7 @@ export class SimRunner {
     }
   }
 
-  #report(report: Report): void {
+  #report(report: OneReport): void {
     const { type, job_id, attempt } = report;
     const { api } = this.#stage;
     const about = { runner_id: this.id, attempt };

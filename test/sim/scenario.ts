@@ -12,6 +12,7 @@ import { all, runOf, sampledRuns } from '../support/scene.ts';
 import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkDisk, Memory } from './invariants.ts';
+import { checkWaiting } from './waiting.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
 import { SimRunner } from './runners.ts';
 import { openSimStore, SimDisk, SimEngine, type DiskBug } from './disk.ts';
@@ -59,6 +60,8 @@ export class Stage {
   readonly resumes = new Map<string, number>();
   /** How often each batch was resumed, counted when asked. */
   readonly batchResumes = new Map<string, number>();
+  /** How many runs may wait on each runner. */
+  readonly ahead = new Map<string, number>();
   /** How often each runner sent a registration. */
   readonly registrations = new Map<string, number>();
   readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
@@ -104,6 +107,8 @@ export class Stage {
     this.#coordinator = await openCoordinator(this.#openStore(bug), this.#world, {
       hooks: news,
       interpreter: this.#interpreter,
+    }).catch((error: unknown) => {
+      throw new Violation(`the next process does not open: ${String(error)}`);
     });
     this.api = Object.assign(Object.create(this.#coordinator), this.bug.api?.(this.#coordinator));
     this.#engine.holdProbability = 0.3;
@@ -165,7 +170,8 @@ export class Stage {
 
   check(): void {
     if (this.#violation !== undefined) throw this.#violation;
-    checkDisk(this.disk, this.#memory);
+    checkDisk(this.disk, this.#memory, this.ahead);
+    checkWaiting(this.#coordinator.core);
     this.acknowledged.check();
   }
 

@@ -27,6 +27,7 @@ const moves = fc.array(
       'COMPLETE',
       'FAIL',
       'HAND_BACK',
+      'UNCLAIM',
       'RUNNER_LOST',
       'CLAIM_EXPIRED',
       'TIME_LIMIT',

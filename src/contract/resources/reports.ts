@@ -89,12 +89,20 @@ const FailReport = named(
   }),
 );
 
+const HandBackReport = named(
+  'HandBackReport',
+  'The runner has not started this job and will not: it is Pending again, and nothing is counted.',
+  submitted({ type: literal('hand_back'), job_id: uuid('The job.'), attempt }),
+);
+
 export const Report = named(
   'Report',
   'One report; `type` says which.',
-  tagged('type', StartReport, CompleteReport, FailReport),
+  tagged('type', StartReport, CompleteReport, FailReport, HandBackReport),
 );
 export type Report = Static<typeof Report>;
+/** A report that ends an attempt. */
+export type OutcomeReport = Extract<Report, { type: 'complete' | 'fail' }>;
 
 export const ReportsRequest = named(
   'ReportsRequest',

@@ -155,7 +155,13 @@ export const ClaimRequest = named(
   'A request for work.',
   submitted({
     instance,
-    max_jobs: int32('Number of jobs that it can start now.', { minimum: 1, maximum: LIMITS.maxJobs }),
+    max_jobs: int32('Most jobs to assign, those that would wait included.', { minimum: 1, maximum: LIMITS.maxJobs }),
+    ahead: Type.Optional(
+      int32(
+        'Number of further jobs that may wait on the runner until a slot is free; 0 when absent. A job that waits is given to another runner that could start it.',
+        { maximum: LIMITS.maxJobs },
+      ),
+    ),
     wait_seconds: Type.Optional(double('Longest wait for work.', { minimum: 0, maximum: LIMITS.waitSeconds })),
     holding: Type.Optional(holding),
     slots_lost,

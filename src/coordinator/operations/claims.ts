@@ -1,5 +1,5 @@
 /** Claims: a runner asks for work and gets it at once, as soon as there is some, or nothing after its waiting time. */
-import { freeCapacityOf } from '../../domain/scheduling.ts';
+import { freeCapacityOf, waitingOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import type { RunAssignment, WorkRequest } from '../scheduling/scheduler.ts';
@@ -8,6 +8,7 @@ import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
 import { recordContact, runnerOrThrow } from './pool.ts';
+import { reassign } from '../scheduling/waiting-runs.ts';
 
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
@@ -18,7 +19,7 @@ export async function claim(
   request: ClaimRequest,
   abandoned?: AbortSignal,
 ): Promise<ClaimResponse> {
-  const { instance, max_jobs: maxJobs, wait_seconds: waitSecs = 0, holding } = request;
+  const { instance, max_jobs: maxJobs, ahead = 0, wait_seconds: waitSecs = 0, holding } = request;
   const { value, written } = core.turns.runNow('claim', (turn) => {
     // A claim without `slots_lost` reports no change.
     const { slotsLost } = runnerOrThrow(turn, runnerId).context;
@@ -26,13 +27,15 @@ export async function claim(
     turn.deliverFacts();
     core.longPolls.noteRequest(runnerId);
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
-    const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length);
+    const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length, ahead);
     const picks = workRequest === undefined ? [] : core.scheduler.plan([workRequest], turn.now);
-    return answer(core, turn, [...again, ...apply(turn, picks)]);
+    const assigned = apply(turn, picks);
+    const moved = workRequest === undefined ? [] : reassign(core, turn, [workRequest]);
+    return answer(core, turn, [...again, ...assigned, ...moved.map((it) => it.jobId)]);
   });
   await written;
   if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
-  const answered = core.longPolls.wait({ runnerId, instance, maxJobs }, waitSecs * 1000, NOTHING, abandoned);
+  const answered = core.longPolls.wait({ runnerId, instance, maxJobs, ahead }, waitSecs * 1000, NOTHING, abandoned);
   // Work that arrived while the contact was being written did not find this poll.
   servePendingPolls(core).catch(() => {
     // The turn or the failed write has reported the error; pending polls keep waiting.
@@ -42,12 +45,17 @@ export async function claim(
 
 /** Assigns available work to pending polls. Called when work or capacity may have become available. */
 export async function servePendingPolls(core: Core): Promise<void> {
-  if (core.longPolls.size === 0 || !core.scheduler.hasWork) return;
+  if (core.longPolls.size === 0 || (!core.scheduler.hasWork && core.crowded.size === 0)) return;
   const { value, written } = core.turns.runNow('serve-waiting', (turn) => {
-    const picks = core.scheduler.plan(pendingWorkRequests(core, turn), turn.now);
+    const picks = core.scheduler.plan(pendingWorkRequests(core, turn, new Map()), turn.now);
     apply(turn, picks);
     turn.deliverFacts();
-    return [...jobsByRunner(picks)].map(([runnerId, jobIds]) => ({ runnerId, response: answer(core, turn, jobIds) }));
+    const moved = reassign(core, turn, pendingWorkRequests(core, turn, jobsByRunner(picks)));
+    turn.deliverFacts();
+    return [...jobsByRunner([...picks, ...moved])].map(([runnerId, jobIds]) => ({
+      runnerId,
+      response: answer(core, turn, jobIds),
+    }));
   });
   // Removed only now: after a rollback the polls must keep waiting.
   const served = value.map(({ runnerId, response }) => ({ waiter: core.longPolls.take(runnerId), response }));
@@ -60,21 +68,36 @@ export async function servePendingPolls(core: Core): Promise<void> {
   for (const { waiter, response } of served) waiter?.answer(response);
 }
 
-function* pendingWorkRequests(core: Core, turn: Turn): Iterable<WorkRequest> {
+/** @param assigned jobs assigned in this turn, which count against the limits of the polls. */
+function* pendingWorkRequests(
+  core: Core,
+  turn: Turn,
+  assigned: ReadonlyMap<string, readonly Uuid[]>,
+): Iterable<WorkRequest> {
   for (const waiter of core.longPolls.pending()) {
     const state = turn.state('runner', waiter.runnerId);
     if (state === undefined || state.context.instance !== waiter.instance) continue;
-    const workRequest = workRequestOf(state, waiter.maxJobs);
+    const left = waiter.maxJobs - (assigned.get(waiter.runnerId)?.length ?? 0);
+    const workRequest = workRequestOf(state, left, waiter.ahead);
     if (workRequest !== undefined) yield workRequest;
   }
 }
 
-/** Returns a runner as a work request; undefined when it is drained, silent or full. */
-export function workRequestOf({ value, context }: RunnerState, maxJobs: number): WorkRequest | undefined {
+/**
+ * Returns a runner as a work request; undefined when it is drained, silent or full.
+ * @param ahead how many runs may wait on it.
+ */
+export function workRequestOf(
+  { value, context }: RunnerState,
+  maxJobs: number,
+  ahead: number,
+): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
   const { capabilities, held, slotsLost, runnerId, endsAtMs } = context;
-  const room = freeCapacityOf(capabilities, held, slotsLost);
-  return room.slots <= 0 || maxJobs <= 0 ? undefined : { runnerId, capabilities, capacity: room, maxJobs, endsAtMs };
+  const capacity = freeCapacityOf(capabilities, held, slotsLost);
+  const moreAhead = ahead === 0 ? 0 : Math.max(0, ahead - waitingOf(capabilities, held).length);
+  if (maxJobs <= 0 || (capacity.slots <= 0 && moreAhead === 0)) return undefined;
+  return { runnerId, capabilities, capacity, maxJobs, ahead: moreAhead, endsAtMs };
 }
 
 /** Returns claimed jobs that the runner does not name: it never received the reply that assigned them. */

@@ -7,6 +7,7 @@ import { toBatch } from '../resources/to-resource.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
 import { batchOrThrow } from './cancel.ts';
 import { once, type Idempotency } from '../turn/idempotency.ts';
+import { takeBack } from '../scheduling/waiting-runs.ts';
 
 /** Assigns no new runs until the batch is resumed; running ones continue. */
 export const pauseBatch = (core: Core, batchId: Uuid, reason?: string, repeat?: Idempotency): Promise<Batch> =>
@@ -42,7 +43,11 @@ function send(
         const verb = event.type.toLowerCase();
         throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${before.value}`);
       }
-      return toBatch(turn.trySend('batch', batchId, event) ?? before, (key) => turn.read(key));
+      const after = turn.trySend('batch', batchId, event);
+      // Runs that wait on runners would otherwise start after the pause.
+      if (event.type === 'PAUSE') takeBack(core, turn, { batchId });
+      turn.deliverFacts();
+      return toBatch(after === undefined ? before : batchOrThrow(turn, batchId), (key) => turn.read(key));
     }),
   );
 }

@@ -15,6 +15,7 @@ import type { Core } from '../core.ts';
 import { toRunner } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
+import { takeBack } from '../scheduling/waiting-runs.ts';
 
 /** Returns the state of a runner. @throws SimbatchError `unknown-runner` */
 export function runnerOrThrow(turn: Pick<Turn, 'state'>, runnerId: string): RunnerState {
@@ -133,7 +134,10 @@ export function heartbeat(core: Core, runnerId: string, request: HeartbeatReques
 export function drain(core: Core, runnerId: string, reason?: string): Promise<Runner> {
   return core.turns.run('drain', (turn) => {
     runnerOrThrow(turn, runnerId);
-    return toRunner(turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now }));
+    takeBack(core, turn, { runnerId });
+    turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now });
+    turn.deliverFacts();
+    return toRunner(runnerOrThrow(turn, runnerId));
   });
 }
 

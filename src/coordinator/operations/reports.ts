@@ -115,18 +115,21 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
         ...(telemetry === undefined ? {} : { telemetry }),
         now,
       };
+    case 'hand_back':
+      return { type: 'UNCLAIM', runnerId, attempt, now };
   }
 }
 
 /** The telemetry of the run as its batch counts it; undefined when the runner did not report it. */
 function telemetryOf(core: Core, turn: Turn, report: Report): RunTelemetry | undefined {
-  if (report.type === 'start' || report.result?.telemetry === undefined) return undefined;
+  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+  if (report.result?.telemetry === undefined) return undefined;
   const { submission } = core.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
   return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
 }
 
 function resultOf(report: Report, executionMs: number): StoredResult | undefined {
-  if (report.type === 'start') return undefined;
+  if (report.type === 'start' || report.type === 'hand_back') return undefined;
   const error = report.type === 'fail' ? report.error_message : null;
   return reportedResult(report.job_id, report.result, error, executionMs);
 }
@@ -138,6 +141,8 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
     case 'start':
       // Only while the attempt is current: a runner that lost the first answer must not start an attempt that is over.
       return value === 'Running' && record.n === c.attempt && c.runnerId === runnerId;
+    case 'hand_back':
+      return record.outcome === 'released';
     case 'complete':
       return record.outcome === 'completed' && isSameResult(turn, report);
     case 'fail':

@@ -37,7 +37,7 @@ function isOtherFree(
 ): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis || !longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) continue;
-    const request = workRequestOf(stateOf(activation), 1);
+    const request = workRequestOf(stateOf(activation), 1, 0);
     if (request !== undefined && couldTake(request, batch) && isInTime(request.endsAtMs)) return true;
   }
   return false;

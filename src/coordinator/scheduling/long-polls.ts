@@ -8,6 +8,8 @@ export interface PendingPoll<T> {
   runnerId: string;
   instance: string;
   maxJobs: number;
+  /** How many runs may wait on the runner. */
+  ahead: number;
   /** Answers the claim with the value. */
   answer(value: T): void;
 }

@@ -9,7 +9,15 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { endsInTime, fits, minus, supports, type FreeCapacity, type RunLength } from '../../domain/scheduling.ts';
+import {
+  endsInTime,
+  freeCapacityOf,
+  fits,
+  minus,
+  supports,
+  type FreeCapacity,
+  type RunLength,
+} from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 
@@ -29,6 +37,10 @@ export interface WorkRequest {
   maxJobs: number;
   /** When the runner's machine is taken from it; undefined: never. */
   endsAtMs: number | undefined;
+  /** How many more runs may wait on the runner, beyond its capacity. */
+  ahead: number;
+  /** The request is for runs that wait: each must fit the whole runner by itself. */
+  waits?: true;
 }
 
 export interface RunAssignment {
@@ -154,8 +166,24 @@ export class Scheduler {
 
   /** Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. */
   plan(requests: Iterable<WorkRequest>, now: number): RunAssignment[] {
-    const assignments: RunAssignment[] = [];
     const planned = new Set<OpenBatch>();
+    // Asked again only for runs to wait, after every runner has as many as it can start.
+    const toWait: WorkRequest[] = [];
+    const assignments = this.#serve(noting(requests, toWait), now, planned);
+    if (this.#ranking.size > 0) {
+      for (const assignment of this.#serve(toWait.map(waitingRequest), now, planned)) {
+        assignments.push(assignment);
+        // No run overtakes a waiting run.
+        const request = toWait.find((it) => it.runnerId === assignment.runnerId);
+        if (request !== undefined) request.capacity = { ...request.capacity, slots: 0 };
+      }
+    }
+    for (const batch of planned) this.#reset(batch);
+    return assignments;
+  }
+
+  #serve(requests: Iterable<WorkRequest>, now: number, planned: Set<OpenBatch>): RunAssignment[] {
+    const assignments: RunAssignment[] = [];
     // The loop ends as soon as no work is left.
     for (let unserved = requests; this.#ranking.size > 0;) {
       const served: WorkRequest[] = [];
@@ -169,7 +197,6 @@ export class Scheduler {
       if (served.length === 0) break;
       unserved = served;
     }
-    for (const batch of planned) this.#reset(batch);
     return assignments;
   }
 
@@ -184,7 +211,8 @@ export class Scheduler {
       batch.plannedActive += 1;
       planned.add(batch);
       this.#rank(batch);
-      request.capacity = minus(request.capacity, batch.context);
+      request.capacity =
+        request.waits === true ? withoutSlot(request.capacity) : minus(request.capacity, batch.context);
       request.maxJobs -= 1;
       return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, run.runId), ...indexFor(batch, run) };
     }
@@ -260,6 +288,22 @@ function isServed(batch: OpenBatch): boolean {
 export const runLength = (batch: BatchContext, { meanRunMs }: Pick<SchedulerSources, 'meanRunMs'>): RunLength => ({
   timeLimitMs: batch.timeLimitMs,
   meanMs: meanRunMs(batch.simulationName),
+});
+
+/** Yields the requests, and notes those that take runs to wait. */
+function* noting(requests: Iterable<WorkRequest>, toWait: WorkRequest[]): Iterable<WorkRequest> {
+  for (const request of requests) {
+    if (request.ahead > 0) toWait.push(request);
+    yield request;
+  }
+}
+
+const withoutSlot = (capacity: FreeCapacity): FreeCapacity => ({ ...capacity, slots: capacity.slots - 1 });
+
+const waitingRequest = (request: WorkRequest): WorkRequest => ({
+  ...request,
+  waits: true,
+  capacity: { ...freeCapacityOf(request.capabilities, []), slots: request.ahead },
 });
 
 /** Returns true when the runner could take a run of the batch, apart from its length. */

@@ -57,6 +57,7 @@ function jobEvents(c: JobContext): Labelled[] {
     [`COMPLETE by ${runnerId}`, { type: 'COMPLETE', ...report }],
     ...FAIL_REASONS.map((reason): Labelled => [`FAIL (${reason}) by ${runnerId}`, fail(reason)]),
     [`HAND_BACK: ${runnerId} signs off`, { type: 'HAND_BACK', ...report }],
+    [`UNCLAIM: ${runnerId} has not started it`, { type: 'UNCLAIM', ...report }],
     [`RUNNER_LOST: ${runnerId} is gone`, { type: 'RUNNER_LOST', ...report, cause: '' }],
     [`CLAIM_EXPIRED${at(c.dueAtMs)}`, { type: 'CLAIM_EXPIRED', now: due }],
     [`TIME_LIMIT${at(c.dueAtMs)}`, { type: 'TIME_LIMIT', now: due }],

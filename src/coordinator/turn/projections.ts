@@ -1,19 +1,21 @@
 /**
- * Projections of a turn: the records that its facts imply, and the indexes in memory (scheduler, deadlines) that the next turn
+ * Projections of a turn: the records that its facts imply, and the indexes in memory (scheduler, deadlines, crowded runners) that the next turn
  * reads. Recovery builds the same indexes from the store.
  */
 import type { Fact, JobClaimed, JobEnded } from '../../../machines/protocol.ts';
+import type { CrowdedRunners } from '../scheduling/crowded-runners.ts';
 import type { DeadlineQueue } from '../scheduling/deadline-queue.ts';
 import { stateOf, type Activation } from '../actors/directory.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { keys } from '../storage/keys.ts';
 import { reportedResult } from '../resources/to-resource.ts';
-import { isTerminal, ACTOR_KINDS, type BatchState, type Kind } from '../actors/actor-kinds.ts';
+import { isTerminal, ACTOR_KINDS, type BatchState, type Kind, type RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from './turn.ts';
 
 export interface Indexes {
   scheduler: Scheduler;
   deadlines: DeadlineQueue;
+  crowded: CrowdedRunners;
 }
 
 /** The record of a requeued run. */
@@ -36,9 +38,13 @@ export function updateIndexes(indexes: Indexes, changed: readonly Activation[], 
 }
 
 /** Updates the indexes from an actor's state. */
-export function updateIndex<K extends Kind>({ scheduler, deadlines }: Indexes, activation: Activation<K>): void {
+export function updateIndex<K extends Kind>(
+  { scheduler, deadlines, crowded }: Indexes,
+  activation: Activation<K>,
+): void {
   const state = stateOf(activation);
   deadlines.set(activation.address, ACTOR_KINDS[activation.kind].deadline(state));
+  if (activation.kind === 'runner') crowded.update((state as RunnerState).context);
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
   if (isTerminal(value)) scheduler.remove(context.batchId);

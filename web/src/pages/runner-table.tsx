@@ -106,6 +106,7 @@ interface RowProps {
 
 function RunnerRow({ runner, now, onChange }: RowProps) {
   const { capabilities: able, current_jobs: held } = runner;
+  const waiting = Math.max(0, held.length - able.max_concurrent_jobs);
   return (
     <tr>
       <td>
@@ -121,7 +122,8 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
       </td>
       <td>
         <div className="nowrap">
-          {held.length} of {able.max_concurrent_jobs}
+          {held.length - waiting} of {able.max_concurrent_jobs}
+          {waiting > 0 && <span className="soft">, {waiting} wait</span>}
         </div>
         {runner.slots_lost !== undefined && (
           <div

@@ -53,6 +53,17 @@ export function runnersCommand(): Command {
     });
 }
 
+/** `3/4`, with the jobs that wait for a slot and the slots that are lost: `4/4 (2 wait)`. */
+function slotsOf({ current_jobs, capabilities, slots_lost }: Runner): string {
+  const slots = capabilities.max_concurrent_jobs;
+  const waiting = Math.max(0, current_jobs.length - slots);
+  const notes = [
+    ...(waiting > 0 ? [`${waiting} wait`] : []),
+    ...(slots_lost === undefined ? [] : [`${slots_lost} lost`]),
+  ];
+  return `${current_jobs.length - waiting}/${slots}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+}
+
 function row(runner: Runner, now: number): (string | number)[] {
   const { capabilities: can } = runner;
   // A capacity of 0 is undeclared.
@@ -61,7 +72,7 @@ function row(runner: Runner, now: number): (string | number)[] {
     runner.id,
     runner.name,
     runner.status,
-    `${runner.current_jobs.length}/${can.max_concurrent_jobs}${runner.slots_lost === undefined ? '' : ` (${runner.slots_lost} lost)`}`,
+    slotsOf(runner),
     declared(can.cpu_cores),
     declared(can.memory_gb),
     can.supported_simulation_types.join(',') || '*',
