@@ -10,9 +10,9 @@ export const EXIT = {
   studyFailed: 2,
   /** With --strict: the study is Completed, but some of its runs failed. */
   runsFailed: 3,
-  /** `verdict`: a requirement is violated. */
+  /** `verdict`, and the end of a watched study: a requirement is violated. */
   requirementViolated: 4,
-  /** `verdict`: a requirement is not shown or still open, and none is violated. */
+  /** `verdict`, and the end of a watched study: a requirement is not shown or still open, and none is violated. */
   requirementNotShown: 5,
   /** Unknown command or option, or a value out of range (EX_USAGE). */
   usage: 64,

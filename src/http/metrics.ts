@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
-import { RUNNER_STATUSES } from '../contract/enums.ts';
+import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
 import type { CoordinatorHooks } from '../coordinator/hooks.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
@@ -104,6 +104,17 @@ export class Metrics {
       for await (const { startedAtMs } of open()) count[startedAtMs === undefined ? 'Pending' : 'Running'] += 1;
       for (const [status, batches] of Object.entries(count)) set(batches, status);
     });
+    this.#gauge(
+      'simbatch_requirements',
+      'Requirements of open studies, by verdict so far.',
+      ['verdict'],
+      async (set) => {
+        const count = new Map<string, number>(VERDICTS.map((verdict) => [verdict, 0]));
+        for await (const verdict of core.share.paced(core.judgements.openVerdicts()))
+          count.set(verdict, (count.get(verdict) ?? 0) + 1);
+        for (const [verdict, requirements] of count) set(requirements, verdict);
+      },
+    );
     this.#gauge('simbatch_runners', 'Runners, by status.', ['status'], async (set) => {
       const count = new Map<string, number>(RUNNER_STATUSES.map((status) => [status, 0]));
       for await (const runner of core.share.paced(core.directory.runners.values())) {

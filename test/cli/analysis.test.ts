@@ -4,7 +4,8 @@ import { judgeStudy } from '../../src/analysis/requirements/verdicts.ts';
 import { summarizeStudy } from '../../src/analysis/summary.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { summaryLines } from '../../src/cli/commands/analysis/summary.ts';
-import { exitCodeOf, verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
+import { verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
+import { verdictExitCode } from '../../src/cli/study/verdicts.ts';
 import { BATCH_ID } from '../support/fake-api.ts';
 
 /** Runs with the output `miss` equal to their number; the last one crashed. */
@@ -23,7 +24,7 @@ describe('cli/commands/analysis', () => {
     [['open'], 5],
   ];
   for (const [verdicts, code] of CODES) {
-    it(`ends with ${code} for ${verdicts.join(', ')}`, () => expect(exitCodeOf(verdicts)).to.equal(code));
+    it(`ends with ${code} for ${verdicts.join(', ')}`, () => expect(verdictExitCode(verdicts)).to.equal(code));
   }
 
   it('prints the sentence of a verdict before its counts, with the runs that are unknown', () => {

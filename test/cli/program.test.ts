@@ -342,6 +342,31 @@ describe('cli: the program', function () {
       await once(runner, 'exit');
     });
 
+    it('stops a study when its requirement is settled, shows the verdict live, and ends with it as its exit code', async () => {
+      writeFileSync(file('good.mjs'), SIMULATION.replace('run_id % 2 === 1', 'run_id < 0'));
+      const stopping = (condition: string): string => {
+        const requirement = `{ name: heavy, output: double_mass, condition: '${condition}', probability: 0.5, confidence: 0.6 }`;
+        const more = `requirements: [${requirement}]\npolicy: { stop_when: settled }\n`;
+        return SMALL.replace('runs: 4', 'runs: 1000').replace('max_parallel_jobs: 0', 'max_parallel_jobs: 1') + more;
+      };
+      writeFileSync(file('met.yaml'), stopping('> 0'));
+      writeFileSync(file('violated.yaml'), stopping('< 0'));
+      const runner = start(['runner', '--runner-id', 's', '--entrypoint', 'good.mjs', '--output-root', 'out-3'], env);
+      const met = await simbatch(['submit', 'met.yaml', '--watch'], env);
+      expect(met.out).to.match(
+        /: Completed - \d+ Completed, \d+ Cancelled\nstopped: every requirement was settled at run 2\n[^]*heavy: met: [^]*; 3 of 3 runs passed, decided at run 2/,
+      );
+      expect(met.err).to.match(/ {2}heavy: (open|met \(at run 2\)), \d of \d runs? passed, bounds /);
+      expect(met.code).to.equal(0);
+      expect((await simbatch(['status', 'latest'], env)).out).to.match(/^stopped +every requirement/m);
+      const violated = await simbatch(['submit', 'violated.yaml', '--watch'], env);
+      expect([violated.code, violated.out.includes('heavy: violated: ')]).to.deep.equal([4, true]);
+      writeFileSync(file('open.yaml'), stopping('> 0').replace('runs: 1000', 'runs: 2'));
+      expect((await simbatch(['submit', 'open.yaml', '--watch'], env)).code, 'not shown').to.equal(5);
+      runner.kill('SIGTERM');
+      await once(runner, 'exit');
+    });
+
     it('says that a limit was never checked, and exits with 3 under --strict', async () => {
       const limit =
         "{ enabled: true, check_frequency_hz: 10, conditions: [{ variable: altitude, condition: '< 0', description: '' }] }";

@@ -1,6 +1,6 @@
 /** Answers about a study as text: the sentence first, its limits, then a table. */
 import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
-import { formatNumber, printable } from '../terminal/format.ts';
+import { formatNumber, plural, printable } from '../terminal/format.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 
 type QuantileEstimate = StudySummary['outputs'][number]['quantiles'][number];
@@ -70,6 +70,21 @@ export function failureLines({ failures }: Pick<StudySummary, 'failures'>): stri
         `${String(it.count).padStart(6)} x ${it.class}: ${printable(it.pattern, 200)} (e.g. run ${it.example_run_id})`,
     );
   return failures.length > 10 ? [...lines, `       and ${failures.length - 10} other patterns`] : lines;
+}
+
+/** `close: open, 20 of 20 runs passed, bounds 0.891 and 1, 5 more clean runs needed`. */
+export function progressLine(it: RequirementVerdict): string {
+  const settled = it.settled_at_run_id === null ? it.settled : `at run ${it.settled_at_run_id}`;
+  const parts = [
+    `${it.verdict === 'not-shown' ? 'not shown' : it.verdict}${settled === null ? '' : ` (${settled})`}`,
+    `${it.passed} of ${plural(it.judged, 'run')} passed`,
+    ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
+    `bounds ${cell(it.lower)} and ${cell(it.upper)}`,
+    ...(it.needed_clean_runs === null ? [] : [`${plural(it.needed_clean_runs, 'more clean run')} needed`]),
+    ...(it.failures_left !== null && it.failures_left < 0 ? ['cannot be met by this study'] : []),
+    ...(it.more_clean_runs === null ? [] : [`${plural(it.more_clean_runs, 'further clean run')} would show it`]),
+  ];
+  return `${printable(it.name, 40)}: ${parts.join(', ')}`;
 }
 
 /** One sentence per requirement, with its limits. */

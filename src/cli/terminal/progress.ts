@@ -1,9 +1,10 @@
-/** Follows a study to its end: a progress bar on a terminal, plain lines elsewhere. */
-import { SingleBar } from 'cli-progress';
+/** Follows a study to its end: a progress bar and the verdicts so far on a terminal, plain lines elsewhere. */
+import { MultiBar, type SingleBar } from 'cli-progress';
 import { UnreachableError, type Client } from '../../client/client.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { BatchStatusResponse, JobStatus, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
+import { progressLine } from '../study/answer-text.ts';
 import { Failure } from '../failure.ts';
 import { formatDuration, formatRate } from './format.ts';
 import { note } from './output.ts';
@@ -71,10 +72,15 @@ function etaText({ eta, batch }: BatchStatusResponse, pace: EtaEstimator): strin
   return `${formatDuration(eta.median)} (${formatDuration(eta.low)} to ${formatDuration(eta.high)})`;
 }
 
+/** The requirements whose verdicts have a line of their own below the bar. */
+const SHOWN_REQUIREMENTS = 10;
+
+/** The verdicts so far, a line each. */
+const verdictsOf = ({ requirements = [] }: BatchStatusResponse): string[] => requirements.map(progressLine);
+
 class BarDisplay implements Display {
   // The cursor stays visible: a killed program must not leave a terminal without one.
-  readonly #bar = new SingleBar({
-    format: '{bar} {percentage}%  {done}/{all}  {rate}  ETA {left}  {counts}',
+  readonly #bars = new MultiBar({
     barCompleteChar: '█',
     barIncompleteChar: '░',
     barsize: 24,
@@ -82,7 +88,9 @@ class BarDisplay implements Display {
     linewrap: false,
     stream: process.stderr,
   });
-  #started = false;
+  #progress: SingleBar | undefined;
+  /** A line for each requirement; the library draws it as a bar without one. */
+  readonly #lines: SingleBar[] = [];
 
   show(status: BatchStatusResponse, pace: EtaEstimator): void {
     const total = status.batch.total_jobs;
@@ -94,19 +102,22 @@ class BarDisplay implements Display {
       left: etaText(status, pace),
       counts: formatCounts(status.jobs_by_status),
     };
-    if (this.#started) this.#bar.update(done, payload);
-    else this.#bar.start(total, done, payload);
-    this.#started = true;
+    const format = '{bar} {percentage}%  {done}/{all}  {rate}  ETA {left}  {counts}';
+    this.#progress ??= this.#bars.create(total, done, payload, { format });
+    this.#progress.update(done, payload);
+    for (const [at, line] of verdictsOf(status).slice(0, SHOWN_REQUIREMENTS).entries()) {
+      this.#lines[at] ??= this.#bars.create(1, 0, { line }, { format: '{line}' });
+      this.#lines[at].update(0, { line });
+    }
   }
 
   say(line: string): void {
-    if (this.#started) this.#bar.stop();
-    this.#started = false;
-    note(line);
+    if (this.#progress === undefined) note(line);
+    else this.#bars.log(`${line}\n`);
   }
 
   end(): void {
-    if (this.#started) this.#bar.stop();
+    this.#bars.stop();
   }
 }
 
@@ -114,21 +125,26 @@ class LineDisplay implements Display {
   #lastDone = -1;
   #lastMs = 0;
   #lastStatus = '';
+  #lastVerdicts = '';
 
   show(status: BatchStatusResponse, pace: EtaEstimator): void {
-    const { batch, jobs_by_status: counts } = status;
+    const { batch, jobs_by_status: counts, requirements = [] } = status;
     const done = doneOf(counts);
     const now = systemClock.now();
+    const verdicts = requirements.map((it) => it.verdict).join();
     const isNews = done - this.#lastDone >= batch.total_jobs * LINE_SHARE && done > this.#lastDone;
-    if (!isNews && batch.status === this.#lastStatus && now - this.#lastMs < LINE_MS) return;
+    const isSame = batch.status === this.#lastStatus && verdicts === this.#lastVerdicts;
+    if (!isNews && isSame && now - this.#lastMs < LINE_MS) return;
     this.#lastDone = done;
     this.#lastMs = now;
     this.#lastStatus = batch.status;
+    this.#lastVerdicts = verdicts;
     const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
     const left = etaText(status, pace);
     note(
       `${batch.status} ${done}/${batch.total_jobs} (${percent}%)  ${formatRate(pace.perSecond)}  ETA ${left}  ${formatCounts(counts)}`,
     );
+    for (const line of verdictsOf(status)) note(`  ${line}`);
   }
 
   say(line: string): void {

@@ -9,7 +9,7 @@ import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/h
 import type { Warning } from '../../analysis/warning.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
-import type { JobRecord, ReportedResult, RequirementVerdict, Uuid } from '../../contract/types.ts';
+import type { JobRecord, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
@@ -115,6 +115,14 @@ export class Judgements {
     }
     const entry = this.#entries.get(batchId);
     return entry === undefined ? undefined : this.#latest(entry, state);
+  }
+
+  /** The verdict so far on each requirement of each open study. */
+  *openVerdicts(): Generator<Verdict> {
+    for (const { judgement, study, state } of this.#entries.values()) {
+      const limits = limitsOf(study, state());
+      for (const at of judgement.study.requirements.keys()) yield judgement.answer(at, limits).verdict;
+    }
   }
 
   /** Ends all judging; the next start continues it. */

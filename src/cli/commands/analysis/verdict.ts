@@ -2,9 +2,10 @@
 import { Option, type Command } from 'commander';
 import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
 import type { Look, StudyVerdicts, TerminatedRule } from '../../../contract/types.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { limitLines, rangeCell, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
+import { verdictExitCode } from '../../study/verdicts.ts';
 import { formatNumber } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { answerCommand, given, noMore, openSource, printAnswer, share, type AnswerFlags } from './answer-command.ts';
@@ -36,14 +37,8 @@ export function verdictCommand(): Command {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);
       }
-      process.exitCode = exitCodeOf(requirements.map((it) => it.verdict));
+      process.exitCode = verdictExitCode(requirements.map((it) => it.verdict));
     });
-}
-
-/** 0 when all are met, 4 when any is violated, else 5. */
-export function exitCodeOf(verdicts: readonly string[]): ExitCode {
-  if (verdicts.includes('violated')) return EXIT.requirementViolated;
-  return verdicts.every((it) => it === 'met') ? EXIT.ok : EXIT.requirementNotShown;
 }
 
 /** The sentences, the limits of the answer, and a table of the counts. */

@@ -35,7 +35,7 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
   const status = await client.batch(await resolveBatch(client, reference));
   const findings = await client.findings(status.batch.id);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
-  const requirements = await declaredVerdicts(client, status.batch.id);
+  const requirements = await declaredVerdicts(client, status);
   if (flags.output === 'json') return writeJson({ ...status, findings, requirements });
   await writeLine(renderPairs(batchPairs(status)));
   for (const line of verdictLines(requirements)) await writeLine(line);
@@ -56,7 +56,7 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
     ['submitted', formatTimestamp(batch.created_at)],
     ['started at', batch.started_at === undefined ? undefined : formatTimestamp(batch.started_at)],
     ['ended at', batch.ended_at === undefined ? undefined : formatTimestamp(batch.ended_at)],
-    ['cancelled', batch.cancel_reason],
+    [batch.settled_at_run_id === undefined ? 'cancelled' : 'stopped', batch.cancel_reason],
     ['ended', `${done} of ${plural(batch.total_jobs, 'run')} (${percent}%)`],
     ['runs', formatCounts(counts)],
     ['early ends', earlyEnds(batch)],

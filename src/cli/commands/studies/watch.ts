@@ -9,7 +9,7 @@ import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { follow, formatCounts } from '../../terminal/progress.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { verdictLines } from '../../study/answer-text.ts';
-import { declaredVerdicts } from '../../study/verdicts.ts';
+import { declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
 import { findingLines, isDoubtful } from '../../study/findings.ts';
 
 export interface WatchFlags extends ClientFlags {
@@ -36,12 +36,13 @@ export async function watchBatch(client: Client, batchId: Uuid, flags: WatchFlag
     await explainDelay(client, batchId);
     const status = await follow(client, batchId, interrupted.signal);
     const doubts = (await client.findings(batchId)).filter(isDoubtful);
-    const requirements = await declaredVerdicts(client, batchId);
+    const requirements = await declaredVerdicts(client, status);
     if (flags.output === 'json') await writeJson({ ...status, findings: doubts, requirements });
     else
       for (const line of [...endLines(status), ...verdictLines(requirements), ...findingLines(doubts)])
         await writeLine(line);
-    return exitCodeOf(status, doubts, flags.strict ?? false);
+    const verdicts = requirements.map((it) => it.verdict);
+    return exitCodeOf(status, verdicts, doubts, flags.strict ?? false);
   } finally {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
@@ -57,7 +58,8 @@ async function explainDelay(client: Client, batchId: Uuid): Promise<void> {
 /** Returns the outcome of a study and the next commands. */
 export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse): string[] {
   const lines = [`${batch.name}: ${batch.status} - ${formatCounts(counts)}`];
-  if (batch.cancel_reason !== undefined) lines.push(`cancelled: ${batch.cancel_reason}`);
+  const ended = batch.settled_at_run_id === undefined ? 'cancelled' : 'stopped';
+  if (batch.cancel_reason !== undefined) lines.push(`${ended}: ${batch.cancel_reason}`);
   if (batch.terminated_jobs !== undefined)
     lines.push(`${batch.terminated_jobs} of the failed runs met an early-termination condition: answers, not faults`);
   if (batch.failed_jobs > 0) {
@@ -67,7 +69,16 @@ export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse)
   return lines;
 }
 
-export function exitCodeOf({ batch }: BatchStatusResponse, doubts: readonly Finding[], strict: boolean): ExitCode {
+/** The verdicts count before `--strict`: a violated requirement is the answer to what the study asks. */
+export function exitCodeOf(
+  { batch }: BatchStatusResponse,
+  verdicts: readonly string[],
+  doubts: readonly Finding[],
+  strict: boolean,
+): ExitCode {
+  const code = verdictExitCode(verdicts);
+  if (code === EXIT.requirementViolated) return code;
   if (batch.status === 'Failed' || batch.status === 'Cancelled') return EXIT.studyFailed;
+  if (code !== EXIT.ok) return code;
   return strict && (batch.failed_jobs > 0 || doubts.length > 0) ? EXIT.runsFailed : EXIT.ok;
 }
