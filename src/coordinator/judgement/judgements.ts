@@ -119,8 +119,9 @@ export class Judgements {
 
   /** The verdict so far on each requirement of each open study. */
   *openVerdicts(): Generator<Verdict> {
-    for (const { judgement, study, state } of this.#entries.values()) {
-      const limits = limitsOf(study, state());
+    for (const entry of this.#entries.values()) {
+      const { judgement, study } = entry;
+      const limits = limitsOf(study, entry.state());
       for (const at of judgement.study.requirements.keys()) yield judgement.answer(at, limits).verdict;
     }
   }
