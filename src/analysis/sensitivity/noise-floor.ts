@@ -1,4 +1,5 @@
 /** The noise floor of first-order indices: how large the largest becomes when the output has nothing to do with any parameter. */
+import { BlockSums, COLUMNS as GROUP } from '../kernels/block-sums.ts';
 import { FREQUENCIES, adjustedIndex, cosinePower } from './cosine-index.ts';
 import { permute, type PermutationKey } from './permutations.ts';
 
@@ -10,10 +11,10 @@ const KEPT = PERMUTATIONS - Math.floor(POSITION);
 
 /** Up to this many positions an order is not summarised. */
 const MOST_BLOCKS = 2048;
-/** Permutations summed in one pass over a column. */
-const GROUP = 4;
 /** The bound on the error of a summarised frequency, in standard deviations of its distribution over permutations. */
 const MARGIN = 12;
+/** Sums of rounded outputs over a block stay within an int32. */
+const MOST_SUM = 2 ** 31 - 1;
 
 interface Columns {
   /** The ascending order of each parameter. */
@@ -36,9 +37,9 @@ interface Bounds {
 /**
  * The 95 % quantile, over 200 permutations of the output, of the largest of the parameters' first-order indices.
  *
- * Every permutation is first judged on orders cut into 2048 blocks, where a frequency counts with its mean over the block.
- * The neglected rest has mean 0 and a known variance over permutations; only permutations that may be among the 11 largest
- * within 12 of its standard deviations are evaluated in full. The result is that of evaluating all of them.
+ * Every permutation is first judged on orders cut into 2048 blocks, where a frequency counts with its mean over the block, and on
+ * the output rounded to integers. The neglected rest has mean 0 and a known variance over permutations; only permutations that may be among
+ * the 11 largest within 12 of its standard deviations are evaluated in full. The result is that of evaluating all of them.
  */
 export function noiseFloor(columns: Columns): number {
   const { orders, variance } = columns;
@@ -69,26 +70,49 @@ export function noiseFloor(columns: Columns): number {
 }
 
 function powerBounds(columns: Columns): Bounds {
-  const { orders, deviations } = columns;
+  const { orders, deviations, key } = columns;
   const n = deviations.length;
+  const k = orders.length;
   const blocks = Math.min(n, MOST_BLOCKS);
-  const blockOf = orders.map((order) => blockIndices(order, blocks));
-  const { means, margins } = blockCosines(columns, blocks);
-  const low = new Float64Array(PERMUTATIONS * orders.length);
-  const high = new Float64Array(PERMUTATIONS * orders.length);
-  const group = Array.from({ length: GROUP }, () => new Float64Array(n));
-  const sums = new Float64Array(blocks * GROUP);
+  const rounded = roundedOutput(columns, Math.ceil(n / blocks));
+  const { means, margins } = blockCosines(columns, blocks, rounded.variance);
+  const low = new Float64Array(PERMUTATIONS * k);
+  const high = new Float64Array(PERMUTATIONS * k);
+  const sums = new BlockSums({ rows: n, blocks, partitions: k }, (j) => blockIndices(orders[j]!, blocks));
+  const group = Array.from({ length: GROUP }, () => new Int32Array(n));
   for (let first = 0; first < PERMUTATIONS; first += GROUP) {
-    group.forEach((out, member) => permute(deviations, columns.key, first + member, out));
-    for (let j = 0; j < orders.length; j++) {
-      sumBlocks(blockOf[j]!, group, sums);
+    group.forEach((out, member) => permute(rounded.values, key, first + member, out));
+    sums.add(group);
+    for (let j = 0; j < k; j++) {
+      const ofParameter = sums.sums.subarray(j * blocks * GROUP, (j + 1) * blocks * GROUP);
       for (let member = 0; member < GROUP; member++) {
-        const at = (first + member) * orders.length + j;
-        [low[at], high[at]] = powerBetween(sums, member, means, margins, n);
+        const at = (first + member) * k + j;
+        [low[at], high[at]] = powerBetween(ofParameter, member, { means, margins, scale: rounded.unit / n });
       }
     }
   }
   return { low, high };
+}
+
+/** An output rounded to multiples of `unit`, and the variance of the rounding errors. */
+interface RoundedOutput {
+  values: Int32Array;
+  unit: number;
+  variance: number;
+}
+
+/** Rounds as finely as sums of `terms` values allow. */
+function roundedOutput({ deviations }: Columns, terms: number): RoundedOutput {
+  const largest = deviations.reduce((most, it) => Math.max(most, Math.abs(it)), 0);
+  const unit = largest / Math.floor(MOST_SUM / terms);
+  const values = new Int32Array(deviations.length);
+  let squares = 0;
+  for (let run = 0; run < values.length; run++) {
+    const value = Math.round(deviations[run]! / unit);
+    values[run] = value;
+    squares += (deviations[run]! - value * unit) ** 2;
+  }
+  return { values, unit, variance: squares / values.length };
 }
 
 /** The block of each run's place in an order. */
@@ -101,9 +125,13 @@ function blockIndices(order: Uint32Array, blocks: number): Uint16Array {
 
 /**
  * The mean of each frequency over each block (frequency h of block b at (h - 1) blocks + b), and by frequency the bound on the
- * part of c_h that the means neglect.
+ * parts of c_h that the means and the rounding of the output, whose errors have this variance, neglect.
  */
-function blockCosines(columns: Columns, blocks: number): { means: Float64Array; margins: Float64Array } {
+function blockCosines(
+  columns: Columns,
+  blocks: number,
+  rounding: number,
+): { means: Float64Array; margins: Float64Array } {
   const n = columns.basis.length;
   const means = new Float64Array(FREQUENCIES * blocks);
   const margins = new Float64Array(FREQUENCIES);
@@ -122,31 +150,18 @@ function blockCosines(columns: Columns, blocks: number): { means: Float64Array; 
     let squares = 0;
     for (let i = 0; i < n; i++) squares += (values[i]! - sums[Math.floor((i * blocks) / n)]!) ** 2;
     // The variance of a mean of products over all permutations is var(y) * mean(rest^2) / (n - 1).
-    margins[h - 1] = MARGIN * Math.sqrt((columns.variance * squares) / n / Math.max(1, n - 1));
+    // That of the rounding errors times the means, whose mean square is at most 1, likewise.
+    const ofMeans = Math.sqrt((columns.variance * squares) / n / Math.max(1, n - 1));
+    margins[h - 1] = MARGIN * (ofMeans + Math.sqrt(rounding / Math.max(1, n - 1)));
   }
   return { means, margins };
 }
 
-/** The sums of four permuted outputs over the blocks of one parameter: block b of member m at 4 b + m. */
-function sumBlocks(blockOf: Uint16Array, group: readonly Float64Array[], sums: Float64Array): void {
-  sums.fill(0);
-  const [y0, y1, y2, y3] = group as [Float64Array, Float64Array, Float64Array, Float64Array];
-  for (let run = 0; run < blockOf.length; run++) {
-    const at = blockOf[run]! * GROUP;
-    sums[at] = sums[at]! + y0[run]!;
-    sums[at + 1] = sums[at + 1]! + y1[run]!;
-    sums[at + 2] = sums[at + 2]! + y2[run]!;
-    sums[at + 3] = sums[at + 3]! + y3[run]!;
-  }
-}
-
 /** The least and the greatest power (sum of squares of c_1..c_6) that the sums of one member allow. */
 function powerBetween(
-  sums: Float64Array,
+  sums: Int32Array,
   member: number,
-  means: Float64Array,
-  margins: Float64Array,
-  n: number,
+  { means, margins, scale }: { means: Float64Array; margins: Float64Array; scale: number },
 ): [low: number, high: number] {
   const blocks = sums.length / GROUP;
   let low = 0;
@@ -154,10 +169,10 @@ function powerBetween(
   for (let h = 0; h < FREQUENCIES; h++) {
     let total = 0;
     for (let at = 0; at < blocks; at++) total += sums[at * GROUP + member]! * means[h * blocks + at]!;
-    const size = Math.abs(total / n);
+    const size = Math.abs(total * scale);
     low += Math.max(0, size - margins[h]!) ** 2;
     high += (size + margins[h]!) ** 2;
   }
-  // Rounding, which alone is left where every block holds one run.
+  // Rounding of these sums, which alone is left where every block holds one run.
   return [low * (1 - 1e-9), high * (1 + 1e-9)];
 }

@@ -11,11 +11,11 @@ export const TAG_OWEN_TREE = 4;
 export const TAG_OWEN_TAIL = 5;
 export const TAG_NOISE_FLOOR = 6;
 
-const ROUNDS = 10;
-const MULTIPLIER_0 = 0xd2511f53 | 0;
-const MULTIPLIER_1 = 0xcd9e8d57 | 0;
-const WEYL_0 = 0x9e3779b9 | 0;
-const WEYL_1 = 0xbb67ae85 | 0;
+export const ROUNDS = 10;
+export const MULTIPLIER_0 = 0xd2511f53 | 0;
+export const MULTIPLIER_1 = 0xcd9e8d57 | 0;
+export const WEYL_0 = 0x9e3779b9 | 0;
+export const WEYL_1 = 0xbb67ae85 | 0;
 
 /** The upper 32 bits of the 64-bit product of two uint32, as int32. Exact: built from 16-bit halves. */
 export function multiplyHigh(a: number, b: number): number {
