@@ -44,7 +44,11 @@ const altered = (record: string, change: (it: Patchable) => Patchable): string =
 let uses = 0;
 
 const MUTATIONS: Mutation[] = [
-  { name: 'replies go out before the write', bug: { ackEarly: true }, says: /is lost|not on disk|was given to|took|is missing/ },
+  {
+    name: 'replies go out before the write',
+    bug: { ackEarly: true },
+    says: /is lost|not on disk|was given to|took|is missing/,
+  },
   {
     name: 'writes are not synced',
     bug: { unsynced: true },

@@ -30,6 +30,8 @@ const RUN_COLUMNS = {
   execution_secs: { type: 'number', units: 's' },
   error_message: { type: 'text' },
   terminated_by: { type: 'text' },
+  would_terminate: { type: 'text' },
+  telemetry_lost: { type: 'number' },
 } as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
 
 export type RunColumn = keyof typeof RUN_COLUMNS;

@@ -6,10 +6,12 @@ export const STUDY_KEY = 'simbatch.study';
 
 export interface DescribedStudy {
   batch_id: Uuid;
-  /** The runs that the batch holds: a file with fewer rows is a part of it. */
-  total_jobs: number;
+  /** The runs that the batch holds: a file with fewer rows is a part of it. Absent where the rows are of several batches. */
+  total_jobs?: number;
   /** With the seed that is used. */
   config: BatchSubmission['config'];
   requirements?: BatchSubmission['requirements'];
   outputs?: BatchSubmission['outputs'];
+  /** Outputs of more than one type, or of lists, whose values are text in the file. */
+  mixed_outputs?: string[];
 }

@@ -1,13 +1,10 @@
 /** A CSV file (RFC 4180) as a table of runs, read as a stream. Cells become numbers, `true` and `false`, or text. */
 import { createReadStream } from 'node:fs';
-import type { RowBatch, RowsFile } from './rows.ts';
+import { type RowBatch, type RowsFile, valueOf } from './rows.ts';
 
 const ROWS_PER_BATCH = 4096;
 /** A longer record is a file of another kind. */
 const MAX_RECORD_CHARS = 64 * 1024 * 1024;
-const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
-/** The apostrophe before text that a spreadsheet would evaluate; `csvField` writes it. */
-const GUARDED_TEXT = /^'(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/;
 
 /** Reads the names of the columns. @throws Error when the file is not UTF-8 text, or its first record does not name the columns. */
 export async function openCsv(path: string): Promise<RowsFile> {
@@ -47,13 +44,6 @@ async function* batchesOf(
     [values, count] = [begin(), 0];
   }
   if (count > 0) yield { count, columns: new Map(columns.map((name, at) => [name, values[at]!])) };
-}
-
-function valueOf(cell: string): unknown {
-  if (cell === '') return undefined;
-  if (NUMBER.test(cell)) return Number(cell);
-  if (cell === 'true' || cell === 'false') return cell === 'true';
-  return cell.replace(GUARDED_TEXT, '');
 }
 
 interface CsvRecord {

@@ -2,6 +2,7 @@
 import type { RunTable } from '../../analysis/table/run-table.ts';
 import { STUDY_KEY, type DescribedStudy } from '../../analysis/table/described-study.ts';
 import type { Warning } from '../../analysis/warning.ts';
+import { listed } from '../../analysis/wording.ts';
 import { parseExact } from '../../base/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/run-selection.ts';
@@ -35,20 +36,25 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
   const submission: FileStudy['submission'] = given ?? described ?? {};
   const { config } = submission;
   const layout = await readLayout(path, file);
+  const isPart = given === undefined && described?.total_jobs === undefined;
   const selection =
-    config === undefined ? undefined : selectedRuns(config.monte_carlo, given?.runs_override ?? described?.total_jobs);
+    config === undefined || isPart
+      ? undefined
+      : selectedRuns(config.monte_carlo, given === undefined ? described?.total_jobs : given.runs_override);
   const { absent, all } = withAbsentRuns(path, layout, selection);
   const { enabled = false, shadow = false, conditions = [] } = config?.early_termination ?? {};
-  const { table, knowsTelemetry } = await readTable(path, file, {
+  const { table, knowsTelemetry, ambiguous } = await readTable(path, file, {
     layout: all,
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
     method: config?.monte_carlo.sampling_method ?? 'monte_carlo',
     // Without the configuration every lost sample may be decisive.
+    mixed: new Set(described?.mixed_outputs),
     hasRules: config === undefined || (enabled && !shadow && conditions.length > 0),
   });
-  if (config !== undefined) requireSameDesign(path, studyFile ?? path, config, table, all);
+  if (config !== undefined && !isPart) requireSameDesign(path, studyFile ?? path, config, table, all);
   const warnings = [
     ...(config === undefined ? [DESIGN_UNKNOWN] : []),
+    ...(ambiguous.length === 0 ? [] : [mixedWarning(ambiguous)]),
     ...(absent > 0 ? [absentWarning(absent, all.runIds.length)] : []),
     ...(enabled && !shadow && conditions.length > 0 && !knowsTelemetry ? [TELEMETRY_UNKNOWN] : []),
   ];
@@ -67,6 +73,11 @@ const TELEMETRY_UNKNOWN: Warning = {
   message:
     'the file does not say which runs lost telemetry while a rule could end them: such runs pass or fail here, and are unknown to the coordinator',
 };
+
+const mixedWarning = (names: readonly string[]): Warning => ({
+  code: 'types-unknown',
+  message: `the file holds outputs of several types as text, of which text that looks like a number counts as one: ${listed(names)}`,
+});
 
 const absentWarning = (absent: number, of: number): Warning => ({
   code: 'runs-absent',

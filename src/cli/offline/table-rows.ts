@@ -8,7 +8,7 @@ import type { JobStatus, SamplingMethod } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { readableBatches } from './rows-file.ts';
-import type { RowBatch, RowsFile } from './rows.ts';
+import { type RowBatch, type RowsFile, valueOf } from './rows.ts';
 
 /** The runs of a file in ascending order of (replicate, run id). */
 export interface Layout {
@@ -79,16 +79,26 @@ export interface TableRequest {
   layout: Layout;
   batchId: string;
   method: SamplingMethod;
+  /** Outputs that are text in the file whatever their type. */
+  mixed: ReadonlySet<string>;
   /** Rules could end runs, so that lost telemetry makes an outcome unknown. */
   hasRules: boolean;
 }
 
-/** Reads all rows. `knowsTelemetry`: the file says which runs have lost telemetry. */
+export interface ReadTable {
+  table: RunTable;
+  /** The file says which runs have lost telemetry. */
+  knowsTelemetry: boolean;
+  /** Outputs of several types with text that may have been a number or a boolean. */
+  ambiguous: string[];
+}
+
+/** Reads all rows. @throws Failure for a row that is not one of a run. */
 export async function readTable(
   path: string,
   file: RowsFile,
-  { layout, batchId, method, hasRules }: TableRequest,
-): Promise<{ table: RunTable; knowsTelemetry: boolean }> {
+  { layout, batchId, method, mixed, hasRules }: TableRequest,
+): Promise<ReadTable> {
   const { runIds, replicates } = layout;
   const isWhole = replicates === undefined && runIds.at(-1) === runIds.length - 1;
   const builder = new RunTableBuilder({
@@ -99,9 +109,10 @@ export async function readTable(
     ...(replicates === undefined ? {} : { replicates }),
   });
   const rowOf = rowFinder(layout);
+  const ambiguous = new Set<string>();
   let read = 0;
   for await (const batch of readableBatches(path, file)) {
-    const recordAt = recordReader(path, batch, hasRules);
+    const recordAt = recordReader(path, batch, { mixed, hasRules }, ambiguous);
     for (let at = 0; at < batch.count; at++) {
       const key = keyOf(path, batch, at, read);
       const record = recordAt(at, read++);
@@ -109,7 +120,7 @@ export async function readTable(
       if (!OPEN.has(record.status)) builder.add({ ...record, row: rowOf(key) });
     }
   }
-  return { table: builder.build(), knowsTelemetry: file.names.includes('telemetry_lost') };
+  return { table: builder.build(), knowsTelemetry: file.names.includes('telemetry_lost'), ambiguous: [...ambiguous] };
 }
 
 const OPEN: ReadonlySet<JobStatus> = new Set(['Pending', 'Claimed', 'Running']);
@@ -141,7 +152,17 @@ const STATE_OF: Record<RunClass, Pick<RunRecord, 'status' | 'reason'>> = {
 
 const RULE = /^(.*\S)\s+((?:<=|>=|==|!=|<|>)\s*\S+)$/;
 
-function recordReader(path: string, { columns }: RowBatch, hasRules: boolean) {
+function recordReader(
+  path: string,
+  { columns }: RowBatch,
+  { mixed, hasRules }: Pick<TableRequest, 'mixed' | 'hasRules'>,
+  ambiguous: Set<string>,
+) {
+  const typed = (name: string, cell: unknown): unknown => {
+    const value = typeof cell === 'string' ? valueOf(cell) : cell;
+    if (typeof cell === 'string' && typeof value !== 'string' && value !== undefined) ambiguous.add(name);
+    return value;
+  };
   const parameters = prefixed(columns, 'parameters.');
   const outputs = prefixed(columns, 'outputs.');
   const text = (name: string, at: number): string | undefined => {
@@ -162,7 +183,7 @@ function recordReader(path: string, { columns }: RowBatch, hasRules: boolean) {
       ...(batchId === undefined ? {} : { batchId }),
       parameters: Object.fromEntries(parameters.map(([name, values]) => [name, Number(values[at] ?? Number.NaN)])),
       outputs: outputs.flatMap(([name, values]) => {
-        const value = values[at];
+        const value = mixed.has(name) ? typed(name, values[at]) : values[at];
         if (value === undefined || value === null) return [];
         return [[name, typeof value === 'bigint' ? Number(value) : value] as const];
       }),

@@ -78,7 +78,10 @@ export const StudySummary = named(
   answered({
     ...headerMembers,
     sentence,
-    outputs: listOf(ref(OutputSummary), 'In the order in which runs reported them, then `execution_secs`.'),
+    outputs: listOf(
+      ref(OutputSummary),
+      'Numbers, then `execution_secs`, then texts; of each the declared ones first, then in the order in which runs reported them.',
+    ),
     failures: listOf(ref(FailurePattern), 'Most frequent first.'),
     requirements: listOf(ref(RequirementVerdict), 'In the order of the study.'),
     shadow: Type.Optional(

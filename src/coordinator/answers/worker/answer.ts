@@ -45,7 +45,12 @@ const ANSWERERS: Answerers = {
     const units = new Map(declared.flatMap(([name, { units: unit }]) => (unit ? [[name, unit]] : [])));
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = requirementsOf(submission);
-    return summarizeStudy(table, { ...given({ confidence, quantiles }), requirements, units, censored });
+    return summarizeStudy(inDeclaredOrder(table, submission), {
+      ...given({ confidence, quantiles }),
+      requirements,
+      units,
+      censored,
+    });
   },
   verdicts: ({ requirement }, study) => {
     if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));
@@ -68,8 +73,8 @@ const ANSWERERS: Answerers = {
   },
   compare: ({ failing, confidence }, before, after) =>
     compareStudies(
-      { table: before.table, configuration: before.submission.config },
-      { table: after.table, configuration: after.submission.config },
+      { table: inDeclaredOrder(before.table, before.submission), configuration: before.submission.config },
+      { table: inDeclaredOrder(after.table, after.submission), configuration: after.submission.config },
       { ...given({ failing, confidence }), requirements: requirementsOf(before.submission) },
     ),
 };
@@ -117,6 +122,14 @@ function requireOutput(study: AnsweredStudy, name: string): void {
   const remedy =
     nearest === undefined ? `give one of ${[...names].slice(0, 10).join(', ')}` : `did you mean "${nearest}"?`;
   throw new RangeError(`output not found: the study has no output "${name}"; ${remedy}`);
+}
+
+/** The outputs that the study declares first, as in its table of runs; the others in the order in which runs reported them. */
+function inDeclaredOrder(table: RunTable, { outputs: declared = {} }: AnsweredStudy['submission']): RunTable {
+  const names = Object.keys(declared);
+  const ordered = <T>(columns: ReadonlyMap<string, T>): Map<string, T> =>
+    new Map([...names.flatMap((name) => (columns.has(name) ? [[name, columns.get(name)!] as const] : [])), ...columns]);
+  return { ...table, outputs: ordered(table.outputs), texts: ordered(table.texts) };
 }
 
 /** The table with a column for an output that no run has reported yet. */

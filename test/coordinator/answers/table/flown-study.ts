@@ -110,6 +110,8 @@ export async function naiveRows(scene: Scene, batchId: string): Promise<Row[]> {
       execution_secs: result?.execution_secs ?? result?.execution_time_secs ?? null,
       error_message: job.error_message ?? null,
       terminated_by: reason === 'early_termination' ? 'nz > 3.8' : null,
+      would_terminate: null,
+      telemetry_lost: result?.telemetry?.lost ?? null,
     };
     for (const [name, value] of Object.entries(parameters)) row[`parameters.${name}`] = value;
     for (const [name, value] of outputsOf(result?.metadata ?? {})) row[`outputs.${name}`] = value;

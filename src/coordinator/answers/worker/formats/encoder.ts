@@ -11,7 +11,7 @@ import { csvEncoder, jsonEncoder, ndjsonEncoder } from './text.ts';
 const GROUP_VALUES = 400_000;
 
 const FORMATS: Readonly<
-  Record<TableFormat, { encoder: (columns: readonly Column[]) => TableEncoder; values?: number }>
+  Record<TableFormat, { encoder: (columns: readonly Column[], described?: string) => TableEncoder; values?: number }>
 > = {
   json: { encoder: jsonEncoder },
   ndjson: { encoder: ndjsonEncoder },
@@ -20,11 +20,12 @@ const FORMATS: Readonly<
   arrow: { encoder: arrowEncoder, values: GROUP_VALUES },
 };
 
-/** An encoder, and the number of rows of the chunks that it is given. */
+/** `described`: the study for formats that hold a description. An encoder, and the number of rows of the chunks that it is given. */
 export function tableEncoder(
   format: TableFormat,
   columns: readonly Column[],
+  described?: string,
 ): { encoder: TableEncoder; capacity: number } {
   const { encoder, values } = FORMATS[format];
-  return { encoder: encoder(columns), capacity: chunkCapacity(columns.length, values) };
+  return { encoder: encoder(columns, described), capacity: chunkCapacity(columns.length, values) };
 }

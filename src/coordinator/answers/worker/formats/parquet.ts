@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType } from '../../../../contract/types.ts';
+import { STUDY_KEY } from '../../../../analysis/table/described-study.ts';
 import { textOf } from '../../../../domain/outputs.ts';
 import { arrowSchema, arrowSchemaMessage } from './arrow.ts';
 import type { Cells, Chunk } from '../../../../analysis/export/chunk.ts';
@@ -25,7 +26,8 @@ const TYPES: Readonly<Record<ColumnType, PhysicalType>> = {
   mixed: TEXT,
 };
 
-export function parquetEncoder(columns: readonly Column[]): TableEncoder {
+/** `described`: the study as JSON, from which answers are computed without the coordinator. */
+export function parquetEncoder(columns: readonly Column[], described?: string): TableEncoder {
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },
     ...columns.map(({ name, type, isRequired }): SchemaElement => ({
@@ -38,6 +40,7 @@ export function parquetEncoder(columns: readonly Column[]): TableEncoder {
   // Readers that know Arrow take the fields' metadata from it (pyarrow, polars, DuckDB's `parquet_kv_metadata`).
   const kvMetadata = [
     { key: 'ARROW:schema', value: Buffer.from(arrowSchemaMessage(arrowSchema(columns))).toString('base64') },
+    ...(described === undefined ? [] : [{ key: STUDY_KEY, value: described }]),
   ];
   const parquet = new ParquetWriter({ writer, schema, codec: 'SNAPPY', createdBy: 'simbatch', kvMetadata });
   const flushed = (): Uint8Array => {

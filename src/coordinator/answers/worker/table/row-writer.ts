@@ -28,8 +28,11 @@ const messageOf = ({ job, result }: Row): string | null => job?.error ?? result?
 function ruleOf(row: Row): string | null {
   if (reasonOf(row) !== 'early_termination') return null;
   const rule = row.result?.terminated_by ?? metCondition(messageOf(row), row.member.conditions);
-  return rule === undefined ? null : `${rule.variable} ${rule.condition}`;
+  return rule === undefined ? null : ruleText(rule);
 }
+
+const ruleText = ({ variable, condition }: { variable: string; condition: string }): string =>
+  `${variable} ${condition}`;
 
 /** Runs that were never claimed end with their batch. */
 const endOf = ({ job, member }: Row): number | undefined =>
@@ -52,6 +55,11 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   execution_secs: { kinds: ['result'], of: ({ result }) => result && executionSecsOf(result) },
   error_message: { kinds: BOTH, of: messageOf },
   terminated_by: { kinds: BOTH, of: ruleOf },
+  would_terminate: {
+    kinds: ['result'],
+    of: ({ result }) => result?.would_terminate && ruleText(result.would_terminate),
+  },
+  telemetry_lost: { kinds: ['result'], of: ({ result }) => result?.telemetry?.lost },
 };
 
 /** The kinds of records that the columns are read from. */

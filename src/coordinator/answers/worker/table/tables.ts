@@ -1,7 +1,9 @@
 /** Tables of runs in the analysis worker: streams of the whole table, and pages of it. */
 import { createHash } from 'node:crypto';
 import type { Chunk } from '../../../../analysis/export/chunk.ts';
+import type { DescribedStudy } from '../../../../analysis/table/described-study.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
+import { stringifyExact } from '../../../../base/json-writing.ts';
 import { visitOutputs } from '../../../../domain/outputs.ts';
 import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
 import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
@@ -40,7 +42,7 @@ export class Tables {
   /** The whole table. Memory: that of a chunk of rows, and in another order than that of the runs that of a `Selection`. */
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
-    const { encoder, capacity } = tableEncoder(request.format, plan.columns);
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
     yield encoder.begin({ batchId: request.batchIds[0]!, warnings: unfinishedWarnings(heads) });
     const counts = { matched: 0, of: 0 };
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
@@ -55,7 +57,7 @@ export class Tables {
     const { rows, next, matched, of, warnings, plan } = isSelected
       ? await this.#selectedPage(request, heads, start)
       : await this.#runPage(request, heads, start);
-    const { encoder, capacity } = tableEncoder(request.format, plan.columns);
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
     const begin = encoder.begin({ batchId: request.batchIds[0]!, warnings });
     const written = writtenRows(encoder, plan, rows, capacity);
     return { bytes: joined([begin, ...written, encoder.end({ matched, of })]), next, matched };
@@ -166,6 +168,22 @@ export class Tables {
       plan,
     };
   }
+}
+
+/** The study that was asked for, with which a file answers questions without the coordinator. */
+function description({ members, columns }: TablePlan, { batchIds }: TableRequest): string {
+  const asked = members.find(({ head }) => head.batchId === batchIds[0])!;
+  const { config, requirements, outputs } = asked.submission;
+  const mixed = columns.filter(({ source, type }) => source === 'output' && type === 'mixed').map((it) => it.member);
+  const described: DescribedStudy = {
+    batch_id: asked.head.batchId,
+    ...(members.length === 1 ? { total_jobs: asked.head.totalJobs } : {}),
+    config,
+    ...(requirements === undefined ? {} : { requirements }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(mixed.length === 0 ? {} : { mixed_outputs: mixed }),
+  };
+  return stringifyExact(described);
 }
 
 const CHANGED: Warning = {

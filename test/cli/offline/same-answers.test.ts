@@ -1,0 +1,116 @@
+/** Answers from a table that the coordinator wrote are the coordinator's own, to the bit. */
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { fileAnalysis } from '../../../src/cli/offline/file-analysis.ts';
+import { readFileStudy } from '../../../src/cli/offline/file-study.ts';
+import type { TableFormat } from '../../../src/contract/types.ts';
+import type { Question } from '../../../src/coordinator/answers/question.ts';
+import { flown as mixed } from '../../coordinator/answers/table/flown-study.ts';
+import { flown } from '../../support/flown.ts';
+import { Scene } from '../../support/scene.ts';
+
+describe('cli/offline answers', function () {
+  this.timeout(60_000);
+  let scene: Scene;
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'simbatch-same-'));
+    scene = await Scene.open();
+    await scene.register('a', { slots: 500 });
+  });
+  after(async () => {
+    await scene.api.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function written(batchId: string, format: TableFormat): Promise<string> {
+    const answer = await scene.api.table({ batchIds: [batchId], format });
+    if (answer.state !== 'ready') throw new Error(`the table is ${answer.state}`);
+    const pieces: Uint8Array[] = [];
+    if (answer.body instanceof Uint8Array) pieces.push(answer.body);
+    else for await (const piece of answer.body) pieces.push(piece.slice());
+    const path = join(folder, `${batchId}.${format}`);
+    await writeFile(path, Buffer.concat(pieces));
+    return path;
+  }
+
+  async function online(question: Question): Promise<unknown> {
+    const answer = await scene.api.answer(question, { waitMs: 1e6 });
+    if (answer.state !== 'ready') throw new Error(`the answer is ${answer.state}`);
+    return JSON.parse(new TextDecoder().decode(answer.body));
+  }
+
+  /** Each question with its query as the command line asks it. */
+  const QUERIES = [
+    ['summary', {}],
+    ['summary', { confidence: 0.8 }],
+    ['verdicts', {}],
+    ['verdicts', { output: 'miss', condition: '< 20', probability: 0.4, look: 'continuous', terminated: 'exclude' }],
+    ['sensitivity', { output: 'miss' }],
+    ['attribution', {}],
+    ['attribution', { failing: 'close' }],
+    ['attribution', { failing: 'terminated_by is not null or outputs.miss > 15' }],
+    ['convergence', { output: 'miss', quantity: 'p90' }],
+    ['convergence', { output: 'miss', half_width: 0.5 }],
+    ['convergence', {}],
+    ['worst', { output: 'miss', k: 5, direction: 'smallest' }],
+  ] as const;
+
+  async function questionOf(kind: string, query: object, batchId: string): Promise<Question> {
+    const { QUESTIONS } = await import('../../../src/http/request/questions.ts');
+    return (QUESTIONS as Record<string, (id: string, query: object) => Question>)[kind]!(batchId, query);
+  }
+
+  const STUDIES = [
+    ['an ended study', {}],
+    ['a study with open runs', { runs: 80, done: 50 }],
+    ['a cancelled study', { runs: 80, done: 50, cancel: true }],
+    ['a study whose runs lost telemetry under a rule', { lost: 2 }],
+    ['a study with rules in shadow', { shadow: true }],
+    ['a study that selects runs', { runs: 100, done: 49, run_ids: '3-99:2' }],
+    ['a Latin hypercube', { method: 'latin_hypercube' }],
+  ] as const;
+
+  for (const [name, options] of STUDIES) {
+    for (const format of ['parquet', 'csv'] as const) {
+      it(`of ${name} are the same from ${format} as online`, async () => {
+        const batchId = await flown(scene, options);
+        if ('cancel' in options) await scene.api.cancelBatch(batchId);
+        const path = await written(batchId, format);
+        const submission = await scene.api.submission(batchId);
+        const file = join(folder, 'study.yaml');
+        await writeFile(file, stringify(submission));
+        const study = await readFileStudy(path, format === 'csv' ? file : undefined);
+        expect(study.warnings).to.deep.equal([]);
+        const analysis = fileAnalysis(study) as unknown as Record<string, (id: string, query: object) => unknown>;
+        for (const [kind, query] of QUERIES) {
+          const expected = await online(await questionOf(kind, query, batchId));
+          expect(await analysis[kind]!(batchId, query), `${kind} ${JSON.stringify(query)}`).to.deep.equal(expected);
+        }
+        await scene.api.cancelBatch(batchId).catch(() => {});
+      });
+    }
+  }
+
+  it('of two files are those of the comparison online', async () => {
+    const before = await flown(scene);
+    const after = await flown(scene, { version: '2.0' });
+    const expected = await online({ kind: 'compare', batchId: before, with: after });
+    const [first, second] = [
+      await readFileStudy(await written(before, 'parquet')),
+      await readFileStudy(await written(after, 'parquet')),
+    ];
+    expect(await fileAnalysis(first, second).compare(before, { with: after })).to.deep.equal(expected);
+  });
+
+  it('of outputs of several types say that text may have been a number, and are the same otherwise', async () => {
+    const batchId = await mixed(scene);
+    const study = await readFileStudy(await written(batchId, 'parquet'));
+    expect(study.warnings.map((it) => it.code)).to.deep.equal(['types-unknown']);
+    const found = await fileAnalysis({ ...study, warnings: [] }).summary(batchId);
+    expect(found).to.deep.equal(await online({ kind: 'summary', batchId }));
+  });
+});
