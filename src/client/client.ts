@@ -37,6 +37,7 @@ import type {
   RunnerListResponse,
   SignOffRequest,
   StartRequest,
+  StudyCode,
   SubmissionResponse,
   Uuid,
 } from '../contract/types.ts';
@@ -104,6 +105,11 @@ export class Client {
   /** The submission as stored, with the seed that is used (a bigint above 2^53 - 1). */
   submission(batchId: Uuid): Promise<BatchSubmission> {
     return this.#get(['batches', batchId, 'submission']);
+  }
+
+  /** The function that a study carries, in base64. */
+  studyCode(batchId: Uuid): Promise<StudyCode> {
+    return this.#get(['batches', batchId, 'code']);
   }
 
   batches(query: BatchFilter = {}, options: ListOptions = {}): AsyncIterable<Batch> {

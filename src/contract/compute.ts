@@ -88,6 +88,19 @@ export const ComputeConfig = named(
 );
 export type ComputeConfig = Static<typeof ComputeConfig>;
 
+export const FunctionCode = named(
+  'FunctionCode',
+  'The identity of a function that the study carries in `code`.',
+  submitted({
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the bytes of `code`, hexadecimal.' }),
+    python: Type.String({
+      pattern: '^[0-9]{1,2}[.][0-9]{1,3}$',
+      description: 'The Python that it was serialised by and runs with, e.g. `3.11`.',
+    }),
+  }),
+);
+export type FunctionCode = Static<typeof FunctionCode>;
+
 export const SimulationConfig = named(
   'SimulationConfig',
   'The simulation that the study runs.',
@@ -95,6 +108,7 @@ export const SimulationConfig = named(
     name: name('Name of the simulation. Jobs are assigned to runners that support it.'),
     version: freeText('A version label.'),
     duration_minutes: int32('Simulated (or expected) duration of one run, passed to the simulation.'),
+    code: Type.Optional(ref(FunctionCode)),
   }),
 );
 export type SimulationConfig = Static<typeof SimulationConfig>;

@@ -16,6 +16,8 @@ export const LIMITS = {
   labelValueLength: 128,
   /** Studies that came of one study, directly or not. */
   family: 2_000,
+  /** Bytes of the code of a function, before base64. */
+  codeBytes: 1_048_576,
   conditions: 1_000,
   requirements: 100,
   variables: 10_000,

@@ -158,9 +158,24 @@ export const BatchSubmission = named(
     requirements: Type.Optional(requirements),
     outputs: Type.Optional(outputs),
     labels: Type.Optional(labels),
+    code: Type.Optional(
+      Type.String({
+        maxLength: Math.ceil(LIMITS.codeBytes / 3) * 4,
+        pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+        description:
+          'The serialised function of a `python-functions-...` simulation, in base64, up to 1 MiB. `config.simulation.code` has its digest.',
+      }),
+    ),
   }),
 );
 export type BatchSubmission = Static<typeof BatchSubmission>;
+
+export const StudyCode = named(
+  'StudyCode',
+  'The function that a study carries.',
+  answered({ data: text('As submitted: base64.') }),
+);
+export type StudyCode = Static<typeof StudyCode>;
 
 export const SubmissionWarning = named(
   'SubmissionWarning',

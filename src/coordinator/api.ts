@@ -23,6 +23,7 @@ import {
   runner,
   runners,
   samples,
+  studyCode,
   submission,
 } from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
@@ -37,6 +38,7 @@ const OPERATIONS = {
   batchResults,
   findings,
   submission,
+  studyCode,
   samples,
   extendBatch,
   rerunBatch,

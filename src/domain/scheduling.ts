@@ -1,5 +1,6 @@
 /** Matching of runs and runners: pure decisions over plain data (specification, "Limits"). */
 import type { RunnerCapabilities } from '../contract/types.ts';
+import { isFunctions } from './function-code.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 
@@ -16,10 +17,14 @@ export interface FreeCapacity {
   memoryBytes: number;
 }
 
-/** True when the runner takes this simulation: it lists nothing, `*`, or the name. */
+/**
+ * True when the runner takes this simulation: it lists nothing, `*`, or the name. Functions, whose code comes with the study, only
+ * by their name: the operator of the runner has to allow them.
+ */
 export function supports(capabilities: RunnerCapabilities, simulationName: string): boolean {
   const types = capabilities.supported_simulation_types;
-  return types.length === 0 || types.includes('*') || types.includes(simulationName);
+  if (types.includes(simulationName)) return true;
+  return (types.length === 0 || types.includes('*')) && !isFunctions(simulationName);
 }
 
 /** Returns how many jobs a runner executes at once: its slots minus those it reported lost, at least 0. */

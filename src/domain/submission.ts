@@ -3,6 +3,7 @@
  * overflowing distributions. It accepts incomplete input, so that these faults are reported together with the schema's.
  */
 import { parseCondition } from './condition.ts';
+import { functionFaults } from './function-code.ts';
 import { pointerToken } from '../base/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { RunSelection, beyondDesign } from './run-selection.ts';
@@ -29,6 +30,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...conditionFaults(member(config, 'early_termination')),
     ...requirementFaults(member(submission, 'requirements')),
     ...stopFaults(submission),
+    ...functionFaults(member(config, 'simulation'), member(submission, 'code')),
   ];
 }
 

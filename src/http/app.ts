@@ -9,7 +9,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
-import { requireRunner, type Access } from './security/auth.ts';
+import type { Access } from './security/auth.ts';
 import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
 import { etagOf, matchesTag } from './response/etag.ts';
@@ -19,13 +19,13 @@ import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
 import { answerProblem, problemFor, TooManyRequests } from './response/problem.ts';
 import { readQuery, type Query } from './request/query.ts';
 import {
-  actingRunner,
   listingName,
   preferredType,
   readBody,
   readId,
   readIdempotencyKey,
   readPage,
+  requireOwnRunner,
 } from './request/request.ts';
 import type { ListAnswer, RawAnswer } from './routes/answers.ts';
 import { pathParameter, type Call, type Route, type Service } from './routes/route.ts';
@@ -207,7 +207,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.query?.['cursor'] === undefined ? '' : listingName(ctx.path, query);
   const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
-  if (principal !== undefined && route.scope === 'runner') requireRunner(principal, actingRunner(route, id, value));
+  requireOwnRunner(principal, route, id, value);
   const call: Call = {
     id,
     query,

@@ -2,6 +2,7 @@
  * The runner's loop: registers, claims as many jobs as it has free slots, sends heartbeats, and leaves in an orderly way.
  * Claimed jobs are in `attempt-manager.ts`, the coordinator's side in `connection/`, durable state in `spool.ts`.
  */
+import { join } from 'node:path';
 import type { Client, ClaimResponse } from '../client/client.ts';
 import { supportedSimulationTypes } from './config/config.ts';
 import type { RunnerConfig } from './config/config.ts';
@@ -10,6 +11,7 @@ import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
 import type { LauncherChoice } from './launch/launchers.ts';
+import { FunctionFiles } from './functions/function-files.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
@@ -121,6 +123,7 @@ export class Agent {
         env,
         environmentAllowed: config.environmentAllowed,
         workingDirectory: config.workingDirectory,
+        ...(config.allowFunctions ? { functions: this.#functionFiles() } : {}),
       },
       leaving: this.#leaving.signal,
       onChange: () => {
@@ -129,6 +132,14 @@ export class Agent {
       onUnfit: () => {
         this.#asking.abort(new Unfit());
       },
+    });
+  }
+
+  #functionFiles(): FunctionFiles {
+    const { client, spool } = this.#options;
+    return new FunctionFiles(join(spool.directory, 'functions'), async (batchId) => {
+      const { data } = await this.#connection.ask(() => client.studyCode(batchId), this.#over.signal);
+      return data;
     });
   }
 

@@ -9,6 +9,7 @@ import { AttemptActor } from './attempt/attempt-actor.ts';
 import { executionPlan } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import { Attempt, planFault } from './attempt/run-attempt.ts';
+import { environmentOf } from './attempt/execution-site.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import type { ReportQueue, Verdict } from './connection/report-queue.ts';
@@ -151,7 +152,10 @@ export class AttemptManager {
     const planned = executionPlan(config, assignment, batch);
     // Before the start is reported: the time limit of the run counts from then on.
     if (planned.type === 'plan' && planFault(planned.plan, site.environmentAllowed) === undefined) {
-      await site.launchers.prepare(planned.plan.engine, { ...site.env, ...planned.plan.environment });
+      const { code, engine } = planned.plan;
+      // A failure shows when the attempt prepares itself.
+      if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
+      await site.launchers.prepare(engine, environmentOf(site, planned.plan));
     }
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and

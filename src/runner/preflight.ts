@@ -11,6 +11,7 @@ import { readCredential } from './config/credential.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
 import { entrypointProblem, findPython } from './attempt/engine.ts';
 import type { Python } from './attempt/engine.ts';
+import { functionEngine } from './functions/engine.ts';
 import { oneLine } from './system-error.ts';
 
 export interface Resolved {
@@ -27,8 +28,10 @@ export interface Resolved {
 export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   const { config, faults, faultOf } = readConfig(sources);
   const python = await findPython(config.pythonExecutable, sources.env['PATH'] ?? '');
+  const functions = config.allowFunctions ? await functionEngine(python) : undefined;
   const found = [
     ...faults,
+    ...(functions !== undefined && 'fault' in functions ? [faultOf('allow_functions', functions.fault)] : []),
     ...pythonFaults(config, python, faultOf),
     ...(await entrypointFaults(config, python, faultOf)),
     ...directoryFaults(config, faultOf),
@@ -42,8 +45,14 @@ export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   } catch (error) {
     throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
   }
-  return { config, token: credential.token, notes: [...config.notes, ...credential.notes], python };
+  const notes = [...config.notes, ...credential.notes];
+  if (functions === undefined || 'fault' in functions) return { config, token: credential.token, notes, python };
+  if (credential.token === undefined) notes.push(OPEN_FUNCTIONS);
+  return { config: { ...config, engines: [...config.engines, functions] }, token: credential.token, notes, python };
 }
+
+const OPEN_FUNCTIONS =
+  'functions are allowed and there is no credential: if the coordinator needs none, every user of its machine may execute code here; see docs/security.md';
 
 const refusal = (message: string): SimbatchError => new SimbatchError('invalid-configuration', message);
 

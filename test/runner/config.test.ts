@@ -30,6 +30,7 @@ tags: a, b
 cpu_cores: 4
 memory_gb: 2.5
 gpu_available: true
+allow_functions: true
 environment_inherited: [AWS_*]
 environment_allowed: ['*', FUEL]
 token_file: /run/token
@@ -79,6 +80,7 @@ describe('runner: configuration', () => {
       cpuCores: 8,
       memoryGb: 31.3,
       gpuAvailable: false,
+      allowFunctions: false,
       notes: [],
     });
     expect(config.id).to.match(/^lab-7\.example\.org-[0-9a-f]{6}$/);
@@ -116,6 +118,7 @@ describe('runner: configuration', () => {
       cpuCores: 4,
       memoryGb: 2.5,
       gpuAvailable: true,
+      allowFunctions: true,
       notes: [],
     });
   });
@@ -148,6 +151,7 @@ describe('runner: configuration', () => {
     cpu_cores: ['1', '2', '3', 'cpuCores'],
     memory_gb: ['1', '2', '3', 'memoryGb'],
     gpu_available: ['true', 'false', true, 'gpuAvailable'],
+    allow_functions: ['true', 'false', true, 'allowFunctions'],
   };
   for (const field of FIELDS) {
     it(`${field.name}: file < ${field.env} < --${field.flag}`, () => {

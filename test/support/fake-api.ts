@@ -233,6 +233,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       estimated_completion_time_mins: 2,
     }),
     submission: async () => submission,
+    studyCode: async () => ({ data: 'AAAA' }),
     batches: async (_filter, page) => new FakeListing(2, () => batch, page),
     batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
     answer: async (question) => {

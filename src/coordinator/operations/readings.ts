@@ -19,11 +19,13 @@ import type {
   Runner,
   RunnerListResponse,
   StoredResult,
+  StudyCode,
   Uuid,
 } from '../../contract/types.ts';
 import type { RunnerFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
+import { decodeSubmission } from '../resources/study-cache.ts';
 import { readBatch, type Records } from '../resources/read-batch.ts';
 import {
   jobsByStatus,
@@ -152,7 +154,22 @@ export async function batchWithDurations(core: Core, batchId: Uuid): Promise<Bat
 
 /** The submission as stored, with the seed that is used. */
 export function submission(core: Core, batchId: Uuid): BatchSubmission {
-  return core.studyCache.of(readBatch(core.store, batchId).context).submission;
+  readBatch(core.store, batchId);
+  const record = core.store.get(keys.submission(batchId));
+  if (record === undefined) throw missingRecord(`the submission of batch ${batchId}`);
+  return decodeSubmission(record).submission;
+}
+
+/** The function that a study carries. */
+export function studyCode(core: Core, batchId: Uuid): StudyCode {
+  const { code } = submission(core, batchId);
+  if (code === undefined) {
+    throw new SimbatchError(
+      'not-found',
+      `batch ${batchId} carries no function: its simulation is a program of the runners`,
+    );
+  }
+  return { data: code };
 }
 
 /** Returns the parameters of the batch's runs in [from, to) as text, computed while it is read; `to` is by default the end. */

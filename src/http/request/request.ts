@@ -8,10 +8,17 @@ import type { Query } from './query.ts';
 import { PATH_PARAMETERS, pathParameter, type Call, type PathParameter, type Route } from '../routes/route.ts';
 import { RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
+import { requireRunner, type Principal } from '../security/auth.ts';
 import { studyFaults } from './study-faults.ts';
 
+/** Refuses a request of the runner protocol that speaks for another runner than the one of its token. A reading speaks for none. */
+export function requireOwnRunner(principal: Principal | undefined, route: Route, id: string, body: unknown): void {
+  if (principal === undefined || route.scope !== 'runner' || route.method === 'GET') return;
+  requireRunner(principal, actingRunner(route, id, body));
+}
+
 /** Returns the runner that a request of the runner protocol speaks for: in its path, or in its body. */
-export function actingRunner(route: Route, id: string, body: unknown): string | undefined {
+function actingRunner(route: Route, id: string, body: unknown): string | undefined {
   if (pathParameter(route) === 'runner_id') return id;
   const { id: own, runner_id: named } = body as { id?: string; runner_id?: string };
   return route.path === '/runners' ? own : named;

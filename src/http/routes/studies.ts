@@ -90,6 +90,18 @@ export const studiesRoutes = [
   }),
   route({
     method: 'GET',
+    path: '/batches/{batch_id}/code',
+    operationId: 'getBatchCode',
+    summary: 'Read the function of a study',
+    description: 'For runners that execute functions; clients find it in the submission.',
+    scope: 'runner',
+    answer: 'single',
+    response: study.StudyCode,
+    errors: ['not-found'],
+    handle: (coordinator, call) => coordinator.studyCode(call.id),
+  }),
+  route({
+    method: 'GET',
     path: '/batches/{batch_id}/samples',
     operationId: 'getBatchSamples',
     summary: 'Read the sampled parameters of a batch',

@@ -28,6 +28,9 @@ export function executionPlan(
   if (batch === undefined) return invalid(`the configuration of batch ${job.batch_id} did not come with the job`);
   const engine = chooseEngine(config.engines, metadata.simulation_name);
   if (engine === undefined) return invalid('this runner has no engine');
+  const { code } = batch.simulation;
+  if (code !== undefined && engine.name !== metadata.simulation_name)
+    return invalid(`this runner does not execute functions for Python ${code.python}; see allow_functions`);
   const run = join(config.outputRoot, job.batch_id, String(runId).padStart(8, '0'));
   const name = `attempt-${String(attempt)}`;
   return {
@@ -40,6 +43,7 @@ export function executionPlan(
       limits: limitsOf(batch),
       timeoutSecs: job.timeout_secs,
       engine,
+      ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
       directory: join(run, name),
       runConfigPath: join(run, `${name}.run_config.json`),
     },

@@ -1,8 +1,9 @@
 /** The input of an attempt: the plan, and what the machine contributes. */
 import type { Clock } from '../../base/clock.ts';
-import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig } from '../../contract/types.ts';
+import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
+import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
 import type { Sample } from '../telemetry/sample.ts';
@@ -22,6 +23,8 @@ export interface ExecutionPlan {
   /** 0: no limit. */
   timeoutSecs: number;
   engine: Engine;
+  /** The function of the study, of a simulation that is one. */
+  code?: { batchId: Uuid; sha256: string };
   /** The output directory; must not exist yet. Absolute. */
   directory: string;
   /** Where the run configuration file is written. Absolute, outside the output directory. */
@@ -44,6 +47,17 @@ export interface ExecutionSite {
   /** Patterns of variables that studies may set besides the default ones. */
   environmentAllowed: readonly string[];
   workingDirectory: string;
+  /** Reads functions of studies; absent where none are executed. */
+  functions?: FunctionFiles;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
+}
+
+/** The environment of a run without the run contract: inherited, the study's, and where its function is. */
+export function environmentOf(
+  { env, functions }: Pick<ExecutionSite, 'env' | 'functions'>,
+  { environment, code }: Pick<ExecutionPlan, 'environment' | 'code'>,
+): Record<string, string> {
+  const own = { ...env, ...environment };
+  return code === undefined || functions === undefined ? own : { ...own, SVC_FUNCTION: functions.pathOf(code.sha256) };
 }

@@ -15,6 +15,7 @@ import { DeadlineError } from '../waits.ts';
 import type { Waits } from '../waits.ts';
 import type { AttemptActor } from './attempt-actor.ts';
 import { commandOf, entrypointFault } from './engine.ts';
+import { environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { environmentFault } from './environment.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
@@ -101,8 +102,8 @@ export class Attempt {
   }
 
   async #execute(launched: (pid: number) => Promise<void>): Promise<AttemptEnd> {
-    const { clock, env, workingDirectory, python, launchers } = this.#site;
-    const { engine, directory, runConfigPath, environment } = this.#plan;
+    const { clock, workingDirectory, python, launchers } = this.#site;
+    const { engine, directory, runConfigPath } = this.#plan;
     const ready = await this.#waits.within(DEADLINES_MS.prepare, `preparing ${directory}`, this.#prepare());
     if ('type' in ready) return ready;
     const launch = commandOf(engine.entrypoint, python);
@@ -126,7 +127,7 @@ export class Attempt {
       }
       const simulation = new SimulationProcess(clock, this.#scope, ready);
       this.#simulation = simulation;
-      const own = { ...env, ...environment };
+      const own = environmentOf(this.#site, this.#plan);
       await simulation.start(launchers.of(engine, own), {
         ...launch,
         entrypoint: engine.entrypoint,
@@ -210,7 +211,7 @@ export class Attempt {
 
   /** Whether it can be executed, the directory, the run configuration, the logs. */
   async #prepare(): Promise<Logs | AttemptEnd> {
-    const { engine, directory, runConfigPath, runConfig } = this.#plan;
+    const { engine, directory, runConfigPath, runConfig, code } = this.#plan;
     const absent = await entrypointFault(engine.entrypoint, this.#site.python);
     if (absent !== undefined) return infrastructure(absent);
     // Starting a process in a directory that does not answer would stop the whole runner.
@@ -219,6 +220,7 @@ export class Attempt {
     // A directory that exists belongs to another attempt.
     if (made === undefined) throw new Error(`${directory} exists already`);
     await writeFile(runConfigPath, `${stringifyExact(runConfig)}\n`);
+    if (code !== undefined) await this.#site.functions?.fetch(code.batchId, code.sha256);
     return createLogs(directory);
   }
 

@@ -35,10 +35,12 @@ export interface RunnerConfig {
   maxConcurrentJobs: number;
   heartbeatIntervalSecs: number;
   graceSecs: number;
-  /** Never empty; the first is the one for jobs that name none of them. */
+  /** Never empty after the checks of the machine; the first is the one for jobs that name none of them. */
   engines: readonly Engine[];
   capabilities: readonly string[];
   tags: readonly string[];
+  /** Whether functions that studies carry are executed; `functions/engine.ts` adds their engine. */
+  allowFunctions: boolean;
   /** Undefined: `python3`, then `python`, from PATH. */
   pythonExecutable: string | undefined;
   /** Patterns of variables, besides the default ones: those that simulations inherit, and those that studies may set. */
@@ -119,6 +121,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     engines: engines(settings),
     capabilities: settings.read('capabilities', list, []),
     tags: settings.read('tags', list, []),
+    allowFunctions: settings.read('allow_functions', boolean, false),
     pythonExecutable: settings.read<string | undefined>('python_executable', program, undefined),
     environmentInherited: settings.read('environment_inherited', variables, []),
     environmentAllowed: settings.read('environment_allowed', variables, []),

@@ -95,7 +95,8 @@ export function engines(settings: Settings): readonly Engine[] {
   const listed = settings.given.get('engines');
   const fallback = own.size > 0 ? [...own.keys()] : hasShared ? ['*'] : [];
   const names = listed === undefined ? fallback : (settings.judged('engines', listed, list) ?? []);
-  if (names.length === 0 && settings.faults.length === 0) {
+  const allowsFunctions = settings.read('allow_functions', boolean, false);
+  if (names.length === 0 && settings.faults.length === 0 && !allowsFunctions) {
     settings.faults.push(
       'no engine: say what to execute, e.g. --entrypoint ./simulation.py, or engines and <engine>_entrypoint in the file',
     );

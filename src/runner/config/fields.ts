@@ -80,6 +80,13 @@ export const FIELDS = [
     text: 'modules that a warm Python imports',
   },
   {
+    name: 'allow_functions',
+    env: 'SVC_RUNNER_ALLOW_FUNCTIONS',
+    flag: 'allow-functions',
+    kind: 'boolean',
+    text: 'execute Python functions that studies carry: clients with the scope submit choose the code',
+  },
+  {
     name: 'python_executable',
     env: 'SVC_RUNNER_PYTHON_EXECUTABLE',
     flag: 'python-executable',

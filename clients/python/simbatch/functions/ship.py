@@ -1,0 +1,129 @@
+"""A function as the code artifact of a study: serialised by cloudpickle, with its digest and the Python it needs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import sys
+import sysconfig
+import types
+from collections import ChainMap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterable, List
+
+from ..errors import MissingPackageError, SimbatchError
+from .digest import digest_of
+
+MAX_CODE_BYTES = 1 << 20
+ENGINE_PREFIX = "python-functions-"
+_FILE_NAME = "<simulation>"
+
+
+def python_version() -> str:
+    """The version that a serialised function is bound to: `3.11`."""
+    return f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def engine_name() -> str:
+    """The simulation name of functions of this Python: `python-functions-3.11`."""
+    return ENGINE_PREFIX + python_version()
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A serialised function."""
+
+    digest: str
+    """Identity of the function: the same for the same source in another process. 64 hexadecimal digits."""
+    data: bytes
+    """What `simbatch.functions.execute` loads."""
+
+    @property
+    def sha256(self) -> str:
+        """Of `data`."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    def text(self) -> str:
+        """`data` in base64."""
+        return base64.b64encode(self.data).decode("ascii")
+
+
+def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ()) -> Artifact:
+    """Serialises a function with all it refers to: globals, closures, functions and classes of `__main__` and of `modules`.
+
+    Installed packages are imported where the function runs. A function's own module travels with it unless it is installed.
+    Raises MissingPackageError without cloudpickle, SimbatchError for what cannot be serialised or is larger than 1 MiB.
+    """
+    try:
+        import cloudpickle
+    except ImportError:
+        raise MissingPackageError(
+            "a function as a simulation needs cloudpickle: pip install cloudpickle; or write the simulation as a script"
+        ) from None
+    travelling = [*modules, *_own_module(function)]
+    names = frozenset(module.__name__ for module in travelling)
+    digest = digest_of(function, names)
+    registered: List[types.ModuleType] = []
+    try:
+        for module in travelling:
+            if module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+                cloudpickle.register_pickle_by_value(module)
+                registered.append(module)
+        data = _dumps(cloudpickle, function)
+    except SimbatchError:
+        raise
+    except Exception as error:
+        raise SimbatchError(
+            f"the function {_name(function)} cannot be serialised: {error}; create what cannot travel (files, connections, locks) inside it"
+        ) from error
+    finally:
+        for module in registered:
+            cloudpickle.unregister_pickle_by_value(module)
+    if len(data) > MAX_CODE_BYTES:
+        raise SimbatchError(
+            f"the function {_name(function)} has {len(data):,} bytes with all it refers to, and {MAX_CODE_BYTES:,} are allowed; "
+            "load large data from a file inside it"
+        )
+    return Artifact(digest, data)
+
+
+def _dumps(cloudpickle: Any, function: Callable[..., Any]) -> bytes:
+    table = cloudpickle.Pickler.dispatch_table
+    reduce_code = table[types.CodeType]
+
+    def nameless(code: types.CodeType) -> Any:
+        """File names of notebook cells differ in each kernel and mean nothing on another machine."""
+        return reduce_code(code.replace(co_filename=_FILE_NAME) if _is_cell(code.co_filename) else code)
+
+    out = io.BytesIO()
+    pickler = cloudpickle.Pickler(out, protocol=4)
+    pickler.dispatch_table = ChainMap({types.CodeType: nameless}, table)
+    pickler.dump(function)
+    return out.getvalue()
+
+
+def _is_cell(file_name: str) -> bool:
+    return file_name.startswith("<") or "ipykernel" in file_name
+
+
+def _own_module(function: Callable[..., Any]) -> List[types.ModuleType]:
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or module.__name__ == "__main__" or _is_installed(module):
+        return []
+    return [module]
+
+
+def _is_installed(module: types.ModuleType) -> bool:
+    """Whether another machine with the same packages can import it."""
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return True
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    real = Path(path).resolve()
+    return any(Path(folder).resolve() in real.parents for folder in folders if folder)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__name__

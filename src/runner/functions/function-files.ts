@@ -1,0 +1,53 @@
+/** The functions of studies as files of this runner: read from the coordinator once each, checked against their digest. */
+import { createHash } from 'node:crypto';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Uuid } from '../../contract/types.ts';
+
+export class FunctionFiles {
+  readonly #folder: string;
+  readonly #read: (batchId: Uuid) => Promise<string>;
+  /** Downloads in progress: the runs of a study start together. */
+  readonly #pending = new Map<string, Promise<void>>();
+
+  /** `folder` is the runner's own; `read` returns the code of a study in base64. */
+  constructor(folder: string, read: (batchId: Uuid) => Promise<string>) {
+    this.#folder = folder;
+    this.#read = read;
+  }
+
+  /** Where the function of this digest is once it was fetched. */
+  pathOf(sha256: string): string {
+    return join(this.#folder, `${sha256}.pickle`);
+  }
+
+  /** Makes the file of a function. Rejects when the function cannot be read, or does not have the digest. */
+  fetch(batchId: Uuid, sha256: string): Promise<void> {
+    let pending = this.#pending.get(sha256);
+    if (pending === undefined) {
+      pending = this.#make(batchId, sha256).finally(() => this.#pending.delete(sha256));
+      this.#pending.set(sha256, pending);
+    }
+    return pending;
+  }
+
+  async #make(batchId: Uuid, sha256: string): Promise<void> {
+    const path = this.pathOf(sha256);
+    if (await exists(path)) return;
+    const data = Buffer.from(await this.#read(batchId), 'base64');
+    const found = createHash('sha256').update(data).digest('hex');
+    if (found !== sha256) throw new Error(`the function of batch ${batchId} does not have the digest of its study`);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const part = `${path}.part`;
+    await writeFile(part, data, { mode: 0o600 });
+    await rename(part, path);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
