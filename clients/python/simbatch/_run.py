@@ -11,9 +11,9 @@ import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, Mapping, Optional, Type, Union
+from typing import Any, Dict, Mapping, Optional, Type
 
-from ._telemetry import FORKED, NoTelemetry, StreamedTelemetry, connect, say
+from ._telemetry import FORKED, Sender, connect, say
 
 _BY_HAND = (
     "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
@@ -54,7 +54,7 @@ class Run:
         self.output_dir = output_dir
         self._telemetry_url = telemetry_url
         self._telemetry_token = telemetry_token
-        self._telemetry: Union[NoTelemetry, StreamedTelemetry, None] = None
+        self._telemetry: Optional[Sender] = None
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
@@ -122,7 +122,7 @@ class Run:
         if self._telemetry:
             self._telemetry.close()
 
-    def _connect(self) -> Union[NoTelemetry, StreamedTelemetry]:
+    def _connect(self) -> Sender:
         # Not before the first sample: a simulation without telemetry pays nothing for it. Not in a forked child: it ends
         # without the clean-up that would send what waits.
         with self._lock:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
-from typing import Deque, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Deque, Iterator, List, Mapping, Optional, Tuple
 
 from . import _wire
 from ._http2 import Call, CallError, address
@@ -34,10 +34,27 @@ FORKED = "telemetry of a forked process is not sent; send it from the process th
 _UNANSWERED = f"the runner took nothing for {CLOSE_STALL_SECONDS:g} s"
 
 
-class NoTelemetry:
-    """Takes samples and does nothing with them."""
+class Sender:
+    """Takes the samples of a run."""
 
     dropped = 0
+    """Samples that were given up."""
+
+    def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
+        """Takes a sample."""
+        raise NotImplementedError
+
+    def lose(self, samples: int) -> None:
+        """Counts samples that cannot be sent."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Sends what waits."""
+        raise NotImplementedError
+
+
+class NoTelemetry(Sender):
+    """Takes samples and does nothing with them."""
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
         """Does nothing."""
@@ -49,7 +66,7 @@ class NoTelemetry:
         """Does nothing."""
 
 
-class StreamedTelemetry:
+class StreamedTelemetry(Sender):
     """A stream to the runner. `dropped` counts the samples that were given up, for whatever reason."""
 
     def __init__(self, target: str, token: Optional[str]) -> None:
@@ -233,7 +250,7 @@ def say(text: str) -> None:
         pass
 
 
-def connect(url: Optional[str], token: Optional[str]) -> Union[NoTelemetry, StreamedTelemetry]:
+def connect(url: Optional[str], token: Optional[str]) -> Sender:
     """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url."""
     if not url:
         return NoTelemetry()

@@ -1,0 +1,1 @@
+"""The HTTP interface of a coordinator: one transport on the standard library, and the meaning of its problems."""

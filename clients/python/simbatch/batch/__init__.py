@@ -1,0 +1,1 @@
+"""Studies at a coordinator: batches, their progress, their answers and their tables."""

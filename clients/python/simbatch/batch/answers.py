@@ -1,0 +1,100 @@
+"""Answers about a study: the JSON of the interface as a mapping, shown as its sentence and a table."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+
+class Answer(Dict[str, Any]):
+    """The answer to a question, with the members of docs/api.md: `answer["outputs"]`. `str()` is for people."""
+
+    table_member: str = ""
+    """The member whose list is the answer's table; empty when there is none."""
+    columns: Sequence[str] = ()
+    """The columns of the table; empty: all of the first row."""
+
+    @property
+    def sentence(self) -> Optional[str]:
+        """The answer in one sentence, where it has one."""
+        found: Optional[str] = self.get("sentence")
+        return found
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """The rows of the answer's table."""
+        found: List[Mapping[str, Any]] = self.get(self.table_member) or []
+        return found
+
+    def frame(self) -> Any:
+        """The answer's table as a pandas DataFrame. Raises MissingPackageError without pandas."""
+        from .frames import pandas
+
+        return pandas().DataFrame(list(self.rows()))
+
+    def __repr__(self) -> str:
+        from ..show.text import answer_text
+
+        return answer_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..show.html import answer_html
+
+        return answer_html(self)
+
+
+class Summary(Answer):
+    """Statistics of every output, the failures by pattern, the verdicts."""
+
+    table_member = "outputs"
+    columns = ("name", "units", "count", "missing", "mean", "mean_interval", "sd", "min", "max")
+
+
+class Verdicts(Answer):
+    """The verdicts on the requirements."""
+
+    table_member = "requirements"
+    columns = ("name", "probability", "confidence", "passed", "failed", "unknown", "estimate", "lower", "upper", "verdict")
+
+    @property
+    def sentence(self) -> Optional[str]:
+        """The sentences of the requirements, one a line."""
+        return "\n".join(one["sentence"] for one in self.rows()) or None
+
+    @property
+    def met(self) -> bool:
+        """Whether there are requirements and all of them are met."""
+        rows = self.rows()
+        return bool(rows) and all(one["verdict"] == "met" for one in rows)
+
+
+class Sensitivity(Answer):
+    """The influence of each parameter on one output, the most influential first."""
+
+    table_member = "parameters"
+    columns = ("name", "sobol_cosine", "noise_floor", "spearman", "prcc", "prcc_p_holm", "told_apart")
+
+
+class Attribution(Answer):
+    """How the parameters of failing runs differ from those of passing runs."""
+
+    table_member = "parameters"
+    columns = ("name", "auc", "p_holm", "ks_d", "told_apart", "median_failing", "median_passing")
+
+
+class Convergence(Answer):
+    """An estimate over the first n runs."""
+
+    table_member = "points"
+    columns = ("n", "value", "low", "high")
+
+
+class Comparison(Answer):
+    """Two studies compared: configuration, flipped runs, differences of outputs."""
+
+    table_member = "outputs"
+
+
+class Findings(Answer):
+    """What keeps a study from its end, or from being trusted."""
+
+    table_member = "findings"
+    columns = ("severity", "code", "message", "remedy")

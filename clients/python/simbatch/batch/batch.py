@@ -1,0 +1,293 @@
+"""One study at a coordinator: its progress, its runs, the questions about it, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar
+
+from ..api.transport import segment
+from . import answers
+from .frames import columns_of, package, pandas
+
+if TYPE_CHECKING:
+    import pandas as pandas_types
+    import polars as polars_types
+    import pyarrow as arrow_types
+
+    from ..study.study import Study
+    from .coordinator import Coordinator
+    from .runs import Runs, RunView
+
+_Kind = TypeVar("_Kind", bound=answers.Answer)
+ENDED = ("Completed", "Failed", "Cancelled")
+# The longest wait of one question, in seconds; the question is repeated after it.
+_WAIT_S = 20
+
+
+class Batch:
+    """A submitted study. Made by `Study.run`, `Study.submit`, `simbatch.open` and `Coordinator.batches`."""
+
+    def __init__(
+        self,
+        coordinator: "Coordinator",
+        batch_id: str,
+        resource: Optional[Mapping[str, Any]] = None,
+        *,
+        study: Optional["Study"] = None,
+    ) -> None:
+        self.coordinator = coordinator
+        self.id = batch_id
+        """Its id at the coordinator."""
+        self.warnings: List[str] = []
+        """What is allowed in the study and will probably mislead, from its submission."""
+        self.study = study
+        """The study it was made of; None when it was opened."""
+        self._resource = resource
+        self._submission: Optional[Dict[str, Any]] = None
+
+    # Progress
+
+    def refresh(self) -> Dict[str, Any]:
+        """The batch and its progress now: `batch`, `jobs_by_status`, `throughput_jobs_per_minute` and so on."""
+        found: Dict[str, Any] = self._get("")
+        self._resource = found["batch"]
+        return found
+
+    @property
+    def resource(self) -> Mapping[str, Any]:
+        """The batch as it was read last, with the members of docs/api.md."""
+        if self._resource is None:
+            self.refresh()
+        assert self._resource is not None
+        return self._resource
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return str(self.resource["name"])
+
+    @property
+    def status(self) -> str:
+        """`Pending`, `Running`, `Completed`, `Failed` or `Cancelled`, as it is now."""
+        return str((self.resource if self._has_ended() else self.refresh()["batch"])["status"])
+
+    @property
+    def ended(self) -> bool:
+        """Whether every run has ended, as it is now."""
+        return self.status in ENDED
+
+    def _has_ended(self) -> bool:
+        return self._resource is not None and self._resource["status"] in ENDED
+
+    @property
+    def submission(self) -> Dict[str, Any]:
+        """The submission as it was stored, with the seed that is used."""
+        if self._submission is None:
+            self._submission = self._get("/submission")
+        return self._submission
+
+    def wait(self, timeout: Optional[float] = None, *, progress: bool = True) -> "Batch":
+        """Waits until the study has ended; returns itself, whatever the outcome.
+
+        Shows a tqdm bar where tqdm is installed, else a line on stderr; nothing without `progress`. Ctrl-C ends the wait only:
+        the study continues. Raises TimeoutError after `timeout` seconds, the study continues then too.
+        """
+        from .progress import wait
+
+        return wait(self, timeout, progress)
+
+    # Runs
+
+    def rows(
+        self, *, columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> List[Dict[str, Any]]:
+        """The runs, one mapping each: run_id, status, class, reason, ..., `parameters.*`, `outputs.*`.
+
+        columns: only these. where: a condition such as `"outputs.miss_m > 50 and class = ok"`. sort: names with commas between,
+        a minus before one for descending. limit: at most so many.
+        """
+        return list(self._table(columns=columns, where=where, sort=sort, limit=limit))
+
+    def frame(self, **query: Any) -> "pandas_types.DataFrame":
+        """The runs as a pandas DataFrame, one row each. Takes the arguments of `rows`. Raises MissingPackageError without pandas."""
+        table = pandas()
+        frame: "pandas_types.DataFrame" = table.DataFrame(columns_of(self.rows(**query)))
+        return frame
+
+    def polars(self, **query: Any) -> "polars_types.DataFrame":
+        """The runs as a Polars DataFrame. Takes the arguments of `rows`. Raises MissingPackageError without polars."""
+        frame: "polars_types.DataFrame" = package("polars", "a Polars frame").DataFrame(
+            columns_of(self.rows(**query)), strict=False, infer_schema_length=None
+        )
+        return frame
+
+    def arrow(self, **query: Any) -> "arrow_types.Table":
+        """The runs as a pyarrow Table. Takes the arguments of `rows`. Raises MissingPackageError without pyarrow."""
+        table: "arrow_types.Table" = package("pyarrow", "an Arrow table").table(columns_of(self.rows(**query)))
+        return table
+
+    def run(self, run_id: int) -> "RunView":
+        """One run by its number."""
+        from .runs import RunView
+
+        return RunView(self, run_id)
+
+    # Questions
+
+    def summary(self, *, confidence: Optional[float] = None, quantiles: Sequence[float] = ()) -> answers.Summary:
+        """Statistics of every output, the failures by pattern, the verdicts."""
+        return self._ask(answers.Summary, "summary", confidence=confidence, quantiles=list(quantiles) or None)
+
+    def verdicts(
+        self, output: Optional[str] = None, condition: Optional[str] = None, probability: Optional[float] = None,
+        **options: Any,
+    ) -> answers.Verdicts:
+        """The verdicts on the study's requirements, or on a single one by its output, condition and probability. options: confidence, terminated, look."""
+        query = {"output": output, "condition": condition, "probability": probability, **options}
+        return self._ask(answers.Verdicts, "verdicts", **query)
+
+    def why(self, failing: str = "failed", *, confidence: Optional[float] = None) -> answers.Attribution:
+        """How the parameters of failing runs differ: `failed`, a class, a requirement's name, or a condition on the outputs."""
+        return self._ask(answers.Attribution, "attribution", failing=failing, confidence=confidence)
+
+    def sensitivity(self, output: str, *, confidence: Optional[float] = None) -> answers.Sensitivity:
+        """The influence of each parameter on an output."""
+        return self._ask(answers.Sensitivity, "sensitivity", output=output, confidence=confidence)
+
+    def convergence(
+        self, output: Optional[str] = None, quantity: Optional[str] = None, *, half_width: Optional[float] = None,
+        confidence: Optional[float] = None,
+    ) -> answers.Convergence:
+        """An estimate over the first n runs: `mean` or a percentile (`p95`) of an output, or `failure`, the share of failed runs."""
+        query = {"output": output, "quantity": quantity, "half_width": half_width, "confidence": confidence}
+        return self._ask(answers.Convergence, "convergence", **query)
+
+    def worst(self, output: str, k: int = 10, *, direction: str = "largest") -> "Runs":
+        """The `k` completed runs with the `largest` or `smallest` values of an output, the most extreme first."""
+        from .runs import RunView, Runs
+
+        found = self._ask(answers.Answer, "worst", output=output, k=k, direction=direction)
+        return Runs(RunView(self, one["run_id"], {output: one["value"]}) for one in found["runs"])
+
+    def diff(self, other: "Batch", *, failing: Optional[str] = None, confidence: Optional[float] = None) -> answers.Comparison:
+        """This study, before, and another, after: configuration, runs whose outcome changed, differences of the outputs."""
+        query = {"with": other.id, "failing": failing, "confidence": confidence}
+        return self._ask(answers.Comparison, "compare", **query)
+
+    def findings(self) -> answers.Findings:
+        """What keeps the study from its end, or from being trusted, each with its remedy."""
+        return answers.Findings({"findings": self._get("/findings")})
+
+    def obstacles(self) -> List[str]:
+        """The findings as lines, with those of the coordinator in a folder: a runner that does not start."""
+        found = [f"{one['message']}; {one['remedy']}" for one in self.findings().rows()]
+        local = self.coordinator.local_failures
+        return [*found, *(local() if local is not None else ())]
+
+    def manifest(self) -> Iterator[bytes]:
+        """The manifest as NDJSON, in pieces; `simbatch manifest verify` checks it."""
+        return self.coordinator.transport.stream(self._path("/manifest"))
+
+    # Commands
+
+    def cancel(self, reason: Optional[str] = None) -> "Batch":
+        """Cancels every run that has not ended."""
+        return self._command("cancel", reason)
+
+    def pause(self, reason: Optional[str] = None) -> "Batch":
+        """Assigns no new runs; running ones continue."""
+        return self._command("pause", reason)
+
+    def resume(self) -> "Batch":
+        """Assigns runs of a paused study again."""
+        return self._command("resume")
+
+    def release(self) -> "Batch":
+        """Releases the runs after the canary runs."""
+        return self._command("release")
+
+    def extend(self, runs: int, *, name: Optional[str] = None) -> "Batch":
+        """A new batch with more runs of the study. Random and Sobol' designs continue: `runs` is the number of runs of the whole
+        design. A Latin hypercube, whose strata depend on its size, gets another replicate of `runs` runs.
+        """
+        body = {"runs": runs, **({} if name is None else {"name": name})}
+        return self._descendant("extend", body)
+
+    def rerun(
+        self,
+        *,
+        states: Optional[Sequence[str]] = None,
+        failure_kind: Optional[str] = None,
+        requirement: Optional[str] = None,
+        run_ids: Optional[str] = None,
+        version: Optional[str] = None,
+        relation: Optional[str] = None,
+        name: Optional[str] = None,
+    ) -> "Batch":
+        """A new batch with runs of this one again, with the same parameters: all of them, or those that every selection holds for.
+
+        states: `Completed`, `Failed`, `Timeout`, `Cancelled`. failure_kind: `crashed`, `terminated`, `timeout`, `lost`.
+        requirement: runs that fail it, by its name. run_ids: `"0-99,150"`. version: replaces that of the simulation.
+        relation: `rerun` or `comparison`. A changed function is another study: submit that.
+        """
+        chosen = {
+            "states": None if states is None else list(states), "failure_kind": failure_kind, "requirement": requirement,
+            "run_ids": run_ids,
+        }  # fmt: skip
+        select = {key: value for key, value in chosen.items() if value is not None}
+        given = {"select": select or None, "simulation_version": version, "relation": relation, "name": name}
+        return self._descendant("rerun", {key: value for key, value in given.items() if value is not None})
+
+    def _descendant(self, verb: str, body: Mapping[str, Any]) -> "Batch":
+        key = f"py-{verb}-{os.urandom(12).hex()}"
+        answer = self.coordinator.transport.post(self._path(f"/{verb}"), body, idempotency_key=key)
+        return Batch(self.coordinator, answer["batch_id"], study=self.study)
+
+    def delete(self) -> None:
+        """Deletes the study, which has ended, with its results, for ever."""
+        self.coordinator.transport.send("DELETE", self._path(""))
+
+    def _command(self, verb: str, reason: Optional[str] = None) -> "Batch":
+        body = None if reason is None else {"reason": reason}
+        self._resource = self.coordinator.transport.post(self._path(f"/{verb}"), body, repeat=True)
+        return self
+
+    # Requests
+
+    def _path(self, rest: str) -> str:
+        return f"/batches/{segment(self.id)}{rest}"
+
+    def _get(self, rest: str, query: Optional[Mapping[str, Any]] = None) -> Any:
+        return self.coordinator.transport.get(self._path(rest), query)
+
+    def _ask(self, kind: Type[_Kind], question: str, **query: Any) -> _Kind:
+        while True:  # 202: the answer is still being computed, and the same request waits for it
+            answer = self.coordinator.transport.send(
+                "GET", self._path(f"/{question}"), {**query, "wait": _WAIT_S}, extra_s=_WAIT_S
+            )
+            if answer.status != 202:
+                return kind(answer.json())
+
+    def _table(self, **query: Any) -> Iterator[Dict[str, Any]]:
+        columns = query.pop("columns")
+        asked = {**query, "columns": None if columns is None else ",".join(columns)}
+        rest = b""
+        for piece in self.coordinator.transport.stream(self._path("/table"), {**asked, "format": "ndjson"}):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                if line:
+                    yield json.loads(line)
+        if rest:
+            yield json.loads(rest)
+
+    def __repr__(self) -> str:
+        from ..show.text import batch_text
+
+        return batch_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..show.html import batch_html
+
+        return batch_html(self)

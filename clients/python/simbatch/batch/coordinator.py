@@ -1,0 +1,137 @@
+"""A coordinator: the studies it has, and the submission of new ones."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
+
+from ..api.problems import argument_of
+from ..api.transport import DEFAULT_RETRY_S, DEFAULT_TIMEOUT_S, PathLike, Transport, credential, segment
+from ..errors import Fault, SimbatchError, StudyError
+
+if TYPE_CHECKING:
+    from ..study.study import Study
+    from .batch import Batch
+
+def connect(
+    endpoint: Optional[str] = None,
+    *,
+    token: Optional[str] = None,
+    token_file: Optional[PathLike] = None,
+    ca_file: Optional[PathLike] = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    retry_s: float = DEFAULT_RETRY_S,
+) -> "Coordinator":
+    """A coordinator. Nothing is sent before the first question.
+
+    endpoint: its address; by default SVC_ENDPOINT, else http://127.0.0.1:7070. The credential: `token`, `token_file`,
+    SVC_TOKEN or SVC_TOKEN_FILE, the first that is given. ca_file: certificates in PEM for https, besides those of the
+    system; by default NODE_EXTRA_CA_CERTS. timeout_s: time limit of an exchange. retry_s: how long a request that may be
+    repeated is repeated while the coordinator is away.
+    Raises SimbatchError for an address, a token or a file that cannot be used.
+    """
+    secret = credential(token, token_file)
+    return Coordinator(Transport(endpoint, token=secret, ca_file=ca_file, timeout_s=timeout_s, retry_s=retry_s))
+
+
+class Coordinator:
+    """One coordinator. Made by `simbatch.connect()`; threads may share it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.local_failures: Optional[Callable[[], List[str]]] = None
+        """Of a coordinator in a folder: the runners there that do not start."""
+
+    @property
+    def endpoint(self) -> str:
+        """Its address."""
+        return self.transport.endpoint
+
+    def batches(
+        self,
+        *,
+        status: Union[str, Sequence[str], None] = None,
+        name: Union[str, Sequence[str], None] = None,
+        label: Union[str, Sequence[str], None] = None,
+    ) -> "Batches":
+        """The studies in order of submission. `status`, `name`: only these; `label`: `"key=value"`, all of them required."""
+        from .batch import Batch
+
+        query = {"status": status, "name": name, "label": label}
+        found = [Batch(self, one["id"], one) for page in self.transport.pages("/batches", query) for one in page]
+        return Batches(found)
+
+    def open(self, reference: str = "latest") -> "Batch":
+        """A study by its id, the beginning of its id, its name, or `latest`. Raises SimbatchError when there is none."""
+        from .batch import Batch
+
+        if len(reference) == 36:
+            return Batch(self, reference, self.transport.get(f"/batches/{segment(reference)}")["batch"])
+        found = self.batches()
+        if reference == "latest":
+            matching: List[Batch] = list(found[-1:])
+        else:
+            matching = [one for one in found if one.id.startswith(reference)] or [one for one in found if one.name == reference][-1:]
+        if not matching:
+            raise SimbatchError(f"no study {reference!r} at {self.endpoint}; it has {len(found)} studies, see batches()")
+        if len(matching) > 1:
+            raise SimbatchError(f"{len(matching)} studies begin with {reference!r}; give more of the id")
+        return matching[0]
+
+    def submit(self, study: "Study", *, again: bool = False) -> "Batch":
+        """Submits a study; the same study again is the same batch, for as long as the coordinator has it. See `Study.submit`."""
+        from ..study.study import KEY_LABEL
+        from .batch import Batch
+
+        if not again:
+            known = [one for one in self.batches(label=f"{KEY_LABEL}={study.key}") if "parent" not in one.resource]
+            if known:
+                known[-1].study = study
+                return known[-1]
+        key = f"{study.key}-{os.urandom(6).hex()}" if again else study.key
+        try:
+            answer = self.transport.post("/jobs", study.submission(), idempotency_key=key)
+        except StudyError as error:
+            raise _with_pairs(error, study) from None
+        made = Batch(self, answer["batch_id"], study=study)
+        made.warnings = [
+            f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()
+        ]
+        return made
+
+    def runners(self) -> List[Dict[str, Any]]:
+        """The runners of the pool, as `GET /runners` describes them."""
+        found: List[Dict[str, Any]] = self.transport.get("/runners")["runners"]
+        return found
+
+    def limits(self) -> Dict[str, Any]:
+        """The limits of this coordinator."""
+        found: Dict[str, Any] = self.transport.get("/limits")
+        return found
+
+    def __repr__(self) -> str:
+        return f"simbatch.Coordinator({self.endpoint!r})"
+
+
+class Batches(List["Batch"]):
+    """Studies, as a list that a notebook shows as a table."""
+
+    def __repr__(self) -> str:
+        from ..show.text import batches_text
+
+        return batches_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..show.html import batches_html
+
+        return batches_html(self)
+
+
+def _with_pairs(error: StudyError, study: "Study") -> StudyError:
+    """The same error, with the pairs of correlations by name."""
+    faults = [Fault(one.pointer, one.detail, argument_of(one.pointer, study.pairs)) for one in error.faults]
+    return StudyError(
+        error.status, error.code, error.detail, faults=faults, problem=error.problem, request_id=error.request_id
+    )
+
+

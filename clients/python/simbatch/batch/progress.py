@@ -1,0 +1,119 @@
+"""Waiting for a study with a progress bar: tqdm where it is installed, else a line on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Set
+
+if TYPE_CHECKING:
+    from .batch import Batch
+
+_FIRST_POLL_S = 0.05
+_LONGEST_POLL_S = 1.0
+_LINE_S = 10.0
+_STUCK_S = 5.0
+
+
+def wait(batch: "Batch", timeout: Optional[float], progress: bool) -> "Batch":
+    """See `Batch.wait`."""
+    end = None if timeout is None else time.monotonic() + timeout
+    pause = _FIRST_POLL_S
+    bar: Any = None
+    try:
+        stuck = _Stuck(batch)
+        while True:
+            state = batch.refresh()
+            stuck.look(state["jobs_by_status"])
+            if progress:
+                bar = bar or _bar(state["batch"])
+                bar.show(state)
+            if batch._has_ended():
+                return batch
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
+            time.sleep(pause if end is None else max(0.0, min(pause, end - time.monotonic())))
+            pause = min(pause * 1.3, _LONGEST_POLL_S)
+    except KeyboardInterrupt:
+        if bar is not None:
+            bar.close()
+            bar = None
+        print("simbatch: the study continues; batch.wait() waits again, batch.cancel() ends it", file=sys.stderr)
+        raise
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _bar(batch: Mapping[str, Any]) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Lines(batch)
+    return _Tqdm(tqdm, batch)
+
+
+def ended_of(jobs: Mapping[str, int]) -> int:
+    """Number of runs that have ended."""
+    return sum(jobs[status] for status in ("Completed", "Failed", "Timeout", "Cancelled"))
+
+
+def problems_of(jobs: Mapping[str, int]) -> str:
+    """The runs that did not succeed, in words; empty when all did."""
+    counts = [(jobs["Failed"], "failed"), (jobs["Timeout"], "timed out"), (jobs["Cancelled"], "cancelled")]
+    return ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+class _Stuck:
+    """Reports the findings of a study in which no run has ended for a while; each finding once."""
+
+    def __init__(self, batch: "Batch") -> None:
+        self._batch, self._ended = batch, -1
+        self._next = time.monotonic() + _STUCK_S
+        self._reported: Set[str] = set()
+
+    def look(self, jobs: Mapping[str, int]) -> None:
+        """Compares with the last look."""
+        now, ended = time.monotonic(), ended_of(jobs)
+        if ended != self._ended:
+            self._ended, self._next = ended, now + _STUCK_S
+        elif now >= self._next:
+            self._next = now + _STUCK_S
+            for line in self._batch.obstacles():
+                if line not in self._reported:
+                    self._reported.add(line)
+                    print(f"\nsimbatch: {line}", file=sys.stderr)
+
+
+class _Tqdm:
+    def __init__(self, tqdm: Any, batch: Mapping[str, Any]) -> None:
+        self._bar = tqdm(total=batch["total_jobs"], desc=batch["name"], unit="run")
+
+    def show(self, state: Mapping[str, Any]) -> None:
+        jobs = state["jobs_by_status"]
+        self._bar.update(ended_of(jobs) - self._bar.n)
+        words = problems_of(jobs) or ("paused" if state["batch"].get("paused") else "")
+        if words:
+            self._bar.set_postfix_str(words, refresh=False)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+class _Lines:
+    """A line every 10 s, and one at the end."""
+
+    def __init__(self, batch: Mapping[str, Any]) -> None:
+        self._name, self._total, self._next = batch["name"], batch["total_jobs"], time.monotonic() + _LINE_S
+        self._text = ""
+
+    def show(self, state: Mapping[str, Any]) -> None:
+        jobs = state["jobs_by_status"]
+        problems = problems_of(jobs)
+        self._text = f"{self._name}: {ended_of(jobs)} of {self._total} runs" + (f", {problems}" if problems else "")
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LINE_S
+            print(self._text, file=sys.stderr)
+
+    def close(self) -> None:
+        print(self._text, file=sys.stderr)

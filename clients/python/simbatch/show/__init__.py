@@ -1,0 +1,1 @@
+"""How studies and answers look: plain text, and HTML without scripts for notebooks."""

@@ -1,0 +1,117 @@
+"""HTML for notebooks: tables and inline SVG, every text escaped, no script. Falls back to text when there is no answer."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+
+from ..errors import SimbatchError
+from . import svg, text
+
+if TYPE_CHECKING:
+    from ..batch.answers import Answer
+    from ..batch.batch import Batch
+    from ..study.study import Study
+    from ..study.trial import Trial
+
+# Runs that the histograms of a study are made of: the first so many of the list.
+_PLOTTED_RUNS = 5000
+_MOST_PLOTS = 6
+
+
+def table_html(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table with a head, at most 20 rows of it; the rest is counted."""
+    head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows[: text.MOST_ROWS])
+    more = len(rows) - text.MOST_ROWS
+    note = f"<div>... and {more} more</div>" if more > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+
+
+def _cell(value: Any) -> str:
+    align = "right" if text.is_number(value) else "left"
+    return f'<td style="text-align:{align}">{escape(text.cell(value))}</td>'
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
+
+
+def answer_html(answer: "Answer") -> str:
+    """Sentence, table, warnings; the points of a convergence as a line."""
+    columns = text.answer_columns(answer)
+    parts = [_lines((answer.sentence or "").splitlines())]
+    if answer.table_member == "points":
+        points = [(row["n"], row["value"]) for row in answer.rows() if row.get("value") is not None]
+        parts.append(svg.line(points, title=f"{answer.get('quantity', 'estimate')} over the first n runs"))
+    elif columns:
+        parts.append(table_html(columns, [[row.get(name) for name in columns] for row in answer.rows()]))
+    elif not answer.table_member:
+        parts.append(_lines([text.answer_text(answer)]))
+    return "".join([*parts, _lines(text.answer_notes(answer))])
+
+
+def study_html(study: "Study") -> str:
+    """Title, inputs, requirements."""
+    title = f"<b>{escape(text.study_title(study))}</b>"
+    return title + table_html(["input", "distribution", "units"], text.study_rows(study)) + _lines(text.requirement_lines(study))
+
+
+def batches_html(batches: Sequence["Batch"]) -> str:
+    """A table of the newest 20."""
+    older = len(batches) - text.MOST_ROWS
+    note = f"<div>{older} older ones, then:</div>" if older > 0 else ""
+    return note + table_html(text.BATCH_COLUMNS, text.batches_rows(batches[-text.MOST_ROWS :]))
+
+
+def batch_html(batch: "Batch") -> str:
+    """Progress, verdicts and histograms."""
+    try:
+        state = batch.refresh()
+        resource = state["batch"]
+        failed = resource["failed_jobs"]
+        bar = svg.progress(resource["completed_jobs"] + failed, failed, resource["total_jobs"])
+        parts = [f"<div><b>{escape(text.batch_title(batch))}</b></div>", bar]
+        if batch.submission.get("requirements"):
+            parts.append(answer_html(batch.verdicts()))
+        parts.append(f"<div>{_histograms(batch)}</div>")
+        return "".join(parts)
+    except SimbatchError as error:
+        return _lines([f"study {batch.id} at {batch.coordinator.endpoint}: {error}"])
+
+
+def _histograms(batch: "Batch") -> str:
+    rows = batch.rows(limit=_PLOTTED_RUNS)
+    limits = _limits(batch)
+    names = [name for name in dict.fromkeys(name for row in rows for name in row) if name.startswith("outputs.")]
+    plots: List[str] = []
+    for name in sorted(names, key=lambda one: one not in limits):
+        values = [float(row[name]) for row in rows if text.is_number(row.get(name))]
+        plots.append(svg.histogram(values, title=name[len("outputs.") :], limit=limits.get(name)))
+    shown = [plot for plot in plots if plot][:_MOST_PLOTS]
+    more = len(names) - len(shown)
+    note = f"<div>{more} more outputs: see summary()</div>" if more > 0 and shown else ""
+    part = f"<div>histograms of the first {_PLOTTED_RUNS} runs</div>" if len(rows) == _PLOTTED_RUNS else ""
+    return "".join(shown) + note + part
+
+
+def _limits(batch: "Batch") -> Dict[str, float]:
+    found: Dict[str, float] = {}
+    for one in batch.submission.get("requirements") or ():
+        value: Optional["re.Match[str]"] = re.search(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*$", one["condition"])
+        if value is not None:
+            found[f"outputs.{one['output']}"] = float(value.group(0))
+    return found
+
+
+def trial_html(trial: "Trial") -> str:
+    """Title, parameters and outputs, telemetry as lines."""
+    rows = [["parameter", name, value] for name, value in trial.parameters.items()]
+    rows += [["output", name, value] for name, value in trial.outputs.items()]
+    names = list(dict.fromkeys(name for sample in trial.samples for name in sample if name != "t"))[:_MOST_PLOTS]
+    plots = [
+        svg.line([(one["t"], one[name]) for one in trial.samples if name in one], title=name) for name in names
+    ]
+    title = f"<div><b>{escape(text.trial_title(trial))}</b></div>"
+    return title + table_html(["", "name", "value"], rows) + f"<div>{''.join(plots)}</div>"

@@ -1,0 +1,158 @@
+"""Plain text for people: tables, numbers, and the representation of each object."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, List, Mapping, Sequence
+
+from ..errors import SimbatchError
+
+if TYPE_CHECKING:
+    from ..batch.answers import Answer
+    from ..batch.batch import Batch
+    from ..study.study import Study
+    from ..study.trial import Trial
+
+MOST_ROWS = 20
+
+
+def cell(value: Any) -> str:
+    """A value in a table: numbers to six digits, intervals in brackets, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}" if math.isfinite(value) else str(value)
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return f"[{cell(value[0])}, {cell(value[1])}]"
+    if isinstance(value, (list, tuple, Mapping)):
+        return f"{len(value)} items"
+    return " ".join(str(value).split())
+
+
+def is_number(value: Any) -> bool:
+    """Whether a cell is aligned to the right."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table with a head, at most 20 rows of it; the rest is counted."""
+    shown = rows[:MOST_ROWS]
+    cells = [[cell(value) for value in row] for row in shown]
+    right = [any(is_number(row[at]) for row in shown) for at in range(len(columns))]
+    widths = [max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(columns)]
+    lines = [_line(columns, widths, right), *(_line(row, widths, right) for row in cells)]
+    if len(rows) > len(shown):
+        lines.append(f"... and {len(rows) - len(shown)} more")
+    return "\n".join(lines)
+
+
+def _line(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    parts = (value.rjust(width) if is_right else value.ljust(width) for value, width, is_right in zip(values, widths, right))
+    return "  ".join(parts).rstrip()
+
+
+def answer_columns(answer: "Answer") -> List[str]:
+    """The columns of an answer's table: the ones of its kind that have a value in some row."""
+    rows = answer.rows()
+    names = list(answer.columns) or [name for name, value in (rows[0] if rows else {}).items() if not isinstance(value, list)]
+    return [name for name in names if any(row.get(name) is not None for row in rows)]
+
+
+def answer_notes(answer: "Answer") -> List[str]:
+    """What limits the answer: its reason and its warnings."""
+    reason = [str(answer["reason"])] if answer.get("reason") else []
+    return [*reason, *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
+
+
+def answer_text(answer: "Answer") -> str:
+    """Sentence, table, warnings."""
+    columns = answer_columns(answer)
+    parts = [answer.sentence or ""]
+    if columns:
+        parts.append(table(columns, [[row.get(name) for name in columns] for row in answer.rows()]))
+    elif not answer.table_member:
+        parts.append(", ".join(sorted(answer)))
+    return "\n".join(part for part in [*parts, *answer_notes(answer)] if part) or type(answer).__name__
+
+
+def study_rows(study: "Study") -> List[List[Any]]:
+    """Input, distribution, units."""
+    rows: List[List[Any]] = []
+    for name, one in study.inputs.items():
+        members = {key: value for key, value in one.members().items() if key != "type"}
+        text = ", ".join(f"{key}={cell(value)}" for key, value in members.items())
+        rows.append([name, f"{one.type}({text})", getattr(one, "units", "")])
+    return rows
+
+
+def study_title(study: "Study") -> str:
+    """One line about a study."""
+    sampling = study.submission()["config"]["monte_carlo"]
+    return f"Study {study.name!r}: {study.runs} runs, {sampling['sampling_method']}, seed {sampling['seed']}"
+
+
+def requirement_lines(study: "Study") -> List[str]:
+    """One line about each requirement."""
+    found = study.submission().get("requirements") or ()
+    return [f"{one['output']} {one['condition']} with probability {one['probability']:g}" for one in found]
+
+
+def study_text(study: "Study") -> str:
+    """Title, inputs, requirements."""
+    return "\n".join([study_title(study), table(["input", "distribution", "units"], study_rows(study)), *requirement_lines(study)])
+
+
+def batch_title(batch: "Batch") -> str:
+    """One line about a batch: name, status, number of runs, id."""
+    resource = batch.resource
+    done = f"{resource['completed_jobs'] + resource['failed_jobs']} of {resource['total_jobs']} runs ended"
+    failed = f", {resource['failed_jobs']} failed" if resource["failed_jobs"] else ""
+    return f"{resource['name']}: {resource['status']}, {done}{failed} ({batch.id})"
+
+
+def batch_text(batch: "Batch") -> str:
+    """One line; without an answer of the coordinator the id and why."""
+    try:
+        batch.status
+        return batch_title(batch)
+    except SimbatchError as error:
+        return f"study {batch.id} at {batch.coordinator.endpoint}: {error}"
+
+
+BATCH_COLUMNS = ["id", "name", "status", "runs", "completed", "failed", "created"]
+
+
+def batches_rows(batches: Sequence["Batch"]) -> List[List[Any]]:
+    """The rows of a list of batches, the newest last."""
+    found = [batch.resource for batch in batches]
+    return [
+        [one["id"], one["name"], one["status"], one["total_jobs"], one["completed_jobs"], one["failed_jobs"], one["created_at"]]
+        for one in found
+    ]
+
+
+def batches_text(batches: Sequence["Batch"]) -> str:
+    """A table; the newest 20 when there are more."""
+    older = len(batches) - MOST_ROWS
+    text = table(BATCH_COLUMNS, batches_rows(batches[-MOST_ROWS:])) if batches else "no studies"
+    return f"{older} older ones, then:\n{text}" if older > 0 else text
+
+
+def trial_title(trial: "Trial") -> str:
+    """One line about a trial."""
+    end = "ended"
+    if trial.error is not None:
+        end = f"failed: {trial.error.splitlines()[0]}"
+    if trial.terminated_by is not None:
+        hit = trial.terminated_by
+        end = f"terminated: {hit['variable']} {hit['condition']} at {hit['time_s']:g} s (value {cell(hit['value'])})"
+    return f"run {trial.run_id} {end}, {trial.seconds:.3g} s, {len(trial.samples)} samples of telemetry"
+
+
+def trial_text(trial: "Trial") -> str:
+    """Title, parameters and outputs."""
+    rows = [["parameter", name, value] for name, value in trial.parameters.items()]
+    rows += [["output", name, value] for name, value in trial.outputs.items()]
+    return f"{trial_title(trial)}\n{table(['', 'name', 'value'], rows)}"

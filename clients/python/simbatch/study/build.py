@@ -1,0 +1,158 @@
+"""From the arguments of a study to its submission. Checks the kinds of values; the coordinator checks the rest."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from ..functions import ship
+from .distributions import Distribution, Fixed, number
+from .parts import EarlyTermination, Policy, Requirement, Rule, Telemetry, given
+from .scipy_stats import from_scipy, is_frozen
+
+_METHODS = {
+    "sobol": "quasi_monte_carlo",
+    "quasi_monte_carlo": "quasi_monte_carlo",
+    "latin_hypercube": "latin_hypercube",
+    "lhs": "latin_hypercube",
+    "monte_carlo": "monte_carlo",
+    "random": "monte_carlo",
+}
+
+
+def checked_name(argument: str, value: Any) -> str:
+    """A text of 1 to 200 characters."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be a text, not {value!r}")
+    if not 1 <= len(value) <= 200:
+        raise ValueError(f"{argument} must have 1 to 200 characters, not {len(value)}")
+    return value
+
+
+def sampling_method(method: str) -> str:
+    """The method's name in the contract."""
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {', '.join(sorted(_METHODS))}, not {method!r}")
+    return _METHODS[method]
+
+
+def inputs_of(inputs: Mapping[str, Any]) -> Dict[str, Distribution]:
+    """The distributions by parameter. Raises TypeError and ValueError that name the input."""
+    if not isinstance(inputs, Mapping):
+        raise TypeError(f"inputs must be a mapping of names to distributions, not {inputs!r}")
+    made: Dict[str, Distribution] = {}
+    for name, value in inputs.items():
+        checked_name("a name in inputs", name)
+        try:
+            made[name] = _distribution(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f'inputs["{name}"]: {error}') from None
+    return made
+
+
+def _distribution(value: Any) -> Distribution:
+    if isinstance(value, Distribution):
+        return value
+    if is_frozen(value):
+        return from_scipy(value)
+    try:
+        return Fixed(number("value", value))
+    except TypeError:
+        raise TypeError(
+            f"must be a distribution of simbatch, a frozen one of scipy.stats or a number, not {type(value).__name__}"
+        ) from None
+
+
+def correlations_of(
+    correlations: Optional[Mapping[Tuple[str, str], float]], inputs: Mapping[str, Distribution]
+) -> List[Tuple[str, str, float]]:
+    """The correlations as (name, name, rank). Raises TypeError and ValueError that name the pair."""
+    made: List[Tuple[str, str, float]] = []
+    for pair, rank in (correlations or {}).items():
+        if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+            raise TypeError(f"correlations must have pairs of input names as keys, e.g. (\"mass\", \"cd\"), not {pair!r}")
+        where = f'correlations["{pair[0]}", "{pair[1]}"]'
+        for name in pair:
+            if name not in inputs:
+                raise ValueError(f"{where}: {name!r} is not among the inputs; these are {', '.join(inputs)}")
+        value = number(where, rank)
+        if not -1 < value < 1:
+            raise ValueError(f"{where} must be above -1 and below 1, not {rank!r}")
+        made.append((pair[0], pair[1], value))
+    return made
+
+
+def base_submission(
+    arguments: Mapping[str, Any],
+    inputs: Mapping[str, Distribution],
+    correlations: List[Tuple[str, str, float]],
+    artifact: Optional[ship.Artifact],
+) -> Dict[str, Any]:
+    """The submission without the artifact of a function."""
+    a = arguments
+    version, simulation = a["version"], a["simulation"]
+    if artifact is not None:
+        simulation, version = ship.engine_name(), version or f"fn-{artifact.digest[:12]}"
+    container = given(
+        image="",
+        cpu_request=a["cpu"],
+        memory_request=a["memory"],
+        cpu_limit=a["cpu_limit"],
+        memory_limit=a["memory_limit"],
+        environment=None if a["environment"] is None else dict(a["environment"]),
+    )
+    config: Dict[str, Any] = {
+        "simulation": {"name": simulation, "version": version, "duration_minutes": a["duration_minutes"]},
+        "monte_carlo": {
+            "runs": _integer("runs", a["runs"]),
+            "sampling_method": sampling_method(a["method"]),
+            **given(
+                seed=None if a["seed"] is None else _integer("seed", a["seed"]),
+                run_ids=a["run_ids"],
+                replicate=a["replicate"],
+            ),
+        },
+        "dispersions": {name: one.dispersion() for name, one in inputs.items()},
+        "compute": {
+            "container": container,
+            "max_parallel_jobs": a["max_parallel"],
+            "job_timeout_seconds": a["timeout_s"],
+            **given(max_retries=a["retries"]),
+        },
+        "early_termination": _early_termination(a["early_termination"]).member(),
+        "telemetry": _of(Telemetry, "telemetry", a["telemetry"] or Telemetry()).member(),
+    }
+    if correlations:
+        config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
+    requirements = [_of(Requirement, "requirements", one).member() for one in a["requirements"]]
+    return {
+        "name": a["name"],
+        "config": config,
+        **({"requirements": requirements} if requirements else {}),
+        **({} if a["policy"] is None else {"policy": _of(Policy, "policy", a["policy"]).member()}),
+        **({} if a["outputs"] is None else {"outputs": {name: {"units": units} for name, units in a["outputs"].items()}}),
+        **({} if a["labels"] is None else {"labels": dict(a["labels"])}),
+    }
+
+
+def _early_termination(value: Any) -> EarlyTermination:
+    if value is None:
+        return EarlyTermination((), enabled=False)
+    made: EarlyTermination = _of(EarlyTermination, "early_termination", value)
+    for rule in made.rules:
+        _of(Rule, "early_termination.rules", rule)
+    return made
+
+
+def _of(kind: Any, argument: str, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{argument} must be of simbatch.{kind.__name__}, not {value!r}")
+    return value
+
+
+def _integer(argument: str, value: Any) -> int:
+    made = number(argument, value)
+    if not isinstance(made, int):
+        raise TypeError(f"{argument} must be an integer, not {value!r}")
+    if made < 0:
+        raise ValueError(f"{argument} must be at least 0, not {made}")
+    return made

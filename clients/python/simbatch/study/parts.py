@@ -1,0 +1,119 @@
+"""The parts of a study beside its inputs: requirements, early termination, telemetry, policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Sequence, Union
+
+
+def given(**members: Any) -> Dict[str, Any]:
+    """The members that are not None."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement on one output: a run passes when `condition` holds for it.
+
+    `condition`: an operator (`<`, `<=`, `>`, `>=`, `==`, `!=`) and a number, as `"< 50"`. `probability`: the required probability
+    of passing, in (0, 1). `confidence`: of the verdict, 0.95 when None. `terminated`: how a run counts that a rule ended early:
+    `fail` (default), `unknown`, `exclude`. `look`: `once` (default), judged when all runs have ended, or `continuous`.
+    """
+
+    output: str
+    condition: str
+    probability: float
+    confidence: Optional[float] = None
+    name: Optional[str] = None
+    """Unique in the study; by default the output and the condition."""
+    terminated: Optional[str] = None
+    look: Optional[str] = None
+
+    def member(self) -> Dict[str, Any]:
+        """The requirement as a submission has it."""
+        return {
+            "name": self.name or f"{self.output} {self.condition}",
+            "output": self.output,
+            "condition": self.condition,
+            "probability": self.probability,
+            **given(confidence=self.confidence, terminated=self.terminated, look=self.look),
+        }
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Ends a run when a telemetry variable meets a condition: `Rule("altitude_m", "< -10", "below ground")`."""
+
+    variable: str
+    condition: str
+    description: str = ""
+
+    def member(self) -> Dict[str, Any]:
+        """The condition as a submission has it."""
+        return {"variable": self.variable, "condition": self.condition, "description": self.description}
+
+
+@dataclass(frozen=True)
+class EarlyTermination:
+    """Rules that end a run on its live telemetry. With `shadow` they are evaluated and recorded, and no run is ended.
+
+    `check_hz`: how often a hit is acted upon, per second; every sample is judged in any case.
+    """
+
+    rules: Sequence[Rule]
+    shadow: bool = False
+    check_hz: float = 10.0
+    enabled: bool = True
+
+    def member(self) -> Dict[str, Any]:
+        """The early termination as a submission has it."""
+        return {
+            "enabled": self.enabled,
+            "check_frequency_hz": self.check_hz,
+            "conditions": [rule.member() for rule in self.rules],
+            **({"shadow": True} if self.shadow else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """Which telemetry is stored: `rate_hz` samples per second of telemetry time (0: all), `variables` (empty: all)."""
+
+    rate_hz: float = 0.0
+    variables: Sequence[str] = ()
+    flush_s: int = 5
+    """Seconds between writes to the disk; 0: every 100 ms."""
+    compression: str = "snappy"
+    """`none`, `gzip`, `snappy` or `lz4`."""
+
+    def member(self) -> Dict[str, Any]:
+        """The telemetry as a submission has it."""
+        return {
+            "sampling_rate_hz": self.rate_hz,
+            "variables": list(self.variables),
+            "storage": {"s3_bucket": "", "s3_prefix": "", "compression": self.compression},
+            "buffer_flush_interval_seconds": self.flush_s,
+        }
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the runs of a study are released, and when it stops by itself."""
+
+    canary_runs: Optional[int] = None
+    """So many runs are released first; the others follow when all of these are Completed, or after `Batch.release`."""
+    max_failures: Union[int, str, None] = None
+    """The study is cancelled when so many runs are Failed or Timeout: a number, or a share such as `"5%"`."""
+    priority: Optional[int] = None
+    """-1000 to 1000, 0 by default: studies of higher priority are served first."""
+    stop_when: Optional[str] = None
+    """`settled`: when every requirement is settled, the open runs are cancelled."""
+
+    def member(self) -> Dict[str, Any]:
+        """The policy as a submission has it."""
+        return given(
+            canary_runs=self.canary_runs,
+            max_failures=self.max_failures,
+            priority=self.priority,
+            stop_when=self.stop_when,
+        )

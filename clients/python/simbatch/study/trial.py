@@ -1,0 +1,233 @@
+"""One run here and now: a function in this process, a script as a process, with telemetry and early termination."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import operator
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .._run import Run
+from .._telemetry import Sender
+from ..batch.frames import columns_of, package
+from ..errors import NotReadyError, SimbatchError
+from ..functions import execute, ship
+
+if TYPE_CHECKING:
+    import pandas as pandas_types
+
+    from ..batch.runs import RunView
+    from .study import Study
+
+_OPERATORS: Dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
+class Trial:
+    """One run that was executed here. Nothing of it is at a coordinator."""
+
+    def __init__(self, run_id: int, parameters: Mapping[str, float], output_dir: Path) -> None:
+        self.run_id = run_id
+        self.parameters: Dict[str, float] = dict(parameters)
+        self.output_dir = output_dir
+        """Where its files are."""
+        self.outputs: Dict[str, Any] = {}
+        self.seconds = 0.0
+        """How long it took."""
+        self.terminated_by: Optional[Dict[str, Any]] = None
+        """The early-termination rule that ended it: condition, variable, value, time_s, description."""
+        self.would_terminate: Optional[Dict[str, Any]] = None
+        """The rule in shadow that would have ended it."""
+        self.error: Optional[str] = None
+        """Why a script failed. An error of a function is raised instead."""
+        self.samples: List[Dict[str, float]] = []
+        """The telemetry: a mapping with `t` in seconds and the variables for each sample."""
+
+    def telemetry(self) -> "pandas_types.DataFrame":
+        """The telemetry as a DataFrame, one row a sample. Raises MissingPackageError without pandas."""
+        frame: "pandas_types.DataFrame" = package("pandas", "telemetry as a frame").DataFrame(columns_of(self.samples))
+        return frame
+
+    def __repr__(self) -> str:
+        from ..show.text import trial_text
+
+        return trial_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..show.html import trial_html
+
+        return trial_html(self)
+
+
+class _Terminated(BaseException):
+    """Unwinds a function whose run a rule has ended. Not an Exception: a simulation that catches those must not continue."""
+
+
+class _Recorder(Sender):
+    """Keeps samples in memory and judges the rules, in the place of the stream to a runner."""
+
+    def __init__(self, trial: Trial, early_termination: Mapping[str, Any]) -> None:
+        self._trial = trial
+        self._shadow = bool(early_termination.get("shadow"))
+        self._rules = [(one, *_condition(one["condition"])) for one in early_termination["conditions"]]
+        if not early_termination["enabled"]:
+            self._rules = []
+
+    def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
+        """Takes a sample. Raises _Terminated when it meets a condition."""
+        sample = {"t": timestamp_ns / 1e9, **{name: float(value) for name, value in values.items()}}
+        self._trial.samples.append(sample)
+        if self._trial.would_terminate is not None:
+            return
+        for rule, holds, limit in self._rules:
+            value = sample.get(rule["variable"])
+            if value is not None and holds(value, limit):
+                hit = {**rule, "value": value, "time_s": sample["t"]}
+                if self._shadow:
+                    self._trial.would_terminate = hit
+                    return
+                self._trial.terminated_by = hit
+                raise _Terminated
+
+    def lose(self, samples: int) -> None:
+        """A sample that is not one, e.g. at a time that is NaN."""
+        self.dropped += samples
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+def _condition(text: str) -> Tuple[Callable[[float, float], bool], float]:
+    found = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*", text)
+    if found is None:
+        raise ValueError(f"the condition {text!r} is not an operator and a number, e.g. \"< 0.5\"")
+    return _OPERATORS[found.group(1)], float(found.group(2))
+
+
+def _run_config(submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float]) -> Dict[str, Any]:
+    simulation, sampling = submission["config"]["simulation"], submission["config"]["monte_carlo"]
+    return {
+        "run_id": run_id,
+        "parameters": dict(parameters),
+        "metadata": {
+            "simulation_name": simulation["name"],
+            "simulation_version": simulation["version"],
+            "duration_minutes": simulation["duration_minutes"],
+            "sampling_method": sampling["sampling_method"],
+            "generated_at": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+            "seed": sampling["seed"],
+        },
+    }
+
+
+def try_function(study: "Study", run_id: int) -> Trial:
+    """See `Study.try_run`."""
+    assert callable(study.simulation)
+    (sampled,) = study.sample(first=run_id, count=1)
+    submission = study.submission()
+    return _execute(study.simulation, _run_config(submission, run_id, sampled["parameters"]), submission)
+
+
+def try_script(study: "Study", run_id: int, quiet: bool) -> Trial:
+    """See `Study.try_run`."""
+    (sampled,) = study.sample(first=run_id, count=1)
+    submission = study.submission()
+    return _execute_script(study.entrypoint, _run_config(submission, run_id, sampled["parameters"]), submission, quiet)
+
+
+def replay(run: "RunView", function: Optional[Callable[..., Any]], quiet: bool) -> Trial:
+    """See `RunView.replay`."""
+    submission = run.batch.submission
+    config = _run_config(submission, run.run_id, run.parameters)
+    study = run.batch.study
+    if function is None and study is not None and callable(study.simulation):
+        function = study.simulation
+    if function is None and "code" in submission:
+        function = _stored_function(submission)
+    if function is not None:
+        return _execute(function, config, submission)
+    return _execute_script(None if study is None else study.entrypoint, config, submission, quiet)
+
+
+def _stored_function(submission: Mapping[str, Any]) -> Callable[..., Any]:
+    code = submission["config"]["simulation"]["code"]
+    if code["python"] != ship.python_version():
+        raise SimbatchError(
+            f"the function of this study needs Python {code['python']}, this is {ship.python_version()}; "
+            "use that Python, or pass the function: replay(function)"
+        )
+    data = base64.b64decode(submission["code"])
+    if hashlib.sha256(data).hexdigest() != code["sha256"]:
+        raise SimbatchError("the stored function does not match its digest; pass the function: replay(function)")
+    return execute.load(data)
+
+
+def _execute(function: Callable[..., Any], config: Mapping[str, Any], submission: Mapping[str, Any]) -> Trial:
+    trial = Trial(config["run_id"], config["parameters"], Path(tempfile.mkdtemp(prefix="simbatch-run-")))
+    run = Run(config, trial.output_dir, None, None)
+    run._telemetry = _Recorder(trial, submission["config"]["early_termination"])
+    begin = time.perf_counter()
+    try:
+        execute.call(function, run)
+    except _Terminated:
+        pass
+    finally:
+        trial.seconds = time.perf_counter() - begin
+    trial.outputs = _outputs(trial.output_dir)
+    return trial
+
+
+def _execute_script(
+    entrypoint: Optional[Path], config: Mapping[str, Any], submission: Mapping[str, Any], quiet: bool
+) -> Trial:
+    from ..local.program import simbatch
+
+    if entrypoint is None:
+        raise NotReadyError("the script of the simulation is not known; give entrypoint=\"sim.py\" to the study")
+    folder = Path(tempfile.mkdtemp(prefix="simbatch-run-"))
+    (folder / "run.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "study.json").write_text(json.dumps(submission), encoding="utf-8")
+    trial = Trial(config["run_id"], config["parameters"], folder / "output")
+    arguments = ["run-one", str(folder / "run.json"), "--study", str(folder / "study.json")]
+    arguments += ["--entrypoint", str(entrypoint), "--output-dir", str(trial.output_dir)]
+    arguments += ["--python-executable", sys.executable, *(["--quiet"] if quiet else [])]
+    begin = time.perf_counter()
+    ended = simbatch(arguments, show_errors=not quiet)
+    trial.seconds = time.perf_counter() - begin
+    try:
+        end = json.loads(ended.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        raise SimbatchError(f"the run could not be executed: {ended.stderr.strip() or ended.stdout.strip()}") from None
+    result = end.get("result", {})
+    trial.error = end.get("error_message") if end["type"] == "fail" else None
+    trial.outputs = result.get("metadata", {})
+    trial.terminated_by, trial.would_terminate = result.get("terminated_by"), result.get("would_terminate")
+    trial.samples = _stored_samples(result.get("telemetry_data"))
+    return trial
+
+
+def _stored_samples(path: Optional[str]) -> List[Dict[str, float]]:
+    """The samples of a Parquet file; none without pyarrow, since the file is there for a reader."""
+    if path is None:
+        return []
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        return []
+    rows: Sequence[Mapping[str, Any]] = parquet.read_table(path).to_pylist()
+    return [{("t" if name == "timestamp_ns" else name): value for name, value in row.items()} for row in rows]
+
+
+def _outputs(folder: Path) -> Dict[str, Any]:
+    try:
+        found: Dict[str, Any] = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found

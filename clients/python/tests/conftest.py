@@ -1,0 +1,91 @@
+"""What the tests share: folders of their own, the program where it is needed, servers that play a coordinator."""
+
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import simbatch as sb
+from simbatch.local.program import find_program
+
+
+def missing(reason):
+    """Skips a test; a failure where everything is demanded."""
+    if os.environ.get("SIMBATCH_REQUIRE_ALL") == "1":
+        pytest.fail(f"{reason} is needed")
+    pytest.skip(f"{reason} is needed")
+
+
+def package(name):
+    """An optional package; without it the test is skipped."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return missing(name)
+
+
+@pytest.fixture
+def program():
+    """The command line of `simbatch`."""
+    try:
+        return find_program()
+    except sb.ProgramNotFoundError:
+        return missing("the program simbatch")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working directory. A coordinator in it is ended."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("SVC_ENDPOINT", "SVC_TOKEN", "SVC_TOKEN_FILE", "NODE_EXTRA_CA_CERTS"):
+        monkeypatch.delenv(name, raising=False)
+    yield tmp_path
+    if (tmp_path / ".simbatch").exists():
+        sb.stop(tmp_path / ".simbatch")
+
+
+class FakeCoordinator:
+    """Answers each request with the next of `answers`: (status, headers, body), or None to close the connection."""
+
+    def __init__(self):
+        self.answers, self.requests, self.connections = [], [], set()
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_request(self):
+                size = int(self.headers.get("content-length") or 0)
+                fake.connections.add(self.client_address)
+                fake.requests.append((self.command, self.path, dict(self.headers), self.rfile.read(size)))
+                answer = fake.answers.pop(0) if len(fake.answers) > 1 else fake.answers[0]
+                if answer is None:
+                    self.close_connection = True
+                    return
+                status, headers, body = answer
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_DELETE = handle_request
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def fake():
+    """A server that plays a coordinator."""
+    made = FakeCoordinator()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()

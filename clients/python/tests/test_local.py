@@ -1,0 +1,267 @@
+"""Studies on this machine, with a coordinator and a runner in a folder, by the real program."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+import simbatch as sb
+
+from .conftest import package
+
+ROOT = Path(__file__).parents[1]
+PATIENCE_S = 120
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+
+
+def throw(p, run):
+    run.telemetry(t=0, height=p["speed"])
+    run.telemetry(t=1, height=2 * p["speed"])
+    with open(Path(os.environ.get("COUNT", ".")) / "executed", "a") as file:
+        file.write(f"{run.run_id}\n")
+    if p["speed"] < 28:
+        raise ValueError("too slow")
+    return {"range_m": p["speed"] ** 2 / 9.81, "seed": run.random_seed}
+
+
+def study(**changes):
+    arguments = {
+        "simulation": throw,
+        "inputs": {"speed": sb.Normal(30, 1, units="m/s"), "angle": sb.Uniform(0, 1)},
+        "correlations": {("speed", "angle"): 0.5},
+        "runs": 16,
+        "method": "sobol",
+        "retries": 0,
+        "requirements": [sb.Requirement("range_m", "> 80", probability=0.5)],
+        "early_termination": sb.EarlyTermination([sb.Rule("height", "> 63", "ceiling")]),
+    }
+    return sb.Study("throw", **{**arguments, **changes})
+
+
+@pytest.fixture
+def local(program, folder):
+    package("cloudpickle")
+    return folder
+
+
+def executed(folder):
+    return sorted(int(line) for line in (folder / "executed").read_text().split())
+
+
+def test_a_function_is_executed_for_every_run_and_answers_are_there(local, capsys):
+    one = study()
+    batch = one.run(workers=2)
+    assert batch.wait(PATIENCE_S) is batch
+    assert (batch.status, batch.ended) == ("Completed", True)
+    assert executed(local) == list(range(16))
+
+    rows = {row["run_id"]: row for row in batch.rows()}
+    design = {row["run_id"]: row["parameters"] for row in one.sample()}
+    for run_id, row in rows.items():
+        assert {name: row[f"parameters.{name}"] for name in ("speed", "angle")} == design[run_id]
+        speed = design[run_id]["speed"]
+        expected = "Completed" if 28 <= speed <= 31.5 else "Failed"
+        assert row["status"] == expected
+        if expected == "Completed":
+            assert row["outputs.range_m"] == pytest.approx(speed**2 / 9.81)
+
+    assert batch.verdicts().rows()[0]["name"] == "range_m > 80"
+    assert "range_m" in [output["name"] for output in batch.summary()["outputs"]]
+    assert batch.sensitivity("range_m").rows()[0]["name"] == "speed"
+    assert batch.why().sentence
+    assert batch.convergence("range_m").rows()
+    worst = batch.worst("range_m", 2)
+    assert len(worst) == 2 and worst[0].outputs["range_m"] >= worst[1].outputs["range_m"]
+    assert worst[0].replay().outputs == worst[0].outputs
+    failed = [row["run_id"] for row in rows.values() if row["status"] == "Failed"]
+    assert batch.run(failed[0]).error
+    assert [attempt["outcome"] for attempt in batch.run(failed[0]).history()] == ["failed"]
+
+    html = batch._repr_html_()
+    assert "<svg" in html and "throw: Completed" in html and "<script" not in html
+    assert "throw: Completed, 16 of 16 runs ended" in repr(batch)
+
+
+def test_frames_have_one_row_a_run(local):
+    for name in ("pandas", "polars", "pyarrow"):
+        package(name)
+    batch = study().run(workers=2).wait(PATIENCE_S)
+    for table in (batch.frame(), batch.polars(), batch.arrow()):
+        names = table.column_names if hasattr(table, "column_names") else list(table.columns)
+        assert len(table) == 16
+        assert {"run_id", "status", "parameters.speed", "outputs.range_m"} <= set(names)
+    telemetry = batch.run(0).telemetry()
+    assert list(telemetry["height"])[0] == pytest.approx(batch.run(0).parameters["speed"])
+
+
+def test_the_same_study_again_is_the_same_batch_and_executes_nothing(local):
+    first = study().run(workers=2).wait(PATIENCE_S)
+    assert study().run(workers=2).id == first.id
+    assert executed(local) == list(range(16))
+    changed = study(runs=3).run(workers=2).wait(PATIENCE_S)
+    assert changed.id != first.id
+    again = study(runs=3).run(workers=2, again=True)
+    assert again.id not in (first.id, changed.id)
+    again.wait(PATIENCE_S)
+    assert sb.open("latest").id == again.id
+    assert sb.open("throw").id == again.id
+    assert sb.open(first.id).id == sb.open(first.id[:23]).id == first.id
+    with pytest.raises(sb.SimbatchError, match="no study 'absent'"):
+        sb.open("absent")
+
+
+SCRIPT = """
+import sys, time
+sys.path.insert(0, {root!r})
+import simbatch as sb
+def slow(p, run):
+    import time
+    with open("executed", "a") as file:
+        file.write(f"{{run.run_id}}\\n")
+    time.sleep(0.2)
+    return {{"x": p["x"]}}
+study = sb.Study("slow", simulation=slow, inputs={{"x": sb.Uniform(0, 1)}}, runs=24)
+batch = study.run(workers=2)
+print(batch.id, flush=True)
+{then}
+"""
+
+
+def test_a_killed_process_is_continued_by_the_next_and_no_run_is_executed_twice(local):
+    def start(then):
+        text = SCRIPT.format(root=str(ROOT), then=then)
+        (local / "main.py").write_text(text)
+        return subprocess.Popen([sys.executable, "main.py"], stdout=subprocess.PIPE, encoding="utf-8")
+
+    first = start("time.sleep(600)")
+    batch_id = first.stdout.readline().strip()
+    end = time.monotonic() + PATIENCE_S
+    while not (local / "executed").exists() or len(executed(local)) < 6:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+
+    second = start(f"batch.wait({PATIENCE_S}, progress=False); print(batch.status)")
+    printed, _ = second.communicate(timeout=PATIENCE_S)
+    assert printed.split() == [batch_id, "Completed"]
+    assert executed(local) == list(range(24))
+
+
+def test_everything_ends_with_the_process(local):
+    text = SCRIPT.format(root=str(ROOT), then="batch.cancel('enough')")
+    subprocess.run([sys.executable, "-c", text], check=True, timeout=PATIENCE_S, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE_S
+    while (local / ".simbatch" / "local.json").exists() or not is_free(local / ".simbatch" / "lock"):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_free(path):
+    import fcntl
+
+    with open(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def test_a_kept_coordinator_outlives_the_process_until_it_is_stopped(local):
+    text = SCRIPT.format(root=str(ROOT), then="").replace("workers=2", "workers=2, keep=True")
+    ended = subprocess.run([sys.executable, "-c", text], timeout=PATIENCE_S, stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    batch = sb.open("latest")
+    assert batch.id == ended.stdout.strip()
+    batch.wait(PATIENCE_S, progress=False)
+    assert executed(local) == list(range(24))
+    assert sb.stop() is True
+    assert sb.stop() is False
+
+
+def test_a_coordinator_that_was_killed_is_started_again(local):
+    batch = study().run(workers=2)
+    assert sb.stop() is True
+    assert batch.wait(PATIENCE_S).status == "Completed"
+    assert executed(local) == list(range(16))
+
+
+def test_the_folder_belongs_to_its_user_alone(local):
+    batch = study(runs=1).run(workers=1).wait(PATIENCE_S)
+    assert (local / ".simbatch").stat().st_mode & 0o077 == 0
+    assert (local / ".simbatch" / "read.token").stat().st_mode & 0o077 == 0
+    # Another user of this machine reaches the port, and must not be able to submit code.
+    with pytest.raises(sb.ApiError, match="unauthenticated"):
+        sb.connect(batch.coordinator.endpoint).batches()
+
+
+def test_a_script_runs_by_its_entrypoint(local):
+    (local / "sim.py").write_text(
+        textwrap.dedent(
+            f"""
+            import sys; sys.path.insert(0, {str(ROOT)!r})
+            import simbatch
+            run = simbatch.run()
+            run.telemetry(t=0.5, height=run.parameters["speed"])
+            run.result(range_m=2 * run.parameters["speed"])
+            """
+        )
+    )
+    one = study(simulation="thrower", version="1", entrypoint="sim.py", requirements=(), early_termination=None, runs=2)
+    trial = one.try_run(1, quiet=True)
+    batch = one.run(workers=1).wait(PATIENCE_S)
+    assert batch.status == "Completed"
+    assert trial.outputs == batch.run(1).outputs == {"range_m": 2 * batch.run(1).parameters["speed"]}
+    assert trial.parameters == batch.run(1).parameters
+    assert batch.run(1).replay(quiet=True).outputs == trial.outputs
+
+
+def test_a_trial_is_executed_here_with_telemetry_and_rules(local):
+    one = study()
+    trials = [one.try_run(run_id) for run_id in range(4) if 28 < one.sample(first=run_id, count=1)[0]["parameters"]["speed"]]
+    for trial in trials:
+        speed = trial.parameters["speed"]
+        assert trial.samples[:2] == [{"t": 0.0, "height": speed}, {"t": 1.0, "height": 2 * speed}]
+        if 2 * speed > 63:
+            assert trial.terminated_by["description"] == "ceiling" and trial.terminated_by["time_s"] == 1.0
+            assert trial.outputs == {}
+        else:
+            assert trial.terminated_by is None and trial.outputs["range_m"] == pytest.approx(speed**2 / 9.81)
+        assert "<svg" in trial._repr_html_()
+    shadow = study(early_termination=sb.EarlyTermination([sb.Rule("height", "> 0", "always")], shadow=True))
+    assert shadow.try_run(0).would_terminate["value"] > 0
+    with pytest.raises(ValueError, match="too slow"):
+        study(inputs={"speed": 27, "angle": 0}, correlations=None).try_run(0)
+
+
+def test_an_interrupted_wait_leaves_the_study_running(local, capsys, monkeypatch):
+    batch = study().run(workers=1)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "sleep", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            batch.wait()
+    assert "the study continues" in capsys.readouterr().err
+    with pytest.raises(TimeoutError, match="it continues"):
+        study(runs=400, inputs={"speed": 29, "angle": 0}, correlations=None).run(workers=1).wait(0.01)
+    assert batch.wait(PATIENCE_S).status == "Completed"
+
+
+def test_the_program_is_found_or_named(monkeypatch, folder):
+    monkeypatch.setenv("SIMBATCH_HOME", str(folder))
+    with pytest.raises(sb.ProgramNotFoundError, match="where there is no dist/bin/simbatch.js"):
+        study().try_run(0)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SIMBATCH_HOME")
+    with pytest.raises(sb.ProgramNotFoundError, match="npm install -g simbatch.*SIMBATCH_HOME"):
+        study().run()
+    assert not (folder / ".simbatch").exists()

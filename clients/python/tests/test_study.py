@@ -1,0 +1,251 @@
+"""Studies: distributions, arguments, the submission, and faults under the name of their argument."""
+
+import json
+import math
+
+import pytest
+
+import simbatch as sb
+from simbatch.api.problems import argument_of
+
+from .conftest import package
+
+INPUTS = {"mass": sb.Normal(45, 0.4, units="kg"), "cd": sb.Normal(1, 0.07, lower=0.8, upper=1.2)}
+
+
+def named(**arguments):
+    return sb.Study("recovery", **{"simulation": "rocket", "version": "1", "inputs": INPUTS, "runs": 8, **arguments})
+
+
+EVERY = [
+    (sb.Normal(1, 2, lower=0), {"type": "normal", "mean": 1, "std_dev": 2, "lower": 0}),
+    (sb.Uniform(0, 1), {"type": "uniform", "min": 0, "max": 1}),
+    (sb.Exponential(2, upper=3), {"type": "exponential", "lambda": 2, "upper": 3}),
+    (sb.Gamma(4, 1), {"type": "gamma", "shape": 4, "scale": 1}),
+    (sb.Beta(2, 3), {"type": "beta", "alpha": 2, "beta": 3}),
+    (sb.Fixed(5), {"type": "fixed", "value": 5}),
+    (sb.Lognormal(0, 1), {"type": "lognormal", "mu": 0, "sigma": 1}),
+    (sb.Loguniform(1, 10), {"type": "loguniform", "min": 1, "max": 10}),
+    (sb.Weibull(2, 1), {"type": "weibull", "shape": 2, "scale": 1}),
+    (sb.Triangular(0, 1, 2), {"type": "triangular", "min": 0, "mode": 1, "max": 2}),
+    (sb.Discrete({1: 3, 2: 1}), {"type": "discrete", "values": [{"value": 1, "weight": 3}, {"value": 2, "weight": 1}]}),
+    (sb.Discrete([7]), {"type": "discrete", "values": [{"value": 7, "weight": 1}]}),
+    (sb.Empirical([3, 1, 2]), {"type": "empirical", "data": [3, 1, 2]}),
+    (sb.Table([0, 1, 2]), {"type": "table", "values": [0, 1, 2]}),
+]
+
+
+@pytest.mark.parametrize("made, members", EVERY, ids=lambda one: getattr(one, "type", ""))
+def test_a_distribution_has_the_members_of_the_contract(made, members):
+    assert made.members() == members
+
+
+def test_every_distribution_of_the_contract_is_accepted_by_the_program(program, folder):
+    study = named(inputs={f"p{index}": made for index, (made, _) in enumerate(EVERY)}, runs=3)
+    first = study.sample(first=1, count=2)
+    assert [one["run_id"] for one in first] == [1, 2]
+    assert all(math.isfinite(value) for one in first for value in one["parameters"].values())
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: sb.Normal(1, -1), "Normal.std_dev must be >= 0, not -1"),
+        (lambda: sb.Normal(1, "a"), "Normal.std_dev must be a number, not 'a'"),
+        (lambda: sb.Normal(float("nan"), 1), "Normal.mean must be finite"),
+        (lambda: sb.Normal(1, 1, "kg"), "Normal.lower must be a number, not 'kg'"),
+        (lambda: sb.Normal(1, 1, 3, 2), "Normal.lower must be < upper"),
+        (lambda: sb.Uniform(2, 1), "Uniform.min must be <= max"),
+        (lambda: sb.Triangular(0, 3, 2), "Triangular.mode must be from min"),
+        (lambda: sb.Discrete({1: 0}), "the weight of 1 must be > 0"),
+        (lambda: sb.Discrete([]), "1 to 10,000 values, not 0"),
+        (lambda: sb.Empirical([1]), "2 to 100,000 numbers, not 1"),
+        (lambda: sb.Empirical("12"), "must be a list of numbers, not str"),
+        (lambda: sb.Exponential(True), "must be a number, not True"),
+        (lambda: named(inputs={"mass": "heavy"}), r'inputs\["mass"\]: must be a distribution'),
+        (lambda: named(runs=2.5), "runs must be an integer, not 2.5"),
+        (lambda: named(runs=-1), "runs must be at least 0"),
+        (lambda: named(method="hypercube"), "method must be one of .*sobol"),
+        (lambda: named(version=None), "version is missing"),
+        (lambda: named(simulation=3), "simulation must be a function or the name"),
+        (lambda: named(correlations={("mass", "cdd"): 0.3}), r'correlations\["mass", "cdd"\]: \'cdd\' is not among the inputs'),
+        (lambda: named(correlations={("mass", "cd"): 1}), "must be above -1 and below 1"),
+        (lambda: named(correlations={"mass": 0.3}), "pairs of input names as keys"),
+        (lambda: named(requirements=["miss < 50"]), "requirements must be of simbatch.Requirement"),
+        (lambda: sb.Study("", simulation="a", version="1", inputs={}, runs=1), "name must have 1 to 200 characters"),
+        (lambda: sb.Study("x", simulation=lambda p: {}, inputs={}, runs=1, entrypoint="sim.py"), "this one is a function"),
+    ],
+)
+def test_a_wrong_argument_is_named(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+
+
+def test_the_submission_has_every_argument():
+    study = named(
+        correlations={("mass", "cd"): 0.3},
+        method="sobol",
+        seed=42,
+        run_ids="0-3",
+        replicate=1,
+        requirements=[sb.Requirement("miss_m", "< 50", probability=0.9973, confidence=0.9, look="continuous")],
+        outputs={"miss_m": "m"},
+        early_termination=sb.EarlyTermination([sb.Rule("h", "< -1", "crash")], shadow=True, check_hz=5),
+        telemetry=sb.Telemetry(rate_hz=10, variables=["h"], flush_s=1, compression="gzip"),
+        policy=sb.Policy(canary_runs=2, max_failures="5%", priority=3, stop_when="settled"),
+        cpu="500m",
+        memory="1Gi",
+        cpu_limit="1",
+        memory_limit="2Gi",
+        timeout_s=60,
+        retries=0,
+        max_parallel=2,
+        environment={"SIM_A": "1"},
+        duration_minutes=5,
+        labels={"campaign": "a"},
+    )
+    assert study.submission() == {
+        "name": "recovery",
+        "config": {
+            "simulation": {"name": "rocket", "version": "1", "duration_minutes": 5},
+            "monte_carlo": {"runs": 8, "sampling_method": "quasi_monte_carlo", "seed": 42, "run_ids": "0-3", "replicate": 1},
+            "dispersions": {
+                "mass": {"distribution": {"type": "normal", "mean": 45, "std_dev": 0.4}, "units": "kg"},
+                "cd": {"distribution": {"type": "normal", "mean": 1, "std_dev": 0.07, "lower": 0.8, "upper": 1.2}, "units": ""},
+            },
+            "compute": {
+                "container": {
+                    "image": "", "cpu_request": "500m", "memory_request": "1Gi", "cpu_limit": "1", "memory_limit": "2Gi",
+                    "environment": {"SIM_A": "1"},
+                },
+                "max_parallel_jobs": 2,
+                "job_timeout_seconds": 60,
+                "max_retries": 0,
+            },
+            "early_termination": {
+                "enabled": True,
+                "check_frequency_hz": 5,
+                "conditions": [{"variable": "h", "condition": "< -1", "description": "crash"}],
+                "shadow": True,
+            },
+            "telemetry": {
+                "sampling_rate_hz": 10,
+                "variables": ["h"],
+                "storage": {"s3_bucket": "", "s3_prefix": "", "compression": "gzip"},
+                "buffer_flush_interval_seconds": 1,
+            },
+            "correlations": [{"parameters": ["mass", "cd"], "rank": 0.3}],
+        },
+        "requirements": [
+            {
+                "name": "miss_m < 50", "output": "miss_m", "condition": "< 50", "probability": 0.9973, "confidence": 0.9,
+                "look": "continuous",
+            }
+        ],
+        "policy": {"canary_runs": 2, "max_failures": "5%", "priority": 3, "stop_when": "settled"},
+        "outputs": {"miss_m": {"units": "m"}},
+        "labels": {"campaign": "a", "simbatch.key": study.key},
+    }  # fmt: skip
+
+
+def test_a_saved_study_is_a_study_file(folder, program):
+    import subprocess
+
+    named(seed=1).save("study.json")
+    ended = subprocess.run([*program, "submit", "--check", "study.json"], capture_output=True, encoding="utf-8")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_seed_and_the_key_follow_from_the_study():
+    assert named().seed == named().seed
+    assert named().key == named().key
+    assert named().seed != named(runs=9).seed
+    assert named(seed=7).seed == 7
+    assert named(seed=7).key != named(seed=8).key
+    assert 0 <= named().seed < 2**53
+    assert named().changed(runs=9).key == named(runs=9).key
+
+
+@pytest.mark.parametrize(
+    "pointer, argument",
+    [
+        ("/config/dispersions/mass/distribution/std_dev", 'inputs["mass"].std_dev'),
+        ("/config/dispersions/a~1b/distribution/lambda", 'inputs["a/b"].rate'),
+        ("/config/dispersions/wind", 'inputs["wind"]'),
+        ("/config/monte_carlo/runs", "runs"),
+        ("/config/monte_carlo/sampling_method", "method"),
+        ("/config/correlations/0/rank", 'correlations["mass", "cd"]'),
+        ("/config/compute/container/cpu_request", "cpu"),
+        ("/config/compute/job_timeout_seconds", "timeout_s"),
+        ("/config/early_termination/conditions/1/variable", "early_termination.rules[1].variable"),
+        ("/requirements/0/probability", "requirements[0].probability"),
+        ("/policy/max_failures", "policy.max_failures"),
+        ("/code", "simulation"),
+        ("/something/else", "/something/else"),
+    ],
+)
+def test_a_pointer_becomes_the_argument(pointer, argument):
+    assert argument_of(pointer, [("mass", "cd")]) == argument
+
+
+def test_faults_found_by_the_coordinator_name_the_argument(fake):
+    body = {
+        "type": "x", "title": "x", "status": 422, "detail": "2 faults", "code": "invalid-request",
+        "errors": [
+            {"pointer": "/config/correlations/0/rank", "detail": "must be below 1"},
+            {"pointer": "/requirements/0/condition", "detail": "has no operator"},
+        ],
+    }  # fmt: skip
+    fake.answers = [
+        (200, {"Content-Type": "application/json"}, b"[]"),
+        (422, {"Content-Type": "application/problem+json"}, json.dumps(body).encode()),
+    ]
+    with pytest.raises(sb.StudyError) as caught:
+        named(correlations={("mass", "cd"): 0.3}).submit(fake.url)
+    assert str(caught.value) == (
+        'invalid-request: correlations["mass", "cd"]: must be below 1; requirements[0].condition: has no operator'
+    )
+    assert isinstance(caught.value, ValueError)
+
+
+SCIPY = [
+    ("norm(1, 2)", sb.Normal(1, 2)),
+    ("truncnorm(-1, 2, loc=3, scale=2)", sb.Normal(3, 2, 1, 7)),
+    ("uniform(1, 3)", sb.Uniform(1, 4)),
+    ("expon(scale=2)", sb.Exponential(0.5)),
+    ("truncexpon(1.5, scale=2)", sb.Exponential(0.5, upper=3)),
+    ("gamma(4, scale=2)", sb.Gamma(4, 2)),
+    ("beta(2, 3)", sb.Beta(2, 3)),
+    ("lognorm(0.3, scale=1)", sb.Lognormal(0, 0.3)),
+    ("loguniform(1, 100)", sb.Loguniform(1, 100)),
+    ("weibull_min(2, scale=3)", sb.Weibull(2, 3)),
+    ("triang(0.25, loc=1, scale=4)", sb.Triangular(1, 2, 5)),
+    ("randint(1, 4)", sb.Discrete([1, 2, 3])),
+    ("rv_discrete(values=([1, 2], [0.25, 0.75]))()", sb.Discrete({1: 0.25, 2: 0.75})),
+]
+
+
+@pytest.mark.parametrize("text, equal", SCIPY, ids=[text for text, _ in SCIPY])
+def test_a_frozen_distribution_of_scipy_has_the_same_quantiles(text, equal, program, folder):
+    package("scipy.stats")
+    import scipy.stats
+
+    frozen = eval(f"scipy.stats.{text}", {"scipy": scipy})
+    study = named(inputs={"x": frozen, "u": sb.Uniform(0, 1)}, runs=60, method="latin_hypercube")
+    assert study.inputs["x"] == equal
+    values = sorted(one["parameters"]["x"] for one in study.sample())
+    for k, value in enumerate(values):
+        # A Latin hypercube has one sample in each of 60 strata of equal probability, the lowest first.
+        if isinstance(equal, sb.Discrete):
+            assert frozen.ppf((k + 0.5) / 60) == value
+        else:
+            assert k / 60 - 1e-9 <= frozen.cdf(value) <= (k + 1) / 60 + 1e-9
+
+
+@pytest.mark.parametrize("text, name", [("cauchy()", "cauchy"), ("expon(1, 2)", "expon with loc=1"), ("t(4)", "t"), ("poisson(3)", "poisson")])
+def test_a_distribution_of_scipy_without_an_equal_one_is_refused_by_name(text, name):
+    package("scipy.stats")
+    import scipy.stats
+
+    with pytest.raises(ValueError, match=rf'inputs\["x"\]: scipy.stats.{name} has no equal distribution.*Empirical'):
+        named(inputs={"x": eval(f"scipy.stats.{text}", {"scipy": scipy})})
