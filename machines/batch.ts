@@ -3,10 +3,13 @@
  * Its size does not grow with its runs. JOBS_CHANGED brings it the changes of its jobs, many at a time. Pure.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import type { BatchContext, BatchInput } from '../src/contract/types.ts';
+import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
+import { activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
+import { canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
 import { addRun } from './telemetry-tally.ts';
 import type { BatchEnded, BatchEvent, BatchFact, BatchFlow, JobChange } from './protocol.ts';
 
+export * from './batch-parts/counts.ts';
 export type { BatchContext, BatchInput };
 
 /** The counters of a new batch. */
@@ -31,6 +34,7 @@ export const INITIAL_COUNTERS = {
   releasedAtMs: undefined,
   settledAtRunId: undefined,
   releaseReason: undefined,
+  history: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
@@ -42,38 +46,6 @@ const COUNTER = {
   Timeout: 'timedOut',
   Cancelled: 'cancelled',
 } as const satisfies Record<string, Counter>;
-
-/** The number of runs that were neither claimed nor cancelled. They have no record. */
-export function untouchedRuns(c: Pick<BatchContext, 'totalJobs' | 'next' | 'cancelledAhead'>): number {
-  return c.totalJobs - c.next - c.cancelledAhead;
-}
-
-/** The number of Pending runs: untouched or requeued. */
-export function pendingRuns(c: Pick<BatchContext, 'totalJobs' | 'next' | 'cancelledAhead' | 'requeued'>): number {
-  return untouchedRuns(c) + c.requeued;
-}
-
-/** The number of runs that a runner holds. */
-export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number {
-  return c.claimed + c.running;
-}
-
-/**
- * The number of runs, counted from the first, that may be claimed now. While it ends at the canary runs, no other run can
- * have completed, so the batch's own counter says when all of them have.
- */
-export function releasedRuns(c: BatchContext): number {
-  const { canaryRuns = c.totalJobs } = c;
-  return c.releasedAtMs === undefined && c.completed < canaryRuns ? Math.min(canaryRuns, c.totalJobs) : c.totalJobs;
-}
-
-/** True when a canary run ended without completing, so that the other runs wait for a release. */
-export function hasFailedCanary(c: BatchContext): boolean {
-  const released = releasedRuns(c);
-  if (released >= c.totalJobs) return false;
-  const isOut = activeRuns(c) === 0 && c.requeued === 0 && c.next + c.cancelledAhead >= released;
-  return c.failed + c.timedOut > 0 || isOut;
-}
 
 /** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
 const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated ?? 0);
@@ -185,6 +157,17 @@ function cancelReasonOf(c: BatchContext, event: BatchEvent): string | undefined 
   return `${failures(c)} runs failed, which reaches max_failures (${c.maxFailures ?? 0})`;
 }
 
+/** The entry of the history for an event of the flow, and for a cancellation. */
+const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType>>> = {
+  PAUSE: 'paused',
+  RESUME: 'resumed',
+  RELEASE: 'released',
+  CANCEL: 'cancelled',
+  SETTLE: 'settled',
+  JOBS_CHANGED: 'max-failures',
+};
+const reasonOf = (event: BatchEvent): string | undefined => ('reason' in event ? event.reason : undefined);
+
 const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: BatchEvent): BatchFlow => ({
   type,
   batchId,
@@ -193,9 +176,15 @@ const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: Batch
 
 /** A repeated event changes nothing and is refused; the operations treat it as done. */
 const flowTransitions = {
-  PAUSE: { guard: 'notPaused', actions: ['pause', 'emitPaused'] },
-  RESUME: { guard: 'paused', actions: ['resume', 'emitResumed'] },
-  RELEASE: { guard: 'withheld', actions: ['release', 'emitReleased'] },
+  PAUSE: { guard: 'notPaused', actions: ['pause', 'note', 'emitPaused'] },
+  RESUME: { guard: 'paused', actions: ['resume', 'note', 'emitResumed'] },
+  RELEASE: { guard: 'withheld', actions: ['release', 'note', 'emitReleased'] },
+} as const;
+
+/** The event with which all canary runs are Completed, and the first with which one of them cannot be any more. */
+const canaryTransitions = {
+  passes: { guard: 'canaryPasses', actions: ['count', 'noteCanaryPassed', 'emitCanaryPassed'] },
+  fails: { guard: 'canaryFails', actions: ['count', 'noteCanaryFailed', 'emitCanaryFailed'] },
 } as const;
 
 export const batchMachine = setup({
@@ -213,6 +202,8 @@ export const batchMachine = setup({
     stopsWhenSettled: ({ context }) => context.stopWhen === 'settled' && !context.cancelRequested,
     notPaused: ({ context }) => context.pausedAtMs === undefined,
     paused: ({ context }) => context.pausedAtMs !== undefined,
+    canaryPasses: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryPasses(context, event.changes, tally),
+    canaryFails: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryFails(context, event.changes, tally),
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
     someClaimed: ({ event }) => event.type === 'JOBS_CHANGED' && event.changes.some((it) => it.type === 'job.claimed'),
   },
@@ -232,6 +223,9 @@ export const batchMachine = setup({
         cancelled: c.cancelled + untouchedRuns(c),
         next: c.totalJobs,
         cancelledAhead: 0,
+        history: c.cancelRequested
+          ? c.history
+          : withEntry(c, FLOW_ENTRIES[event.type], event.now, cancelReasonOf(c, event)),
       };
       cancelled.endedAtMs = event.now;
       return cancelled;
@@ -252,6 +246,13 @@ export const batchMachine = setup({
       releasedAtMs: event.now,
       releaseReason: event.type === 'RELEASE' ? event.reason : undefined,
     })),
+    note: assign(({ context, event }) => ({
+      history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event)),
+    })),
+    noteCanaryPassed: assign(({ context, event }) => ({ history: withEntry(context, 'canary-passed', event.now) })),
+    noteCanaryFailed: assign(({ context, event }) => ({ history: withEntry(context, 'canary-failed', event.now) })),
+    emitCanaryPassed: emit(({ context, event }) => flow('batch.canary-passed', context, event)),
+    emitCanaryFailed: emit(({ context, event }) => flow('batch.canary-failed', context, event)),
     emitPaused: emit(({ context, event }) => flow('batch.paused', context, event)),
     emitResumed: emit(({ context, event }) => flow('batch.resumed', context, event)),
     emitReleased: emit(({ context, event }) => flow('batch.released', context, event)),
@@ -283,7 +284,12 @@ export const batchMachine = setup({
       entry: 'emitOpened',
       always: [...ends],
       on: {
-        JOBS_CHANGED: [{ guard: 'someClaimed', target: 'Running', actions: 'count' }, { actions: 'count' }],
+        JOBS_CHANGED: [
+          { guard: 'someClaimed', target: 'Running', actions: 'count' },
+          // Canary runs may be cancelled one by one before any run is claimed.
+          canaryTransitions.fails,
+          { actions: 'count' },
+        ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
         ...flowTransitions,
       },
@@ -293,6 +299,8 @@ export const batchMachine = setup({
       on: {
         JOBS_CHANGED: [
           { guard: 'tooManyFailures', actions: ['count', 'cancelUntouched', 'emitCancelling'] },
+          canaryTransitions.passes,
+          canaryTransitions.fails,
           { actions: 'count' },
         ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },

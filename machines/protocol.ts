@@ -142,9 +142,9 @@ export interface BatchEnded {
   now: number;
 }
 
-/** The assignment of runs was paused, resumed, or extended beyond the canary runs. */
+/** The assignment of runs was paused, resumed, or extended beyond the canary runs; or these have ended. */
 export interface BatchFlow {
-  type: 'batch.paused' | 'batch.resumed' | 'batch.released';
+  type: 'batch.paused' | 'batch.resumed' | 'batch.released' | 'batch.canary-passed' | 'batch.canary-failed';
   batchId: Uuid;
   now: number;
 }

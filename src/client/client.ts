@@ -9,6 +9,7 @@ import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
 import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
   Batch,
+  BatchHistory,
   BatchResultsResponse,
   BatchStatusResponse,
   BatchSubmission,
@@ -95,6 +96,11 @@ export class Client {
 
   batch(batchId: Uuid): Promise<BatchStatusResponse> {
     return this.#get(['batches', batchId]);
+  }
+
+  /** Pauses, releases, canary runs, cancellation, with times and reasons. */
+  batchHistory(batchId: Uuid): Promise<BatchHistory> {
+    return this.#get(['batches', batchId, 'history']);
   }
 
   /** Why the study does not run, or should not be trusted. */

@@ -19,6 +19,19 @@ export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
 export type FailReason = (typeof FAIL_REASONS)[number];
 
+/** The entries of a batch's history that are stored with it. */
+export const BATCH_HISTORY_TYPES = [
+  'canary-passed',
+  'canary-failed',
+  'released',
+  'paused',
+  'resumed',
+  'max-failures',
+  'settled',
+  'cancelled',
+] as const;
+export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];
+
 /** The severity of a finding, the gravest first. */
 export const FINDING_SEVERITIES = ['doubtful', 'blocked', 'warning', 'waiting', 'fine'] as const;
 export type FindingSeverity = (typeof FINDING_SEVERITIES)[number];

@@ -16,6 +16,7 @@ import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batches, batchResults, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume } from './operations/pool.ts';
 import {
+  batchHistory,
   batchWithDurations as batch,
   job,
   jobHistory,
@@ -35,6 +36,7 @@ const OPERATIONS = {
   submit,
   batch,
   batches,
+  batchHistory,
   batchResults,
   findings,
   submission,

@@ -292,6 +292,30 @@ describe('machines/batch', () => {
     }
   });
 
+  it('emits the end of its canary runs once: passed when all are Completed, failed when the first ends otherwise', () => {
+    const table: [value: BatchStatus, runs: string, event: string, facts: string[]][] = [
+      ['Running', 'DRPP', '1>D', ['canary-passed']],
+      ['Running', 'RRPP', '0>D 1>D', ['canary-passed']],
+      ['Running', 'RRPP', '0>D', []],
+      ['Running', 'RRPP', '0>F', ['canary-failed']],
+      ['Running', 'FRPP', '1>T', []],
+      ['Running', 'FRPP', '1>D', []],
+      ['Running', 'DRPP', '1>Q', []],
+      ['Pending', 'xPPP', '1>x', ['canary-failed']],
+      ['Running', 'DDRP', '2>F', []],
+    ];
+    for (const [value, runs, text, facts] of table) {
+      const { context } = batchOf(value, runs);
+      const before = batchMachine.resolveState({ value, context: { ...context, canaryRuns: 2 } });
+      const { after, facts: emitted } = outcome(before, eventOf(text, runs));
+      expect(emitted, `${runs} ${text}`).to.deep.equal(facts);
+      expect(
+        (after.context.history?.entries ?? []).map(({ type }) => type),
+        `${runs} ${text}`,
+      ).to.deep.equal(facts);
+    }
+  });
+
   it('takes no event once it has ended', () => {
     for (const [state, runs] of [
       ['Completed', 'DD'],

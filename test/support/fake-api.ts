@@ -162,6 +162,14 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const share = new EventLoopShare(systemClock);
   const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    batchHistory: async () => ({
+      batch_id: BATCH_ID,
+      events: [
+        { at: AT, type: 'submitted' },
+        { at: AT, type: 'ended', reason: 'over', status: 'Completed' },
+      ],
+      events_omitted: 0,
+    }),
     findings: async () => [
       {
         code: 'no-runner',

@@ -2,7 +2,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { StoredResult } from '../resources/jobs.ts';
-import { BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
+import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
@@ -73,6 +73,18 @@ export const TelemetryTally = Type.Object({
 });
 export interface TelemetryTally extends Static<typeof TelemetryTally> {}
 
+export const StoredBatchHistory = Type.Object({
+  entries: fixedList(
+    Type.Object({
+      atMs: time('When it happened.'),
+      type: enumOf(BATCH_HISTORY_TYPES, 'What happened.'),
+      reason: Type.Optional(text('The reason given.')),
+    }),
+  ),
+  omitted: count('Older entries that are not kept.'),
+});
+export interface StoredBatchHistory extends Static<typeof StoredBatchHistory> {}
+
 export const BatchRecord = Type.Object({
   value: enumOf(BATCH_STATUSES, 'The status.'),
   ...batchInput,
@@ -98,6 +110,7 @@ export const BatchRecord = Type.Object({
   pauseReason: Type.Optional(text('The reason given.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released by hand.')),
   releaseReason: Type.Optional(text('The reason given.')),
+  history: Type.Optional(StoredBatchHistory),
 });
 
 export const SubmissionRecord = Type.Object({

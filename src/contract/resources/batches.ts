@@ -1,6 +1,6 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
-import { BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
+import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { RequirementVerdict } from '../answers/requirements.ts';
 import { JobResult } from './jobs.ts';
@@ -79,6 +79,28 @@ export const BatchTelemetry = named(
   }),
 );
 export type BatchTelemetry = Static<typeof BatchTelemetry>;
+
+export const BatchHistory = named(
+  'BatchHistory',
+  'The events of a batch as a whole; the attempts of its jobs are in their own histories.',
+  answered({
+    batch_id: uuid('The batch.'),
+    events: listOf(
+      answered({
+        at: timestamp('When it happened.'),
+        type: enumOf(
+          ['submitted', 'started', ...BATCH_HISTORY_TYPES, 'ended'],
+          '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`: a rule of `policy` cancelled the open runs. `ended`: its last run ended.',
+        ),
+        reason: Type.Optional(text('The reason given, or the rule that applied.')),
+        status: Type.Optional(enumOf(BATCH_STATUSES, 'Of `ended`: the status of the batch.')),
+      }),
+      'The oldest first; of those between `started` and `ended` the latest hundred.',
+    ),
+    events_omitted: int32('Number of earlier events that are not listed.'),
+  }),
+);
+export type BatchHistory = Static<typeof BatchHistory>;
 
 export const RemainingTime = named(
   'RemainingTime',

@@ -10,6 +10,7 @@ import { RunSelection } from '../../domain/run-selection.ts';
 import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { usableSlots } from '../../domain/scheduling.ts';
 import type {
+  BatchHistory,
   BatchStatusResponse,
   BatchSubmission,
   Job,
@@ -30,6 +31,7 @@ import { readBatch, type Records } from '../resources/read-batch.ts';
 import {
   jobsByStatus,
   toBatch,
+  toBatchHistory,
   toBatchTelemetry,
   toJobHistory,
   toJob,
@@ -147,10 +149,14 @@ export function wholeBatch(core: Core, batchId: Uuid): BatchStatusResponse {
 
 /** The same, after the durations of an open batch were read where they are not in memory. */
 export async function batchWithDurations(core: Core, batchId: Uuid): Promise<BatchStatusResponse> {
+  // Of one instant: the state is read before the durations.
   const state = readBatch(core.store, batchId);
-  if (!isTerminal(state.value)) await core.health.read(state);
-  return wholeBatch(core, batchId);
+  const whole = wholeBatch(core, batchId);
+  if (isTerminal(state.value) || core.health.known(batchId)?.isComplete === true) return whole;
+  return { ...whole, ...timeLeft(state, await core.health.read(state), core.clock.now()) };
 }
+
+export const batchHistory = (core: Core, batchId: Uuid): BatchHistory => toBatchHistory(readBatch(core.store, batchId));
 
 /** The submission as stored, with the seed that is used. */
 export function submission(core: Core, batchId: Uuid): BatchSubmission {

@@ -24,7 +24,7 @@ export interface BatchHealth {
   /** Attempts that ended while the records were being read. */
   interim: FinishedAttempt[] | undefined;
   /** The latest estimate. */
-  timeLeft?: { atMs: number; value: TimeLeft };
+  timeLeft?: { atMs: number; value: TimeLeft } | undefined;
 }
 
 /** Returns the message of an attempt of a job, which an actor in memory holds. */
@@ -133,6 +133,7 @@ export class StudyHealth {
     health.tally = tally;
     health.interim = undefined;
     health.isComplete = true;
+    health.timeLeft = undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../contract/records/members.ts'
 import type {
   Attempt,
   Batch,
+  BatchHistory,
   BatchTelemetry,
   Job,
   JobHistory,
@@ -95,6 +96,21 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
   if (c.releaseReason !== undefined) batch.release_reason = c.releaseReason;
   if (!isTerminal(value) && hasFailedCanary(c)) batch.canary_failed = true;
   return batch;
+}
+
+export function toBatchHistory({ value, context: c }: BatchState): BatchHistory {
+  const { entries, omitted } = c.history ?? { entries: [], omitted: 0 };
+  const events: BatchHistory['events'] = [{ at: timestamp(c.createdAtMs), type: 'submitted' }];
+  const add = (atMs: number, event: Omit<BatchHistory['events'][number], 'at'>): void =>
+    void events.push({ at: timestamp(atMs), ...event });
+  // A study may be paused before its first run is claimed.
+  const first = entries.findIndex(({ atMs }) => c.startedAtMs !== undefined && atMs >= c.startedAtMs);
+  const before = first < 0 ? entries.length : first;
+  for (const { atMs, ...entry } of entries.slice(0, before)) add(atMs, entry);
+  if (c.startedAtMs !== undefined) add(c.startedAtMs, { type: 'started' });
+  for (const { atMs, ...entry } of entries.slice(before)) add(atMs, entry);
+  if (isTerminal(value) && c.endedAtMs !== undefined) add(c.endedAtMs, { type: 'ended', status: value });
+  return { batch_id: c.batchId, events, events_omitted: omitted };
 }
 
 export function jobsByStatus({ context: c }: BatchState): Record<JobStatus, number> {

@@ -74,6 +74,8 @@ export const WIRING: Wiring = {
   'batch.paused': [],
   'batch.resumed': [],
   'batch.released': [],
+  'batch.canary-passed': [],
+  'batch.canary-failed': [],
   'batch.judged': [],
   'batch.deleted': [],
 

@@ -102,6 +102,18 @@ export const studiesRoutes = [
   }),
   route({
     method: 'GET',
+    path: '/batches/{batch_id}/history',
+    operationId: 'getBatchHistory',
+    summary: 'Read the history of a batch',
+    description:
+      'Its submission, start and end, pauses, releases, canary runs and cancellation, with their times and reasons.',
+    scope: 'read',
+    answer: 'single',
+    response: batches.BatchHistory,
+    handle: (coordinator, call) => coordinator.batchHistory(call.id),
+  }),
+  route({
+    method: 'GET',
     path: '/batches/{batch_id}/samples',
     operationId: 'getBatchSamples',
     summary: 'Read the sampled parameters of a batch',

@@ -123,6 +123,57 @@ describe('coordinator/operations/flow', () => {
     expect(await read()).to.include({ status: 'Cancelled', started_at, ended_at, cancel_reason, terminated_jobs: 1 });
   });
 
+  it('keeps its history: pauses, canary runs, releases, and the rule that cancels it, with times and reasons', async () => {
+    const events = async (batch: string): Promise<string[]> => {
+      const history = await scene.api.batchHistory(batch);
+      const text = history.events.map(({ at, type, reason, status }) => {
+        const secs = (Date.parse(at) - Date.parse(history.events[0]?.at ?? '')) / 1000;
+        return [secs, type, reason, status].filter((it) => it !== undefined).join(' ');
+      });
+      return [...text, `${history.events_omitted} omitted`];
+    };
+    const batch = await scene.submit({ runs: 6, maxRetries: 0, policy: { canary_runs: 2, max_failures: 2 } });
+    await scene.world.advance(1_000);
+    await scene.api.pauseBatch(batch, 'a look');
+    await scene.api.pauseBatch(batch, 'again');
+    await scene.world.advance(1_000);
+    await scene.api.resumeBatch(batch);
+    await scene.world.advance(1_000);
+    await scene.claim('a', 6);
+    await failFinally(batch, 0);
+    await scene.world.advance(1_000);
+    await finish(batch, 1);
+    await scene.api.releaseBatch(batch);
+    await scene.claim('a', 2);
+    await scene.world.advance(1_000);
+    await failFinally(batch, 2);
+    await scene.world.advance(1_000);
+    await scene.restart();
+    const reason = '2 runs failed, which reaches max_failures (2)';
+    const first = ['0 submitted', '1 paused a look', '2 resumed', '3 started', '3 canary-failed', '4 released'];
+    expect(await events(batch)).to.deep.equal([...first, `5 max-failures ${reason}`, '5 ended Cancelled', '0 omitted']);
+    const other = await scene.submit({ runs: 3, policy: { canary_runs: 1 } });
+    await scene.register('b', { slots: 3 });
+    expect(await scene.claim('b', 3)).to.deep.equal([0]);
+    await scene.start(other, 0, 'b');
+    await scene.complete(other, 0, 'b');
+    await scene.api.cancelBatch(other, 'enough');
+    await scene.api.cancelBatch(other, 'twice');
+    const all = ['0 submitted', '0 started', '0 canary-passed', '0 cancelled enough', '0 ended Cancelled', '0 omitted'];
+    expect(await events(other)).to.deep.equal(all);
+  });
+
+  it('keeps the latest hundred events of its history, and counts the others', async () => {
+    const batch = await scene.submit({ runs: 1 });
+    for (let round = 0; round < 60; round++) {
+      await scene.api.pauseBatch(batch, `${round}`);
+      await scene.api.resumeBatch(batch);
+    }
+    const { events, events_omitted } = await scene.api.batchHistory(batch);
+    expect([events.length, events_omitted]).to.deep.equal([101, 20]);
+    expect(events[1]).to.include({ type: 'paused', reason: '10' });
+  });
+
   it('serves the study of higher priority first, whatever its active runs', async () => {
     const names = ['low', 'high', 'plain'];
     const ids = [

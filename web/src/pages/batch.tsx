@@ -9,6 +9,7 @@ import { Failure, Waiting } from '../parts/common.tsx';
 import { State, StatusBar, StatusLegend } from '../parts/status.tsx';
 import { count, duration, minutes, rate, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { BatchEvents } from './batch-history.tsx';
 import { BatchOverview } from './batch-overview.tsx';
 import { BatchPlots } from './batch-plots.tsx';
 import { BatchRuns } from './batch-runs.tsx';
@@ -58,6 +59,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
       </nav>
       <Failure what="Not all runs could be read." detail={table.failure} />
       {tabContent(tab, table, query)}
+      {tab === 'overview' && <BatchEvents progress={progress} />}
     </>
   );
 }

@@ -1,8 +1,8 @@
 /** `simbatch status`: shows progress and findings of a study; without a study, of all open ones and the pool. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import type { Batch, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
-import { formatNumber, formatTimestamp, plural } from '../../terminal/format.ts';
+import type { Batch, BatchHistory, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
+import { formatNumber, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
@@ -16,6 +16,8 @@ import { declaredVerdicts } from '../../study/verdicts.ts';
 import { findingLines, isDoubtful } from '../../study/findings.ts';
 import type { WatchFlags } from './watch.ts';
 
+/** Most events of its history that are shown. */
+const MAX_EVENTS = 10;
 /** Most open studies that are explained one by one; further ones are only counted. */
 const MAX_EXPLAINED = 20;
 
@@ -34,10 +36,12 @@ export function statusCommand(): Command {
 async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
   const status = await client.batch(await resolveBatch(client, reference));
   const findings = await client.findings(status.batch.id);
+  const { events } = await client.batchHistory(status.batch.id);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status);
-  if (flags.output === 'json') return writeJson({ ...status, findings, requirements });
+  if (flags.output === 'json') return writeJson({ ...status, findings, requirements, history: events });
   await writeLine(renderPairs(batchPairs(status)));
+  for (const line of historyLines(events)) await writeLine(line);
   for (const line of verdictLines(requirements)) await writeLine(line);
   for (const line of findingLines(findings)) await writeLine(line);
 }
@@ -75,6 +79,17 @@ function relationPairs({ labels = {}, parent, children = [] }: Batch): [string, 
   if (parent !== undefined) pairs.push([`${parent.relation} of`, parent.batch_id]);
   for (const { batch_id: id, relation } of children) pairs.push([`has ${relation}`, id]);
   return pairs;
+}
+
+/** The latest events beside the submission, the start and the end, which have lines of their own. */
+function historyLines(events: BatchHistory['events']): string[] {
+  return events
+    .filter(({ type }) => type !== 'submitted' && type !== 'started' && type !== 'ended')
+    .slice(-MAX_EVENTS)
+    .map(
+      ({ at, type, reason }) =>
+        `${formatTimestamp(at)}  ${type}${reason === undefined ? '' : `: ${printable(reason)}`}`,
+    );
 }
 
 /** The failed runs that a limit of the study ended. */

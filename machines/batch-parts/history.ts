@@ -1,0 +1,37 @@
+/** The history of a batch: what happened to it as a whole, the latest entries; and the end of its canary runs. Pure. */
+import type { BatchContext, BatchHistoryType, StoredBatchHistory } from '../../src/contract/types.ts';
+import { hasFailedCanary, releasedRuns } from './counts.ts';
+import type { JobChange } from '../protocol.ts';
+
+/** How many entries are kept. */
+const MOST_ENTRIES = 100;
+
+/** The history with one more entry; the oldest are only counted. */
+export function withEntry(
+  { history }: BatchContext,
+  type: BatchHistoryType | undefined,
+  atMs: number,
+  reason?: string,
+): StoredBatchHistory | undefined {
+  if (type === undefined) return history;
+  const entry = reason === undefined ? { atMs, type } : { atMs, type, reason };
+  const { entries, omitted } = history ?? { entries: [], omitted: 0 };
+  const over = entries.length >= MOST_ENTRIES ? 1 : 0;
+  return { entries: [...entries.slice(over), entry], omitted: omitted + over };
+}
+
+type Tally = (context: BatchContext, changes: readonly JobChange[]) => Partial<BatchContext>;
+
+/** True while runs wait for the canary runs, none of which has failed. Most batches have none: this must cost nothing then. */
+const waits = (c: BatchContext): boolean =>
+  c.canaryRuns !== undefined && !c.cancelRequested && releasedRuns(c) < c.totalJobs && !hasFailedCanary(c);
+
+/** True when all canary runs are Completed with these changes. */
+export function canaryPasses(c: BatchContext, changes: readonly JobChange[], tally: Tally): boolean {
+  return waits(c) && releasedRuns({ ...c, ...tally(c, changes) }) === c.totalJobs;
+}
+
+/** True when a canary run ends other than Completed with these changes. */
+export function canaryFails(c: BatchContext, changes: readonly JobChange[], tally: Tally): boolean {
+  return waits(c) && hasFailedCanary({ ...c, ...tally(c, changes) });
+}

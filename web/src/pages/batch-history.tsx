@@ -1,0 +1,28 @@
+/** The history of a study as a whole: pauses, releases, canary runs, cancellation. */
+import type { BatchHistory, BatchStatusResponse } from '../../../src/contract/types.ts';
+import { useRequest } from '../data/api.ts';
+import { useRounds } from '../data/use-rounds.ts';
+import { Panel } from '../parts/common.tsx';
+import { Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+
+export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResponse }) {
+  const round = useRounds(batch.status === 'Pending' || batch.status === 'Running');
+  const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, `${batch.status} ${round}`);
+  if (data === undefined) return null;
+  return (
+    <Panel title="History" flush>
+      <Table label="Events of the study" columns={['Time', 'Event', 'Reason']}>
+        {data.events.map(({ at, type, reason, status }, index) => (
+          <tr key={index}>
+            <td>
+              <Time at={at} />
+            </td>
+            <td>{status === undefined ? type : `${type}: ${status}`}</td>
+            <td className="message">{reason}</td>
+          </tr>
+        ))}
+      </Table>
+    </Panel>
+  );
+}
