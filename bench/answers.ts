@@ -98,10 +98,10 @@ const capabilities = {
   gpu_available: false,
   supported_simulation_types: [],
 };
+// The records of the other runs first: the claims must not expire meanwhile. Then counters that agree with them.
+await write(open, ENDS * ROUNDS);
 await coordinator.register({ id: 'r', instance: 'i', capabilities });
 const { assignments } = await coordinator.claim('r', { instance: 'i', max_jobs: ENDS * ROUNDS, wait_seconds: 0 });
-// The records of the other runs, and counters that agree with them.
-await write(open, ENDS * ROUNDS);
 const live = coordinator.core.directory.batches.get(open)!;
 coordinator.core.directory.restore('batch', open, {
   value: 'Running',

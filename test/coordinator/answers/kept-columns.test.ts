@@ -16,17 +16,20 @@ describe('coordinator/answers: columns of open studies', function () {
   let batch: Uuid;
   /** The runs whose job records were read since the last look. */
   let read: number[] = [];
-  const originals = { next: RowReadings.prototype.next, rows: RowReadings.prototype.rows };
+  type Read = (this: RowReadings, request: object) => Promise<Uint8Array | null>;
+  const methods = Reflect.get(RowReadings, 'prototype') as unknown as { next: Read; rows: Read };
+  const originals = { ...Object.getOwnPropertyDescriptors(methods) };
 
   function spy(name: 'next' | 'rows'): void {
-    RowReadings.prototype[name] = async function (this: RowReadings, request: never) {
-      const bytes = await (originals[name] as (request: never) => Promise<Uint8Array | null>).call(this, request);
-      if (bytes !== null && (request as { kind: string }).kind === 'job') {
+    const original = originals[name].value as Read;
+    methods[name] = async function (request) {
+      const bytes = await original.call(this, request);
+      if (bytes !== null && 'kind' in request && request.kind === 'job') {
         const lines = new TextDecoder().decode(bytes).split('\n');
         for (const line of lines) if (line !== '') read.push(runIdOf(line.slice(0, line.indexOf('\t'))));
       }
       return bytes;
-    } as never;
+    };
   }
 
   before(async () => {
@@ -38,7 +41,7 @@ describe('coordinator/answers: columns of open studies', function () {
     await scene.claim('a', RUNS - 10);
   });
   after(async () => {
-    Object.assign(RowReadings.prototype, originals);
+    Object.defineProperties(methods, { next: originals.next, rows: originals.rows });
     await scene.api.close();
   });
 
@@ -59,7 +62,7 @@ describe('coordinator/answers: columns of open studies', function () {
     return JSON.parse(new TextDecoder().decode(answer.body)) as T;
   };
   const summary = (): Promise<StudySummary> => ask({ kind: 'summary', batchId: batch });
-  /** What a worker that has never seen the study answers. */
+  /** The answer of a worker that has never seen the study. */
   const anew = async (): Promise<StudySummary> => {
     await scene.api.core.answers.thread.worker?.terminate();
     const answer = await ask<StudySummary>({ kind: 'summary', batchId: batch, confidence: 0.95 });
