@@ -122,7 +122,7 @@ const PROGRAMS: Record<string, string> = {
     print("main ends")`,
   'an uncaught exception in a thread': `
     import threading
-    t = threading.Thread(target=lambda: 1 / 0, name="worker"); t.start(); t.join(); print("goes on")`,
+    t = threading.Thread(target=lambda: 1 / 0, name="worker"); t.start(); t.join(); print("continues")`,
   'a pool of threads': `
     from concurrent.futures import ThreadPoolExecutor
     pool = ThreadPoolExecutor(2)
@@ -171,7 +171,7 @@ const PROGRAMS: Record<string, string> = {
         import fractions, helper2
         return helper2.NAME, fractions.Fraction(1, 3)
     print(*f())`,
-  'bytes that are no text': 'import sys; sys.stdout.buffer.write(bytes(range(256)))',
+  'bytes outside of UTF-8': 'import sys; sys.stdout.buffer.write(bytes(range(256)))',
 };
 
 const MODULES: Record<string, string> = {
