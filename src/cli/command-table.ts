@@ -234,6 +234,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/analysis/summary.ts')).convergenceCommand(),
   },
   {
+    name: 'audit',
+    group: ANSWERS,
+    summary: 'repeat a part of the runs elsewhere, and compare',
+    load: async () => (await import('./commands/studies/audit.ts')).auditCommand(),
+  },
+  {
     name: 'manifest',
     group: ANSWERS,
     summary: 'write or verify the manifest of a study',

@@ -10,7 +10,7 @@ export const EXIT = {
   studyFailed: 2,
   /** With --strict: the study is Completed, but some of its runs failed. */
   runsFailed: 3,
-  /** `verdict`, and the end of a watched study: a requirement is violated. */
+  /** `verdict`, and the end of a watched study: a requirement is violated; `audit`: a repeated run differs. */
   requirementViolated: 4,
   /** `verdict`, and the end of a watched study: a requirement is not shown or still open, and none is violated. */
   requirementNotShown: 5,

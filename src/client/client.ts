@@ -8,6 +8,9 @@ import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
 import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
+  AuditAnswer,
+  AuditRequest,
+  AuditResponse,
   Batch,
   BatchHistory,
   BatchResultsResponse,
@@ -137,6 +140,16 @@ export class Client {
 
   cancelBatch(batchId: Uuid, reason?: string): Promise<Batch> {
     return this.#post(['batches', batchId, 'cancel'], reason === undefined ? {} : { reason });
+  }
+
+  /** Creates a batch that repeats a drawn part of the finished runs, on other runners where there are any. */
+  auditBatch(batchId: Uuid, request: AuditRequest, options: Repeatable = {}): Promise<AuditResponse> {
+    return this.#keyed(['batches', batchId, 'audit'], request, options);
+  }
+
+  /** The runs of an audit beside the original ones. */
+  auditAnswer(auditId: Uuid): Promise<AuditAnswer> {
+    return this.#get(['batches', auditId, 'audit']);
   }
 
   /** Assigns no new runs of the batch until it is resumed. */

@@ -2,6 +2,7 @@
  * The types of all shapes on the wire and on disk, derived from their schemas. An import from here loads no schema, so that
  * layers and pages without packages may use it.
  */
+export type * from './answers/audit.ts';
 export type * from './answers/causes.ts';
 export type * from './answers/comparison.ts';
 export type * from './answers/header.ts';

@@ -10,6 +10,8 @@ import { claim } from './operations/claims.ts';
 import { demand } from './scheduling/demand.ts';
 import { deleteBatch, forgetRunner, signOff } from './operations/deletions.ts';
 import { findings } from './operations/findings.ts';
+import { auditBatch } from './growth/audit.ts';
+import { auditAnswer } from './growth/audit-answer.ts';
 import { extendBatch } from './growth/extend.ts';
 import { rerunBatch } from './growth/rerun.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
@@ -44,6 +46,8 @@ const OPERATIONS = {
   samples,
   extendBatch,
   rerunBatch,
+  auditBatch,
+  auditAnswer,
   cancelBatch,
   pauseBatch,
   resumeBatch,

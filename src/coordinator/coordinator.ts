@@ -93,7 +93,7 @@ class RunningCoordinator implements Lifecycle {
     const directory = new Directory(groupCommit, studyCache.indexOf, onFact, options.interpreter);
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
-    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics));
+    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics, groupCommit));
     const crowded = new CrowdedRunners();
     const parts: ConstructorParameters<typeof Turns>[0] = {
       directory,

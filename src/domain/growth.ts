@@ -108,6 +108,17 @@ export function rerunOf(
   return rerun;
 }
 
+/** Returns a submission that repeats these runs of a study, or the fault when they are too long to write down. */
+export function auditOf(
+  submission: BatchSubmission,
+  selection: RunSelection,
+  name: string | undefined,
+): BatchSubmission | Fault {
+  const audit = rerunOf(submission, selection, name === undefined ? {} : { name });
+  if (!('pointer' in audit)) ruleOut(audit);
+  return audit;
+}
+
 /**
  * Leaves the priority of a policy: a part of the runs, such as the failed ones, neither shows a wrong path nor settles a requirement, and
  * its failures are what the rerun is about.

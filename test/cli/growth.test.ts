@@ -60,6 +60,41 @@ describe('cli: studies that grow', () => {
     expect((await simbatch(['extend', first, '--runs', '4', ...endpoint])).stderr).to.match(/give more than 5/);
   });
 
+  it('audits a study on another runner, and exits with 4 when a run differs', async () => {
+    const capable = { ...capabilities, max_concurrent_jobs: 4 };
+    const join = (id: string) => post(`${server.url}/runners`, { id, instance: 'i', capabilities: capable });
+    const complete = async (id: string, miss: number, count: number): Promise<void> => {
+      const claim = await post(`${server.url}/runners/${id}/claims`, { instance: 'i', max_jobs: count });
+      const { assignments } = (await claim.json()) as any;
+      expect(assignments).to.have.length(count);
+      for (const { job, attempt } of assignments) {
+        const about = { runner_id: id, attempt };
+        await post(`${server.url}/jobs/${job.id}/start`, about);
+        const result = { execution_time_secs: 1, output_files: [], metadata: { miss_m: miss } };
+        await post(`${server.url}/jobs/${job.id}/complete`, { ...about, result });
+      }
+    };
+    const submission = study({ runs: 3, policy: { priority: 9 } });
+    const { batch_id: first } = (await (await post(`${server.url}/jobs`, submission)).json()) as any;
+    await join('lab-1');
+    await complete('lab-1', 1, 3);
+    expect((await simbatch(['audit', first, ...endpoint])).code, 'no audit yet').to.equal(64);
+    await join('lab-2');
+    const started = await simbatch(['audit', first, '--fraction', '1', '--seed', '7', ...endpoint]);
+    expect(started.stdout, started.stderr).to.match(
+      /^3 runs of \S+ drawn with seed 7, submitted again as batch \S+\n$/,
+    );
+    await complete('lab-2', 2, 3);
+    const shown = await simbatch(['audit', first, ...endpoint]);
+    expect(shown.code).to.equal(4);
+    expect(shown.stdout).to.match(/^3 of 3 runs compared give other outputs \(on another runner\)\n/);
+    expect(shown.stdout).to.match(/^ +0 +ok +lab-1 -> lab-2 +miss_m/m);
+    expect(shown.stdout).to.match(/^lab-1 -> lab-2: 3 of 3 differ$/m);
+    const latest = (await json('studies')).at(-1).id as string;
+    const again = await simbatch(['audit', latest, '-o', 'json', ...endpoint]);
+    expect(JSON.parse(again.stdout)).to.include({ audited: first, differing: 3, same_runner: 0 });
+  });
+
   it('pauses, resumes and releases a study, and resumes a runner by the same command', async () => {
     const policy = { canary_runs: 1 };
     const { batch_id: batch } = (await (await post(`${server.url}/jobs`, study({ runs: 4, policy }))).json()) as any;

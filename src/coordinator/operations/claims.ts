@@ -2,7 +2,8 @@
 import { freeCapacityOf, waitingOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import type { RunAssignment, WorkRequest } from '../scheduling/scheduler.ts';
+import type { RunAssignment } from '../scheduling/scheduler.ts';
+import type { WorkRequest } from '../scheduling/work-request.ts';
 import { toJob } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';

@@ -5,7 +5,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import type { RunnerContext, Uuid } from '../../contract/types.ts';
 import { minus, supports, waitingOf } from '../../domain/scheduling.ts';
-import { couldTake, type WorkRequest } from './scheduler.ts';
+import { couldTake, type WorkRequest } from './work-request.ts';
 
 /** A claimed run that its runner has not started and has no slot for. */
 export interface WaitingRun {

@@ -1,16 +1,19 @@
 /** Queries over all active actors. */
 import type { BatchContext } from '../../../machines/batch.ts';
-import { batchIdOf } from '../../domain/ids.ts';
-import type { Uuid } from '../../contract/types.ts';
-import { stateOf, type Directory } from '../actors/directory.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf, jobId } from '../../domain/ids.ts';
+import type { JobRecord, Uuid } from '../../contract/types.ts';
+import { stateOf, type Directory, type RecordSource } from '../actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
-import { endsInTime } from '../../domain/scheduling.ts';
+import { endsInTime, freeCapacityOf } from '../../domain/scheduling.ts';
 import { meanRunMs, type Statistics } from '../resources/statistics.ts';
-import { couldTake, runLength, type Scheduler, type SchedulerSources } from './scheduler.ts';
+import { runLength, type Scheduler, type SchedulerSources } from './scheduler.ts';
+import { couldTake } from './work-request.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
+import { keys } from '../storage/keys.ts';
 
 /** The touched jobs of a batch that are not terminal: the active ones, and the requeued ones, which are deactivated. */
 export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: Uuid): Set<Uuid> {
@@ -43,18 +46,60 @@ function isOtherFree(
   return false;
 }
 
+/**
+ * Returns true when another runner than `notThis` will take a run of this batch: it is connected, takes work, and is large enough. A
+ * full runner asks for no work until a run ends.
+ */
+function isOtherConnected(
+  directory: Directory,
+  longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
+  batch: BatchContext,
+  notThis: string,
+  isInTime: (endsAtMs: number | undefined) => boolean,
+): boolean {
+  for (const activation of directory.runners.values()) {
+    const state = stateOf(activation);
+    const { capabilities, slotsLost, endsAtMs } = state.context;
+    const takesWork = activation.id !== notThis && (state.value === 'Idle' || state.value === 'Busy');
+    const capacity = freeCapacityOf(capabilities, [], slotsLost);
+    if (!takesWork || !isInTime(endsAtMs) || !couldTake({ capabilities, capacity }, batch)) continue;
+    const request = workRequestOf(state, 1, 0);
+    const isFull = request === undefined || !couldTake(request, batch);
+    if (isFull || longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) return true;
+  }
+  return false;
+}
+
+/** Returns the last runner of the run that a run of an audit repeats. A damaged record must not keep other studies from work. */
+function originalRunner(source: RecordSource, { parent }: BatchContext, runId: number): string | undefined {
+  if (parent === undefined) return undefined;
+  try {
+    const record = source.read(keys.job(jobId(parent.batchId, runId)));
+    return record === undefined ? undefined : (JSON.parse(record) as JobRecord).attempts.at(-1)?.runner;
+  } catch (error) {
+    if (error instanceof SimbatchError && error.code === 'store-damaged') return undefined;
+    throw error;
+  }
+}
+
 /** Returns the sources of a scheduler: the active actors, the pending polls, the studies and the run times. */
 export const schedulerSources = (
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   { runAt }: Pick<StudyCache, 'runAt'>,
   statistics: Statistics,
+  source: RecordSource,
 ): SchedulerSources => {
   const times = { meanRunMs: (simulation: string) => meanRunMs(statistics, simulation) ?? 0 };
   return {
     ...times,
     isTouched: (id) => directory.isTouched(id),
     runAt,
+    originalRunner: (audit, runId) => originalRunner(source, audit, runId),
+    isOtherConnected: (batch, notThis, now) =>
+      isOtherConnected(directory, longPolls, batch, notThis, (endsAtMs) =>
+        endsInTime(runLength(batch, times), now, endsAtMs),
+      ),
     isOtherFree: (batch, notThis, now) =>
       isOtherFree(directory, longPolls, batch, notThis, (endsAtMs) =>
         endsInTime(runLength(batch, times), now, endsAtMs),

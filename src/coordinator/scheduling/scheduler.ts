@@ -8,39 +8,17 @@
  */
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
-import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import {
-  endsInTime,
-  freeCapacityOf,
-  fits,
-  minus,
-  supports,
-  type FreeCapacity,
-  type RunLength,
-} from '../../domain/scheduling.ts';
-import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
+import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
+import { endsInTime, fits, minus, type RunLength } from '../../domain/scheduling.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
+import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
 
 /** A run that is Pending again. */
 export interface Requeued {
   runId: number;
   lastRunner: string;
   sinceMs: number;
-}
-
-/** A runner's request for work. Planning reduces `capacity` and `maxJobs`. */
-export interface WorkRequest {
-  runnerId: string;
-  capabilities: RunnerCapabilities;
-  capacity: FreeCapacity;
-  /** The limit on assignments. */
-  maxJobs: number;
-  /** When the runner's machine is taken from it; undefined: never. */
-  endsAtMs: number | undefined;
-  /** How many more runs may wait on the runner, beyond its capacity. */
-  ahead: number;
-  /** The request is for runs that wait: each must fit the whole runner by itself. */
-  waits?: true;
 }
 
 export interface RunAssignment {
@@ -65,6 +43,10 @@ export interface SchedulerSources {
   runAt(batch: BatchContext, index: number): number;
   /** Returns true when another runner than `notThis` could take a run of this batch now. */
   isOtherFree(batch: BatchContext, notThis: string, now: number): boolean;
+  /** Returns the runner of the run that this run of an audit repeats; undefined when it is not known any more. */
+  originalRunner(audit: BatchContext, runId: number): string | undefined;
+  /** Returns true when another runner than `notThis` is connected, takes work and is large enough for a run of this batch. */
+  isOtherConnected(batch: BatchContext, notThis: string, now: number): boolean;
   /** Returns the mean duration of the completed runs of a simulation; 0 without one. */
   meanRunMs(simulationName: string): number;
 }
@@ -85,6 +67,8 @@ interface OpenBatch {
   untouched: number;
   assigned: Set<number>;
   isPlanned: boolean;
+  /** Of an audit: the untouched run that was first refused to the runner of its original, and when. Not a part of the plan. */
+  reserved?: { index: number; sinceMs: number };
 }
 
 /** A run to be assigned; `index` for an untouched run. */
@@ -233,7 +217,7 @@ export class Scheduler {
       }
       if ((looked += 1) === REQUEUED_LOOKAHEAD) break;
     }
-    return this.#nextUntouched(batch);
+    return this.#nextUntouched(request, batch, now);
   }
 
   #mayTake(request: WorkRequest, batch: OpenBatch, run: Requeued, now: number): boolean {
@@ -244,7 +228,7 @@ export class Scheduler {
     );
   }
 
-  #nextUntouched(batch: OpenBatch): PlannedRun | undefined {
+  #nextUntouched(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {
     if (batch.untouched === 0) return undefined;
     const { context } = batch;
     const runAt = (index: number): number => this.#sources.runAt(context, index);
@@ -254,9 +238,20 @@ export class Scheduler {
     }
     // Runs that were cancelled one by one may be all that is left of the released ones.
     if (index >= releasedRuns(context)) return undefined;
+    const isAudit = context.parent?.relation === 'audit';
+    if (isAudit && !this.#mayRepeat(request, batch, index, now)) return undefined;
     batch.next = index + 1;
     batch.untouched -= 1;
     return { runId: runAt(index), index };
+  }
+
+  /** A run of an audit waits for another runner than that of the original run, for a while and while there is one. */
+  #mayRepeat({ runnerId }: WorkRequest, batch: OpenBatch, index: number, now: number): boolean {
+    const { context } = batch;
+    if (this.#sources.originalRunner(context, this.#sources.runAt(context, index)) !== runnerId) return true;
+    if (!this.#sources.isOtherConnected(context, runnerId, now)) return true;
+    if (batch.reserved?.index !== index) batch.reserved = { index, sinceMs: now };
+    return now >= batch.reserved.sinceMs + AUDIT_OTHER_RUNNER_MS;
   }
 
   /** Discards the plan. */
@@ -289,24 +284,3 @@ export const runLength = (batch: BatchContext, { meanRunMs }: Pick<SchedulerSour
   timeLimitMs: batch.timeLimitMs,
   meanMs: meanRunMs(batch.simulationName),
 });
-
-/** Yields the requests, and notes those that take runs to wait. */
-function* noting(requests: Iterable<WorkRequest>, toWait: WorkRequest[]): Iterable<WorkRequest> {
-  for (const request of requests) {
-    if (request.ahead > 0) toWait.push(request);
-    yield request;
-  }
-}
-
-const withoutSlot = (capacity: FreeCapacity): FreeCapacity => ({ ...capacity, slots: capacity.slots - 1 });
-
-const waitingRequest = (request: WorkRequest): WorkRequest => ({
-  ...request,
-  waits: true,
-  capacity: { ...freeCapacityOf(request.capabilities, []), slots: request.ahead },
-});
-
-/** Returns true when the runner could take a run of the batch, apart from its length. */
-export function couldTake({ capabilities, capacity: room }: WorkRequest, batch: BatchContext): boolean {
-  return fits(batch, room) && supports(capabilities, batch.simulationName);
-}

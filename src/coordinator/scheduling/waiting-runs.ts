@@ -5,7 +5,8 @@ import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import type { WaitingRun, WaitingSources } from './crowded-runners.ts';
 import { meanRunMs } from '../resources/statistics.ts';
-import { runLength, type RunAssignment, type WorkRequest } from './scheduler.ts';
+import { runLength, type RunAssignment } from './scheduler.ts';
+import { type WorkRequest } from './work-request.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Assigns runs that wait on other runners to requests that can start them now. Returns the new assignments. */

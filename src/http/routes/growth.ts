@@ -1,4 +1,5 @@
 /** Routes that change the flow of a study, and those that make another study of it. */
+import * as audit from '../../contract/answers/audit.ts';
 import * as batches from '../../contract/resources/batches.ts';
 import * as growth from '../../contract/growth.ts';
 import { IDEMPOTENCY, routesOf } from './route.ts';
@@ -79,5 +80,36 @@ export const growthRoutes = [
         ...call.idempotency(),
         maxRuns: call.service.limits().runs_per_batch,
       }),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/audit',
+    operationId: 'auditBatch',
+    summary: 'Audit a study',
+    description:
+      'Creates a batch that repeats a drawn part of the finished runs, on other runners than the original ones where there are any.',
+    scope: 'submit',
+    body: { schema: audit.AuditRequest, limit: 'small' },
+    headers: IDEMPOTENCY,
+    response: audit.AuditResponse,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) =>
+      coordinator.auditBatch(call.id, call.body, {
+        ...call.idempotency(),
+        maxRuns: call.service.limits().runs_per_batch,
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/audit',
+    operationId: 'getAudit',
+    summary: 'Read the result of an audit',
+    description:
+      'The runs of a batch that is an audit beside the original ones: which runs, outputs and runners differ.',
+    scope: 'read',
+    answer: 'single',
+    response: audit.AuditAnswer,
+    errors: ['illegal-transition'],
+    handle: (coordinator, call) => coordinator.auditAnswer(call.id),
   }),
 ];

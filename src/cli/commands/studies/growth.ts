@@ -15,7 +15,7 @@ import { watchBatch } from './watch.ts';
 import { Option } from 'commander';
 
 /** Options of every command that creates a study. */
-interface CreateFlags extends ClientFlags {
+export interface CreateFlags extends ClientFlags {
   name?: string;
   watch?: boolean;
   strict?: boolean;

@@ -1,0 +1,107 @@
+/** `simbatch audit`: repeats a drawn part of the runs of a study on other runners, and shows the comparison. */
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import type { AuditAnswer, Uuid } from '../../../contract/types.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { plural, printable } from '../../terminal/format.ts';
+import { writeJson, writeLine } from '../../terminal/output.ts';
+import { renderTable, type Column } from '../../terminal/table.ts';
+import { create, type CreateFlags } from './growth.ts';
+
+interface AuditFlags extends CreateFlags {
+  fraction?: number;
+  seed?: number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'run', align: 'right' },
+  { name: 'class' },
+  { name: 'runner' },
+  { name: 'differs in' },
+];
+
+/** Differing runs that are listed for people. */
+const MAX_LISTED = 20;
+
+export function auditCommand(): Command {
+  return clientCommand('audit', 'repeat a drawn part of the runs on other runners; or show what an audit found')
+    .argument('<batch>', `${BATCH_ARGUMENT}: a study to audit, or an audit`)
+    .option('--fraction <part>', 'the part of the finished runs to repeat, above 0 and up to 1, e.g. 0.02', fraction)
+    .option('--seed <n>', 'determines which runs are drawn', integerBetween(0, INT32_MAX))
+    .option('--name <name>', 'name of the audit; otherwise that of the study')
+    .option('--watch', 'follow the audit to its end; the exit code gives its outcome')
+    .option('--strict', 'with --watch: exit with 3 when the audit is Completed but runs failed')
+    .option('--idempotency-key <key>', 'a repeat with this key creates nothing again (for 24 hours)')
+    .action(async (reference: string, flags: AuditFlags) => {
+      if (flags.fraction !== undefined) return start(reference, flags, flags.fraction);
+      const client = await connect(flags);
+      const batchId = await resolveBatch(client, reference);
+      return show(await client.auditAnswer(await auditOf(client, batchId)), flags);
+    });
+}
+
+function fraction(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 1)) throw new InvalidArgumentError('It must be a number above 0 and up to 1.');
+  return value;
+}
+
+function start(reference: string, flags: AuditFlags, part: number): Promise<void> {
+  return create(reference, flags, async (client, batchId, options) => {
+    const request = {
+      fraction: part,
+      ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+    };
+    const answer = await client.auditBatch(batchId, request, options);
+    const drawn = `${plural(answer.total_jobs, 'run')} of ${batchId} drawn with seed ${answer.seed}`;
+    const lines = [
+      `${drawn}, submitted again as batch ${answer.batch_id}`,
+      `see what differs: simbatch audit ${answer.batch_id}`,
+    ];
+    return { answer, lines };
+  });
+}
+
+/** The audit that a reference means: itself, or the latest audit of a study. */
+async function auditOf(client: Client, batchId: Uuid): Promise<Uuid> {
+  const { parent, children = [] } = (await client.batch(batchId)).batch;
+  if (parent?.relation === 'audit') return batchId;
+  const latest = children.findLast(({ relation }) => relation === 'audit');
+  if (latest !== undefined) return latest.batch_id;
+  throw new Failure(EXIT.usage, `batch ${batchId} has no audit: start one with --fraction, e.g. --fraction 0.02`);
+}
+
+async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {
+  if (answer.differing > 0) process.exitCode = EXIT.requirementViolated;
+  if (flags.output === 'json') return writeJson(answer);
+  await writeLine(printable(answer.sentence));
+  if (answer.not_compared > 0)
+    await writeLine(
+      `${plural(answer.not_compared, 'run')} cannot be compared: cancelled, lost, or without the original`,
+    );
+  if (answer.differing === 0) return;
+  await writeLine();
+  const listed = answer.differing_runs
+    .slice(0, MAX_LISTED)
+    .map((it) => [
+      it.run_id,
+      arrow(it.before.class, it.after.class),
+      arrow(it.before.runner_id, it.after.runner_id),
+      it.outputs.map((output) => output.name).join(', '),
+    ]);
+  await writeLine(renderTable(COLUMNS, listed));
+  const rest = answer.differing - MAX_LISTED;
+  if (rest > 0) await writeLine(`and ${plural(rest, 'more run')}: -o json lists them`);
+  for (const { before, after, compared, differing, capabilities } of answer.runners) {
+    const differs = capabilities.map((it) => `${it.name} ${String(it.before)} -> ${String(it.after)}`);
+    const stated = differs.length === 0 ? '' : `; they state ${differs.join(', ')}`;
+    await writeLine(printable(`${arrow(before, after)}: ${differing} of ${compared} differ${stated}`));
+  }
+}
+
+const arrow = (before: string, after: string): string => (before === after ? before : `${before} -> ${after}`);

@@ -1,0 +1,45 @@
+/** A runner's request for work: its capacity, and the runs that may wait on it. */
+import type { BatchContext } from '../../../machines/batch.ts';
+import type { RunnerCapabilities } from '../../contract/types.ts';
+import { fits, freeCapacityOf, supports, type FreeCapacity } from '../../domain/scheduling.ts';
+
+/** A runner's request for work. Planning reduces `capacity` and `maxJobs`. */
+export interface WorkRequest {
+  runnerId: string;
+  capabilities: RunnerCapabilities;
+  capacity: FreeCapacity;
+  /** The limit on assignments. */
+  maxJobs: number;
+  /** When the runner's machine is taken from it; undefined: never. */
+  endsAtMs: number | undefined;
+  /** How many more runs may wait on the runner, beyond its capacity. */
+  ahead: number;
+  /** The request is for runs that wait: each must fit the whole runner by itself. */
+  waits?: true;
+}
+
+/** Yields the requests, and notes those that take runs to wait. */
+export function* noting(requests: Iterable<WorkRequest>, toWait: WorkRequest[]): Iterable<WorkRequest> {
+  for (const request of requests) {
+    if (request.ahead > 0) toWait.push(request);
+    yield request;
+  }
+}
+
+/** The capacity with a slot less. */
+export const withoutSlot = (capacity: FreeCapacity): FreeCapacity => ({ ...capacity, slots: capacity.slots - 1 });
+
+/** The request for the runs that may wait on the runner. */
+export const waitingRequest = (request: WorkRequest): WorkRequest => ({
+  ...request,
+  waits: true,
+  capacity: { ...freeCapacityOf(request.capabilities, []), slots: request.ahead },
+});
+
+/** Returns true when the runner could take a run of the batch, apart from its length. */
+export function couldTake(
+  { capabilities, capacity: room }: Pick<WorkRequest, 'capabilities' | 'capacity'>,
+  batch: BatchContext,
+): boolean {
+  return fits(batch, room) && supports(capabilities, batch.simulationName);
+}
