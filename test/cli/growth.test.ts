@@ -62,7 +62,7 @@ describe('cli: studies that grow', () => {
 
   it('audits a study on another runner, and exits with 4 when a run differs', async () => {
     const capable = { ...capabilities, max_concurrent_jobs: 4 };
-    const join = (id: string) => post(`${server.url}/runners`, { id, instance: 'i', capabilities: capable });
+    const register = (id: string) => post(`${server.url}/runners`, { id, instance: 'i', capabilities: capable });
     const complete = async (id: string, miss: number, count: number): Promise<void> => {
       const claim = await post(`${server.url}/runners/${id}/claims`, { instance: 'i', max_jobs: count });
       const { assignments } = (await claim.json()) as any;
@@ -76,10 +76,10 @@ describe('cli: studies that grow', () => {
     };
     const submission = study({ runs: 3, policy: { priority: 9 } });
     const { batch_id: first } = (await (await post(`${server.url}/jobs`, submission)).json()) as any;
-    await join('lab-1');
+    await register('lab-1');
     await complete('lab-1', 1, 3);
     expect((await simbatch(['audit', first, ...endpoint])).code, 'no audit yet').to.equal(64);
-    await join('lab-2');
+    await register('lab-2');
     const started = await simbatch(['audit', first, '--fraction', '1', '--seed', '7', ...endpoint]);
     expect(started.stdout, started.stderr).to.match(
       /^3 runs of \S+ drawn with seed 7, submitted again as batch \S+\n$/,

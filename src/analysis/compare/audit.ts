@@ -94,7 +94,7 @@ interface Difference {
   after?: unknown;
 }
 
-/** The members that differ, by name; one that a side lacks is absent there. */
+/** The members that differ, by name; a member is absent where a side lacks it. */
 function differencesOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Difference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort((a, b) => (a < b ? -1 : 1));
   return differingMembers(

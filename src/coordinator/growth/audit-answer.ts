@@ -97,7 +97,7 @@ function runOf(view: StoreView, id: Uuid): AuditedRun | 'open' | 'none' {
   return { class: runClassOf(value, reason), runner: last.runner, outputs: outputsOf(metadata) };
 }
 
-/** What the runners say of themselves now, where they differ. */
+/** The stated capabilities in which two runners differ now. */
 function capabilityDifferences(view: StoreView, before: string, after: string) {
   const [left, right] = [before, after].map((id): Partial<RunnerCapabilities> | undefined => {
     const record = view.get(keys.runner(id));

@@ -54,7 +54,7 @@ describe('coordinator/growth/audit', () => {
   it('draws each run about as often as each other one', async () => {
     await join('a');
     const batch = await finished(10);
-    const counts = new Array<number>(10).fill(0);
+    const counts = Array.from({ length: 10 }, () => 0);
     for (let seed = 0; seed < 200; seed += 1) {
       const { batch_id: audit } = await scene.api.auditBatch(batch, { fraction: 0.3, seed });
       for (const run of await drawn(audit)) counts[run]! += 1;
@@ -90,7 +90,7 @@ describe('coordinator/growth/audit', () => {
     await scene.claim('b', 0);
     expect(await scene.claim('a', 4)).to.deep.equal([]);
     expect(await scene.claim('b', 2)).to.deep.equal([0, 1]);
-    expect(await scene.claim('a', 4), 'the other runner is at work').to.deep.equal([]);
+    expect(await scene.claim('a', 4), 'the other runner is busy').to.deep.equal([]);
     expect(
       await scene.claim(
         'b',
