@@ -1,11 +1,10 @@
 /**
- * Analyses of a study of many runs: time of each answer, and the longest hold of the event loop of the thread that answers
- * requests while four analyses are in flight. `node dist/bench/answers.js [RUNS]`
+ * Analyses of a study of many runs: time of each answer, and the longest task of the thread that answers requests while four analyses are in
+ * flight, as processor time apart from the waits of a busy machine. `node dist/bench/answers.js [RUNS]`
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { sleep, systemClock } from '../src/base/clock.ts';
 import type { Uuid } from '../src/contract/types.ts';
@@ -18,6 +17,7 @@ import { keys } from '../src/coordinator/storage/keys.ts';
 import { openStore } from '../src/coordinator/storage/open-store.ts';
 import { JOB_MEMBERS, initialState } from '../src/contract/records/members.ts';
 import { study } from '../test/support/studies.ts';
+import { measureTasks } from './support/task-meter.ts';
 
 const RUNS = Number(process.argv[2] ?? 1_000_000);
 const OUTPUTS = 10;
@@ -54,18 +54,10 @@ const ask = async (name: string, question: Question): Promise<void> => {
   console.log(`${name.padEnd(24)} ${((performance.now() - startedMs) / 1000).toFixed(2)} s  ${size}`);
 };
 
-const ms = (nanoseconds: number): string => (nanoseconds / 1e6).toFixed(2);
-
-/** Prints how late timers of 1 ms are while the work is done. */
-async function delayDuring(name: string, work: () => Promise<unknown>): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  await work();
-  delay.disable();
-  console.log(
-    `event loop delay, ${name}: median ${ms(delay.percentile(50))} ms, p99 ${ms(delay.percentile(99))} ms, ` +
-      `p99.9 ${ms(delay.percentile(99.9))} ms, longest ${ms(delay.max)} ms`,
-  );
+/** Prints the processor time of this thread by iteration of its event loop while the work is done. */
+async function tasksDuring(name: string, work: () => Promise<unknown>): Promise<void> {
+  const report = await measureTasks(work);
+  console.table({ [name]: report });
 }
 
 /** One thread that computes, as the worker does: the delay that this machine's scheduler causes by itself. */
@@ -74,9 +66,9 @@ function computing(forMs: number): Promise<unknown> {
   return new Promise((resolve) => worker.once('exit', resolve));
 }
 
-await delayDuring('idle', () => sleep(systemClock, 5_000));
-await delayDuring('another thread computes', () => computing(5_000));
-await delayDuring('four analyses in flight', () =>
+await tasksDuring('idle', () => sleep(systemClock, 5_000));
+await tasksDuring('another thread computes', () => computing(5_000));
+await tasksDuring('four analyses in flight', () =>
   Promise.all([
     ask('summary, study read', { kind: 'summary', batchId }),
     ask('attribution', { kind: 'attribution', batchId, failing: 'outputs.output_0 > 90' }),
