@@ -132,10 +132,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/runs/run.ts')).runCommand(),
   },
   {
-    name: 'results',
+    name: 'table',
+    alias: 'results',
     group: STUDY,
-    summary: 'results of a study, or their statistics',
-    load: async () => (await import('./commands/runs/results.ts')).resultsCommand(),
+    summary: 'the runs of a study as a table, or as a file',
+    load: async () => (await import('./commands/runs/table.ts')).tableCommand(),
   },
   {
     name: 'extend',

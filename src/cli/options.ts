@@ -14,13 +14,11 @@ export interface ClientFlags {
 /** Returns a command that calls the coordinator; `formats` are the values of `--output`, the first one is the default. */
 export function clientCommand(name: string, summary: string, formats: readonly string[] = ['table', 'json']): Command {
   const output = new Option('-o, --output <format>', 'how to print').choices(formats).default(formats[0]);
-  return new Command(name)
-    .description(summary)
-    .addOption(output)
-    .addOption(
-      new Option('--endpoint <url>', `the coordinator's address (default: "${DEFAULT_ENDPOINT}")`).env('SVC_ENDPOINT'),
-    );
+  return new Command(name).description(summary).addOption(output).addOption(endpointOption());
 }
+
+export const endpointOption = (): Option =>
+  new Option('--endpoint <url>', `the coordinator's address (default: "${DEFAULT_ENDPOINT}")`).env('SVC_ENDPOINT');
 
 /** The data directory, for all commands that read it directly. */
 export const dataDirOption = (): Option =>

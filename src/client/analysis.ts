@@ -8,14 +8,19 @@ import type {
   StudyComparison,
   StudySensitivity,
   StudySummary,
+  StudyTable,
   StudyVerdicts,
   Uuid,
   WorstRuns,
 } from '../contract/types.ts';
+import { DEFAULT_PAGE, position } from './pages.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
 /** The parameters of a question. The client sets the wait. */
 type ParametersOf<Q extends QueryParameters> = Omit<QueryOf<Q>, 'wait'>;
+
+/** The time that a coordinator may take to read a study of many millions of runs before the first row of its table. */
+const TABLE_MS = 600_000;
 
 /** The longest wait of one request, in seconds. */
 const WAIT_SECS = 30;
@@ -59,6 +64,29 @@ export class Analysis {
   /** The text of the manifest as it arrives. */
   manifest(batchId: Uuid): AsyncIterable<Uint8Array> {
     return this.#transport.stream({ method: 'GET', path: ['batches', batchId, 'manifest'] });
+  }
+
+  /**
+   * The bytes of a table of runs as they arrive, in the `format` of the query (`json` without one); with `limit` its first page.
+   * docs/table.md describes columns and formats.
+   */
+  table(batchId: Uuid, query: QueryOf<typeof queries.TABLE_QUERY> = {}): AsyncIterable<Uint8Array> {
+    const path = ['batches', batchId, 'table'];
+    return this.#transport.stream({ method: 'GET', path, query: { ...query }, extraMs: TABLE_MS });
+  }
+
+  /** One page of a table of runs; `next` is the `cursor` of the one after, undefined on the last page. */
+  async tablePage(
+    batchId: Uuid,
+    query: Omit<QueryOf<typeof queries.TABLE_QUERY>, 'format'> = {},
+  ): Promise<{ table: StudyTable; next: string | undefined }> {
+    const { body, headers } = await this.#transport.send<StudyTable>({
+      method: 'GET',
+      path: ['batches', batchId, 'table'],
+      query: { limit: DEFAULT_PAGE, ...query, format: 'json' },
+      extraMs: TABLE_MS,
+    });
+    return { table: body, next: position(headers).next };
   }
 
   async #ask<T>(batchId: Uuid, question: string, query: object): Promise<T> {

@@ -145,8 +145,9 @@ export class Transport {
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
     const late = new AbortController();
-    const limit = AbortSignal.timeout(this.#timeoutMs);
-    const giveUp = () => late.abort(new Error(`no answer within ${String(this.#timeoutMs / 1000)} s`));
+    const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
+    const limit = AbortSignal.timeout(limitMs);
+    const giveUp = () => late.abort(new Error(`no answer within ${String(limitMs / 1000)} s`));
     limit.addEventListener('abort', giveUp, { once: true });
     try {
       const response = await this.#fetch(this.#address(exchange), {

@@ -18,6 +18,8 @@ export const LIMITS = {
   family: 2_000,
   /** Bytes of the code of a function, before base64. */
   codeBytes: 1_048_576,
+  /** Batches of a family that one answer merges: they are read side by side. */
+  mergedBatches: 100,
   conditions: 1_000,
   requirements: 100,
   variables: 10_000,

@@ -28,6 +28,16 @@ export const PAGE_QUERY = {
   },
 } as const satisfies QueryParameters;
 
+export const FAMILY_QUERY = {
+  family: {
+    kind: 'enum',
+    list: false,
+    values: ['true', 'false'],
+    description:
+      '`true`: one row for each run of the batch and of its extensions and reruns, the latest that ended. `false` without it.',
+  },
+} as const satisfies QueryParameters;
+
 export const BATCH_FILTER = {
   status: { kind: 'enum', list: true, values: BATCH_STATUSES, description: 'Only batches in one of these states.' },
   name: { kind: 'text', list: true, description: 'Only batches of one of these names.' },

@@ -15,7 +15,8 @@ import { auditAnswer } from './growth/audit-answer.ts';
 import { extendBatch } from './growth/extend.ts';
 import { rerunBatch } from './growth/rerun.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
-import { batches, batchResults, jobs } from './operations/listings.ts';
+import { batchResults } from './growth/results.ts';
+import { batches, jobs } from './operations/listings.ts';
 import { drain, heartbeat, register, resume } from './operations/pool.ts';
 import {
   batchHistory,

@@ -302,10 +302,10 @@ describe('cli: the program', function () {
       expect([job.job.status, job.history.attempts.length]).to.deep.equal(['Failed', 1]);
       expect((await simbatch(['job', 'latest/0'], env)).out).to.match(/seed 9007199254740993\n[^]*double_mass/);
 
-      const csv = await simbatch(['results', 'latest', '--format', 'csv', '--parameters'], env);
+      const csv = await simbatch(['results', 'latest', '--format', 'csv'], env);
       const [head, first] = csv.out.split('\r\n').map((line) => line.split(','));
       const mass = Number(first![head!.indexOf('parameters.mass')]);
-      expect(Number(first![head!.indexOf('metadata.double_mass')])).to.equal(2 * mass);
+      expect(Number(first![head!.indexOf('outputs.double_mass')])).to.equal(2 * mass);
       expect((await simbatch(['results', 'latest', '--summary'], env)).out).to.match(
         /^statistics of 2 of 4 runs: 2 crashed and left out\n[^]*double_mass +2 [^]*failures\n +2 x crashed: /,
       );
@@ -324,6 +324,27 @@ describe('cli: the program', function () {
         /^valid: 4 runs .*\nthe same/,
       );
       expect((await simbatch(['results', 'latest', '-o', 'ndjson'], env)).out.trim().split('\n')).to.have.length(4);
+      const heaviest = ['--where', 'class = ok', '--sort=-outputs.double_mass', '--limit', '1'];
+      const shown = await simbatch(['table', 'latest', ...heaviest, '--columns', 'run_id,outputs.double_mass'], env);
+      expect(shown.out).to.match(/^run_id +outputs\.double_mass\n +\d+ +[-\d.]+\n$/);
+      expect(shown.err).to.equal('1 of 2 runs shown\n');
+      expect((await simbatch(['table', 'latest'], env)).out).to.match(
+        /^run_id +class +execution_secs \[s\] +error_message +outputs\.double_mass\n|^run_id +class +execution_secs \[s\] +outputs\.double_mass +error_message\n/,
+      );
+      const runsFile = file('runs.parquet');
+      await simbatch(['table', 'latest', '-o', runsFile], env);
+      expect((await simbatch(['summary', '--from', runsFile], env)).out).to.match(/^statistics of 2 of 4 runs/);
+      const refusals: [string[], RegExp][] = [
+        [['--columns', 'outputs.dubble_mass'], /did you mean "outputs\.double_mass"\?/],
+        [['-o', file('runs.xlsx')], /the format of .*runs\.xlsx is unknown/],
+        [['-o', 'csv', '--format', 'json'], /the format is given twice/],
+        [['--format', 'table', '-o', file('runs.txt')], /a table cannot be written to a file/],
+      ];
+      for (const [args, expected] of refusals) {
+        const refused = await simbatch(['table', 'latest', ...args], env);
+        expect(refused.err).to.match(expected);
+        expect(refused.code).to.not.equal(0);
+      }
 
       expect((await simbatch(['drain', 'r', '--reason', 'new disk'], env)).out).to.equal('r is Maintenance\n');
       expect((await simbatch(['runners'], env)).out).to.match(/^r +r +Maintenance .*new disk$/m);
@@ -331,9 +352,16 @@ describe('cli: the program', function () {
       expect((await simbatch(['status', 'latest'], env)).out).to.match(
         /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,
       );
-      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch has no results yet\n');
+      const pending = await simbatch(['table', 'latest', '--columns', 'status,outputs.double_mass'], env);
+      expect(pending.code).to.equal(65);
+      expect(pending.err).to.include('the table has no column "outputs.double_mass"');
+      expect((await simbatch(['table', 'latest', '--columns', 'status'], env)).out).to.match(
+        /^status\n(Pending\n){4}$/,
+      );
       expect((await simbatch(['cancel', 'latest'], env)).out).to.match(/^batch \S+ is Cancelled\n$/);
-      expect((await simbatch(['results', 'latest'], env)).err).to.equal('the batch is Cancelled and has no results\n');
+      expect((await simbatch(['table', 'latest', '--where', 'class = ok'], env)).err).to.equal(
+        'none of 4 runs is selected\n',
+      );
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(2);
       expect((await simbatch(['cancel', batch], env)).code).to.equal(75);
       expect((await simbatch(['resume', 'r'], env)).out).to.equal('r is Idle\n');

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { tableFromIPC } from '@uwdata/flechette';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { Browser, Page } from 'playwright-core';
@@ -292,13 +293,13 @@ describe('web: journeys', function () {
     await page.context().close();
   });
 
-  it('downloads parameters and outputs', async () => {
+  it('downloads the table of runs in each format', async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('files', 40));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('of 40 (100 %)').waitFor();
     const expected = await storedRows(web.coordinator, batch_id);
     await page.reload();
-    for (const format of ['CSV', 'JSON', 'Parquet']) {
+    for (const format of ['CSV', 'JSON', 'Parquet', 'Arrow']) {
       const saved = page.waitForEvent('download');
       await page.getByRole('button', { name: format, exact: true }).click();
       const download = await saved;
@@ -316,7 +317,7 @@ describe('web: journeys', function () {
 /** One run as a row of a file; missing values are null. */
 type Row = Record<string, unknown>;
 
-const OUTPUTS = ['execution_secs', 'miss_distance', 'peak_heat_rate', 'touchdown_speed'];
+const OUTPUTS = ['miss_distance', 'peak_heat_rate', 'touchdown_speed'];
 
 /** The expected content of a file, from the coordinator. */
 async function storedRows(coordinator: Coordinator, batchId: string): Promise<Row[]> {
@@ -324,23 +325,29 @@ async function storedRows(coordinator: Coordinator, batchId: string): Promise<Ro
   for await (const chunk of (await coordinator.jobs({ batch_id: [batchId] })).chunks) {
     for (const job of chunk) {
       const { metadata, execution_secs, execution_time_secs } = await coordinator.jobResult(job.id);
-      const outputs: Row = { execution_secs: execution_secs ?? execution_time_secs, ...metadata };
       const row: Row = {
         run_id: job.run_config.run_id,
         status: job.status,
-        error: job.error_message ?? null,
-        ...job.run_config.parameters,
+        error_message: job.error_message ?? null,
+        execution_secs: execution_secs ?? execution_time_secs,
       };
-      for (const name of OUTPUTS) row[name] = outputs[name] ?? null;
+      for (const [name, value] of Object.entries(job.run_config.parameters)) row[`parameters.${name}`] = value;
+      for (const name of OUTPUTS) row[`outputs.${name}`] = metadata[name] ?? null;
       rows.push(row);
     }
   }
   return rows;
 }
 
-function plainRow({ error_message, ...row }: Row): Row {
-  return { ...row, error: error_message ?? null };
-}
+/** The columns that the expected rows have. */
+const plainRow = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(
+      ([name]) => name.startsWith('parameters.') || PLAIN.has(name) || OUTPUTS.some((it) => name === `outputs.${it}`),
+    ),
+  );
+const PLAIN = new Set(['run_id', 'status', 'error_message', 'execution_secs']);
+const TEXTS = new Set(['status', 'error_message']);
 
 /** Parses the CSV of these tests: quoted texts may contain commas, quotes and line ends. */
 function readCsv(content: Buffer): Row[] {
@@ -350,17 +357,14 @@ function readCsv(content: Buffer): Row[] {
     if (end !== ',') records.push([]);
   }
   const [names = [], ...rows] = records.filter((it) => it.length > 0);
-  const typed = (name: string, text: string): unknown =>
-    text === '' ? null : name === 'status' || name === 'error_message' ? text : Number(text);
+  const typed = (name: string, text: string): unknown => (text === '' ? null : TEXTS.has(name) ? text : Number(text));
   return rows.map((texts) => plainRow(Object.fromEntries(names.map((name, at) => [name, typed(name, texts[at]!)]))));
 }
 
 const READERS: Record<string, (content: Buffer) => Row[] | Promise<Row[]>> = {
   CSV: readCsv,
-  JSON: (content) =>
-    (JSON.parse(content.toString()) as (Row & { parameters: Row; outputs: Row })[]).map(
-      ({ parameters, outputs, ...row }) => plainRow({ ...row, ...parameters, ...outputs }),
-    ),
+  JSON: (content) => (JSON.parse(content.toString()) as { rows: Row[] }).rows.map(plainRow),
   Parquet: async (content) =>
     (await parquetReadObjects({ file: Uint8Array.from(content).buffer, compressors })).map(plainRow),
+  Arrow: (content) => (tableFromIPC(Uint8Array.from(content)).toArray() as Row[]).map(plainRow),
 };

@@ -18,7 +18,7 @@ import { follow, formatCounts } from '../terminal/progress.ts';
 import { NumberSeries } from '../../domain/statistics.ts';
 import { summaryLines } from '../commands/analysis/summary.ts';
 import { outputsOf } from '../../domain/outputs.ts';
-import { writeResultsFile } from '../commands/runs/results.ts';
+import { writeRunsFile } from '../commands/runs/table.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import { Processes } from '../processes.ts';
 
@@ -82,7 +82,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const ended = await Promise.race([follow(client, batchId, signal), processes.died]);
   const tookSecs = (systemClock.now() - startedMs) / 1000;
   const csv = join(outputDir, 'results.csv');
-  await writeResultsFile(client, batchId, csv);
+  await writeRunsFile(client, batchId, csv);
   const { shown, results } = await shownValues(client, batchId);
   await report(ended, await client.analysis.summary(batchId), shown, tookSecs);
   const unexpected = await unexpectedFailures(client, ended);

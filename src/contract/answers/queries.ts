@@ -1,7 +1,7 @@
 /** The query parameters of questions about a study. Imports no package, so that web pages may import it. */
 import { DIRECTIONS, LOOKS, TABLE_FORMATS, TERMINATED_RULES } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
-import { PAGE_QUERY, type QueryParameters } from '../queries.ts';
+import { FAMILY_QUERY, PAGE_QUERY, type QueryParameters } from '../queries.ts';
 
 const text = (description: string, maxLength: number = LIMITS.nameLength) =>
   ({ kind: 'text', list: false, maxLength, description }) as const;
@@ -105,5 +105,6 @@ export const TABLE_QUERY = {
     values: TABLE_FORMATS,
     description: 'The format; takes precedence over `Accept`. `arrow` is the IPC stream format.',
   },
+  ...FAMILY_QUERY,
   ...PAGE_QUERY,
 } as const satisfies QueryParameters;

@@ -113,6 +113,7 @@ export const JobResult = named(
   'The result of a job.',
   answered({
     job_id: uuid('The job.'),
+    batch_id: Type.Optional(uuid('Its batch, where results of several batches are merged.')),
     run_id: int32('Index of the run within its design, from 0.'),
     status: jobStatus,
     reason: nullable(text('Why its last attempt failed, such as `exit` or `early_termination`; null if it did not.')),

@@ -1,12 +1,14 @@
 /** Tables of runs and manifests, which the analysis worker writes piece by piece. */
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { isTerminal } from '../actors/actor-kinds.ts';
+import { type BatchState, isTerminal } from '../actors/actor-kinds.ts';
+import { familyOf, mergeable } from '../growth/family.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnalysisThread } from './analysis-thread.ts';
 import { versionOf } from './study-version.ts';
-import type { TableRequest } from './table-request.ts';
+import type { MergeRequest, TableRequest } from './table-request.ts';
 
 /** The most tables that are sent at once: each has a view of the store and the memory of a chunk of rows. */
 const MAX_TABLES = 32;
@@ -38,6 +40,7 @@ export interface TableOptions {
 
 interface Parts {
   store: Store;
+  share: EventLoopShare;
   thread: AnalysisThread;
   /** The entity tag of a question for these versions of its studies. */
   tag: (key: string, versions: readonly string[]) => string;
@@ -58,14 +61,23 @@ export class TableAnswers {
    */
   async table(request: TableRequest, options: TableOptions = {}): Promise<TableAnswer> {
     const { limit, after, isKnown } = options;
-    const batches = request.batchIds.map((batchId) => readBatch(this.#parts.store, batchId));
+    const batches = await this.#batches(request);
+    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId) };
     const isOver = batches.every(({ value }) => isTerminal(value));
-    const key = JSON.stringify(['table', request, limit, after]);
+    const key = JSON.stringify(['table', merged, limit, after]);
     const tag = isOver ? this.#parts.tag(key, batches.map(versionOf)) : undefined;
     if (tag !== undefined && isKnown?.(tag) === true) return { state: 'unchanged', tag };
-    if (limit === undefined) return { state: 'ready', tag, body: await this.#opened(request, options.abandoned) };
-    const page = await this.#parts.thread.call('tablePage', { ...request, limit, after });
+    if (limit === undefined) return { state: 'ready', tag, body: await this.#opened(merged, options.abandoned) };
+    const page = await this.#parts.thread.call('tablePage', { ...merged, limit, after });
     return { state: 'ready', tag, body: page.bytes, next: page.next, matched: page.matched };
+  }
+
+  async #batches({ batchId, family }: TableRequest): Promise<BatchState[]> {
+    const { store, share } = this.#parts;
+    const state = readBatch(store, batchId);
+    if (family !== true) return [state];
+    const members = await familyOf(share, (key) => store.get(key), state.context);
+    return mergeable(members).map((it) => it.state);
   }
 
   /** The manifest of a study in pieces, as of now. Must be iterated to its end or returned from. */
@@ -75,7 +87,7 @@ export class TableAnswers {
     return new WorkerStream(thread, await thread.call('openManifest', batchId));
   }
 
-  async #opened(request: TableRequest, abandoned: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
+  async #opened(request: MergeRequest, abandoned: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
     if (this.#open >= MAX_TABLES) {
       const why = `${MAX_TABLES} tables are being sent`;
       throw new SimbatchError('too-many-requests', `the table is not sent: ${why}; repeat the request in a minute`);

@@ -2,8 +2,9 @@
 import type { TableFormat, Uuid } from '../../contract/types.ts';
 
 export interface TableRequest {
-  /** The batch asked for, then those of its family that the table merges. */
-  batchIds: readonly Uuid[];
+  batchId: Uuid;
+  /** True for one row of each run of the batch's family. */
+  family?: boolean;
   format: TableFormat;
   /** All columns when absent. */
   columns?: readonly string[] | undefined;
@@ -12,7 +13,12 @@ export interface TableRequest {
   sort?: readonly string[] | undefined;
 }
 
-export interface TablePageRequest extends TableRequest {
+/** A request to the analysis worker; `batchIds`: the batches that the table merges. */
+export interface MergeRequest extends TableRequest {
+  batchIds: readonly Uuid[];
+}
+
+export interface TablePageRequest extends MergeRequest {
   limit: number;
   /** The position that an earlier page returned. */
   after?: string | undefined;

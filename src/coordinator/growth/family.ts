@@ -132,3 +132,12 @@ export async function familyOf(share: EventLoopShare, read: ReadRecord, batch: B
     a.replicate - b.replicate || (a.state.context.batchId < b.state.context.batchId ? -1 : 1);
   return members.sort(inOrder);
 }
+
+/** @throws SimbatchError `malformed-query` where there are too many members to be read side by side */
+export function mergeable<T>(members: readonly T[]): readonly T[] {
+  if (members.length <= LIMITS.mergedBatches) return members;
+  throw new SimbatchError(
+    'malformed-query',
+    `the family is not merged: it has ${members.length} batches, and at most ${LIMITS.mergedBatches} are read side by side; leave out \`family\` and read its batches one by one`,
+  );
+}

@@ -6,15 +6,14 @@ import { hasLabels } from '../../domain/labels.ts';
 import type { RunSelection } from '../../domain/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
-import type { Batch, Job, JobResult, JobStatus, StoredResult, Uuid } from '../../contract/types.ts';
+import type { Batch, Job, JobStatus, Uuid } from '../../contract/types.ts';
 import type { BatchFilter, JobFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import type { StoreView } from '../storage/store.ts';
-import { readBatch } from '../resources/read-batch.ts';
-import { isEmpty, resultFrom } from './readings.ts';
+import { isEmpty } from './readings.ts';
 
 /** `after`: the position of the last item seen, as an earlier listing returned it. Without `limit` the listing is complete. */
 export interface PageRequest {
@@ -31,10 +30,11 @@ export interface Listing<T> {
   next(): string | undefined;
 }
 
-const CHUNK = 500;
+/** Items of one chunk. */
+export const CHUNK = 500;
 
 /** Turns a stream of chunks into a listing: cut at the limit, with the view released at the end. */
-function listing<T>(
+export function listing<T>(
   snapshot: StoreView,
   source: AsyncIterable<readonly T[]>,
   page: PageRequest,
@@ -83,7 +83,10 @@ function freeing<T>(snapshot: StoreView, chunks: AsyncIterable<T>): AsyncIterabl
 }
 
 /** Opens a listing on a new view, and releases the view when opening fails. */
-async function open<T>(core: Core, make: (snapshot: StoreView) => Promise<Listing<T>>): Promise<Listing<T>> {
+export async function openListing<T>(
+  core: Core,
+  make: (snapshot: StoreView) => Promise<Listing<T>>,
+): Promise<Listing<T>> {
   const snapshot = core.store.snapshot();
   try {
     return await make(snapshot);
@@ -113,7 +116,7 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
     (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
     (isEmpty(filter.name) || filter.name?.includes(context.name) === true) &&
     isLabelled(context.labels);
-  return open(core, async (snapshot) => {
+  return openListing(core, async (snapshot) => {
     let total: number | undefined;
     if (page.limit !== undefined) {
       total = 0;
@@ -147,7 +150,7 @@ async function* wantedBatches(
 
 export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Promise<Listing<Job>> {
   const statuses = new Set(isEmpty(filter.status) ? JOB_STATUSES : filter.status);
-  return open(core, async (snapshot) => {
+  return openListing(core, async (snapshot) => {
     const isCounted = isEmpty(filter.runner_id) && isEmpty(filter.run_id);
     let total: number | undefined;
     if (page.limit !== undefined && isCounted) {
@@ -265,26 +268,4 @@ async function* recordedJobs(
   for await (const chunk of snapshot.entries(range, { chunkSize })) {
     yield* share.mapped(chunk, ([key, record]) => decodeJob(idOf(key), record, batch.context));
   }
-}
-
-export function batchResults(
-  core: Core,
-  batchId: Uuid,
-  page: PageRequest = {},
-): Promise<{ batch: Batch; results: Listing<JobResult> }> {
-  let batch: Batch | undefined;
-  return open(core, async (snapshot) => {
-    const state = readBatch(snapshot, batchId);
-    batch = toBatch(state, (key) => snapshot.get(key));
-    const { completed, failed, timedOut } = state.context;
-    const range = ofBatch('result', batchId);
-    if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
-    const chunkSize = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
-    async function* chunks(): AsyncIterable<JobResult[]> {
-      for await (const chunk of snapshot.entries(range, { chunkSize })) {
-        yield* core.share.mapped(chunk, ([, record]) => resultFrom(snapshot, JSON.parse(record) as StoredResult));
-      }
-    }
-    return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
-  }).then((results) => ({ batch: batch as Batch, results }));
 }

@@ -54,7 +54,7 @@ export const analysisRoutes = [
       const { format = preferred(TABLE_TYPES), columns, where, sort } = query;
       if (page.after !== undefined && page.limit === undefined)
         throw malformed('the query parameter `cursor` has no meaning without `limit`; use the `Link` header unchanged');
-      const request = { batchIds: [id], format, columns, where, sort };
+      const request = { batchId: id, family: query.family === 'true', format, columns, where, sort };
       const answer = await coordinator.table(request, { ...page, isKnown, abandoned: abandoned() });
       if (answer.state === 'unchanged') return { tag: answer.tag, media: TABLE_TYPES[format] };
       const { body, tag, next, matched } = answer;

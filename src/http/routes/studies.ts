@@ -1,7 +1,7 @@
 /** Routes of studies: submission, progress, results, cancellation, deletion. */
 import * as batches from '../../contract/resources/batches.ts';
 import * as findings from '../../contract/resources/findings.ts';
-import { BATCH_FILTER, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
+import { BATCH_FILTER, FAMILY_QUERY, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
 import * as study from '../../contract/study.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { exported, filterOf, list } from './answers.ts';
@@ -59,10 +59,13 @@ export const studiesRoutes = [
     description: 'The results of the jobs that have one, in order of run; also while the batch is still running.',
     scope: 'read',
     answer: 'list',
-    query: PAGE_QUERY,
+    query: { ...FAMILY_QUERY, ...PAGE_QUERY },
     response: batches.BatchResultsResponse,
     handle: async (coordinator, call) => {
-      const { batch, results } = await coordinator.batchResults(call.id, call.page);
+      const { batch, results } = await coordinator.batchResults(call.id, {
+        ...call.page,
+        family: call.query.family === 'true',
+      });
       return list(results, { batch });
     },
   }),

@@ -27,7 +27,7 @@ describe('cli/offline answers', function () {
   });
 
   async function written(batchId: string, format: TableFormat): Promise<string> {
-    const answer = await scene.api.table({ batchIds: [batchId], format });
+    const answer = await scene.api.table({ batchId, format });
     if (answer.state !== 'ready') throw new Error(`the table is ${answer.state}`);
     const pieces: Uint8Array[] = [];
     if (answer.body instanceof Uint8Array) pieces.push(answer.body);

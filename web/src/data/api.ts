@@ -23,6 +23,12 @@ export interface Answer<T> {
 
 /** @throws RequestError when there is no answer, or the request is refused */
 export async function request<T>(path: string, init: RequestInit = {}): Promise<Answer<T>> {
+  const response = await accepted(path, init);
+  return { data: parseExact(await response.text()) as T, headers: response.headers };
+}
+
+/** The response to a request that was accepted, with its body unread. @throws RequestError as `request` */
+export async function accepted(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, {
@@ -33,9 +39,8 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
     if (init.signal?.aborted === true) throw cause;
     throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', 'unreachable');
   }
-  const text = await response.text();
-  if (!response.ok) throw refusal(response, text);
-  return { data: parseExact(text) as T, headers: response.headers };
+  if (!response.ok) throw refusal(response, await response.text());
+  return response;
 }
 
 function refusal(response: Response, text: string): RequestError {

@@ -4,7 +4,7 @@ import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts'
 import { post } from '../data/api.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import type { RunTable } from '../data/run-table.ts';
-import { useBatch, useTableVersion } from '../data/use-batch.ts';
+import { useBatch } from '../data/use-batch.ts';
 import { Failure, Waiting } from '../parts/common.tsx';
 import { State, StatusBar, StatusLegend } from '../parts/status.tsx';
 import { count, duration, minutes, rate, Time } from '../parts/time.tsx';
@@ -37,7 +37,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
   if (progress === undefined || table === undefined) return <Waiting what="Reading the batch" />;
   return (
     <>
-      <BatchHead progress={progress} table={table} />
+      <BatchHead progress={progress} />
       <FindingsBanner progress={progress} />
       <StatusBar batchId={batchId} counts={progress.jobs_by_status} large />
       <StatusLegend
@@ -85,7 +85,7 @@ function Moment({ name, at }: { name: string; at: string | undefined }) {
   );
 }
 
-function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: RunTable }) {
+function BatchHead({ progress }: { progress: BatchStatusResponse }) {
   const { batch } = progress;
   const [isAsked, setAsked] = useState(false);
   const [failure, setFailure] = useState<string>();
@@ -108,7 +108,7 @@ function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: 
             <State status={batch.status} />
           </div>
         </div>
-        <Downloads table={table} name={batch.name} />
+        <Downloads batchId={batch.id} name={batch.name} />
         {isOpen && (
           <button type="button" className="danger" onClick={() => setAsked(true)}>
             Cancel
@@ -122,17 +122,16 @@ function BatchHead({ progress, table }: { progress: BatchStatusResponse; table: 
   );
 }
 
-function Downloads({ table, name }: { table: RunTable; name: string }) {
-  useTableVersion(table);
+function Downloads({ batchId, name }: { batchId: string; name: string }) {
   const [failure, setFailure] = useState<string>();
   const save = (format: Format): void => {
-    download(table, format, name).catch((error: Error) => setFailure(error.message));
+    download(batchId, format, name).catch((error: Error) => setFailure(error.message));
   };
   return (
-    <div className="row" role="group" aria-label="Download parameters and outputs">
+    <div className="row" role="group" aria-label="Download the table of runs">
       <span className="small soft">Download</span>
       {FORMATS.map((it) => (
-        <button key={it} type="button" disabled={!table.isLoaded} onClick={() => save(it)}>
+        <button key={it} type="button" onClick={() => save(it)}>
           {it}
         </button>
       ))}

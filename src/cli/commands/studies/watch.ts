@@ -65,7 +65,7 @@ export function endLines({ batch, jobs_by_status: counts }: BatchStatusResponse)
   if (batch.failed_jobs > 0) {
     lines.push(`${plural(batch.failed_jobs, 'run')} failed: simbatch runs --batch ${batch.id} --status Failed,Timeout`);
   }
-  if (batch.completed_jobs > 0) lines.push(`results: simbatch results ${batch.id} --summary`);
+  if (batch.completed_jobs > 0) lines.push(`results: simbatch summary ${batch.id}`);
   return lines;
 }
 

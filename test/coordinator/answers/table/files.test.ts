@@ -66,7 +66,7 @@ describe('coordinator/answers/table files', function () {
     await scene.register('a', { slots: 500 });
     const batchId = await flown(scene, { runs: 120, claimed: 100 });
     for (const format of ['csv', 'parquet', 'arrow'] as const) {
-      const { bytes } = await bytesOf(scene, { batchIds: [batchId], format });
+      const { bytes } = await bytesOf(scene, { batchId, format });
       writeFileSync(join(folder, `runs.${format}`), bytes);
     }
     const found = readFiles(folder);

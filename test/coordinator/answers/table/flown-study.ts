@@ -157,17 +157,16 @@ export async function bytesOf(scene: Scene, request: TableRequest, options: Tabl
   return { bytes: Buffer.concat(pieces), next: answer.next, tag: answer.tag };
 }
 
-export interface Asked extends Partial<Omit<TableRequest, 'format' | 'batchIds'>> {
+export interface Asked extends Partial<Omit<TableRequest, 'format' | 'batchId'>> {
   limit?: number;
   after?: string | undefined;
 }
 
 export async function tableOf(
   scene: Scene,
-  batchIds: string | readonly string[],
+  batchId: string,
   { limit, after, ...request }: Asked = {},
 ): Promise<StudyTable & { next: string | undefined; tag: string | undefined }> {
-  const ids = typeof batchIds === 'string' ? [batchIds] : batchIds;
-  const { bytes, ...rest } = await bytesOf(scene, { batchIds: ids, format: 'json', ...request }, { limit, after });
+  const { bytes, ...rest } = await bytesOf(scene, { batchId, format: 'json', ...request }, { limit, after });
   return { ...(JSON.parse(bytes.toString()) as StudyTable), ...rest };
 }

@@ -253,7 +253,7 @@ describe('coordinator/answers/table', function () {
     );
     expect(new Set(tags).size).to.equal(4);
     const known = { isKnown: (tag: string) => tag === tags[0] };
-    expect(await scene.api.table({ batchIds: [over], format: 'json' }, known)).to.deep.equal({
+    expect(await scene.api.table({ batchId: over, format: 'json' }, known)).to.deep.equal({
       state: 'unchanged',
       tag: tags[0],
     });
@@ -263,14 +263,14 @@ describe('coordinator/answers/table', function () {
     const batchId = await scene.submit({ runs: 0 });
     expect(await tableOf(scene, batchId)).to.deep.include({ rows: [], matched: 0, of: 0 });
     expect(await tableOf(scene, batchId, { limit: 5, sort: ['run_id'] })).to.deep.include({ rows: [], matched: 0 });
-    const csv = await bytesOf(scene, { batchIds: [batchId], format: 'csv', columns: ['run_id', 'class'] });
+    const csv = await bytesOf(scene, { batchId, format: 'csv', columns: ['run_id', 'class'] });
     expect(csv.bytes.toString()).to.equal('run_id,class\r\n');
   });
 
   it('closes its readings when a client leaves after the first piece, and before it', async () => {
     const closed = new AbortController();
     closed.abort();
-    const request = { batchIds: [over], format: 'csv' } as const;
+    const request = { batchId: over, format: 'csv' } as const;
     // More often than tables may be open at once.
     for (let time = 0; time < 40; time++) {
       await scene.api.table(request, { abandoned: closed.signal });

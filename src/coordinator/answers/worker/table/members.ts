@@ -1,5 +1,11 @@
 /** The batches of a table in the analysis worker, and its rows: every run of each, or one of each run of a family. */
-import type { BatchSubmission, JobRecord, StoredResult, TerminationCondition } from '../../../../contract/types.ts';
+import type {
+  BatchSubmission,
+  JobRecord,
+  JobStatus,
+  StoredResult,
+  TerminationCondition,
+} from '../../../../contract/types.ts';
 import type { RunSelection } from '../../../../domain/run-selection.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
@@ -22,7 +28,17 @@ export interface Member {
 
 /** Rows are read and passed on in blocks of at most about this many. */
 const BLOCK = 500;
-const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
+
+/** Of the runs with one id in a family, that of the highest rank counts: a cancelled rerun does not hide the run before it. */
+const RANKS: Readonly<Record<JobStatus, number>> = {
+  Completed: 2,
+  Failed: 2,
+  Timeout: 2,
+  Cancelled: 1,
+  Pending: 0,
+  Claimed: 0,
+  Running: 0,
+};
 
 /** A run of a member; its records are parsed when they are asked for, once. */
 export class Row {
@@ -52,8 +68,8 @@ export class Row {
     return this.#result;
   }
 
-  get isTerminal(): boolean {
-    return TERMINAL.has(this.job?.value ?? (this.member.head.isCancelled ? 'Cancelled' : 'Pending'));
+  get status(): JobStatus {
+    return this.job?.value ?? (this.member.head.isCancelled ? 'Cancelled' : 'Pending');
   }
 }
 
@@ -72,7 +88,7 @@ export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingH
 
 /**
  * The rows of the members in ascending order of (replicate, run id), in blocks. Where several members have the same run, the latest
- * terminal one counts, or else the latest. `kinds` are the records that are read; a family always needs those of jobs. `from`: the
+ * that ended counts, or else the latest cancelled, or else the latest. `kinds` are the records that are read; a family always needs those of jobs. `from`: the
  * first run id, for a reading that was restarted there.
  */
 export async function* rowBlocks(
@@ -141,7 +157,7 @@ async function* mergedBlocks(
       for (const it of cursors) {
         const { row } = it;
         if (row?.runId !== runId) continue;
-        if (chosen === undefined || row.isTerminal || !chosen.isTerminal) chosen = row;
+        if (chosen === undefined || RANKS[row.status] >= RANKS[chosen.status]) chosen = row;
         it.drop();
       }
       block.push(chosen!);

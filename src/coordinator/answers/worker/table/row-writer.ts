@@ -2,7 +2,6 @@
 import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
-import type { JobStatus } from '../../../../contract/types.ts';
 import { jobId } from '../../../../domain/ids.ts';
 import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/outputs.ts';
 import type { RowKind } from '../../row-readings.ts';
@@ -16,8 +15,6 @@ interface RunValue {
   kinds: readonly RowKind[];
   of: (row: Row) => Value;
 }
-
-const statusOf = ({ job, member }: Row): JobStatus => job?.value ?? (member.head.isCancelled ? 'Cancelled' : 'Pending');
 
 /** Why the last attempt failed; null for a run that completed. */
 const reasonOf = ({ job }: Row): string | null =>
@@ -45,8 +42,8 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   replicate: { kinds: [], of: (row) => row.member.replicate },
   batch_id: { kinds: [], of: (row) => row.member.head.batchId },
   job_id: { kinds: [], of: (row) => jobId(row.member.head.batchId, row.runId) },
-  status: { kinds: JOB, of: statusOf },
-  class: { kinds: JOB, of: (row) => runClassOf(statusOf(row), reasonOf(row)) },
+  status: { kinds: JOB, of: ({ status }) => status },
+  class: { kinds: JOB, of: (row) => runClassOf(row.status, reasonOf(row)) },
   reason: { kinds: JOB, of: reasonOf },
   attempt: { kinds: JOB, of: (row) => row.job?.attempt ?? 0 },
   runner_id: { kinds: JOB, of: (row) => row.job?.runnerId },

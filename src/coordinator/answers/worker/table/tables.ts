@@ -43,7 +43,7 @@ export class Tables {
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
     const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
-    yield encoder.begin({ batchId: request.batchIds[0]!, warnings: unfinishedWarnings(heads) });
+    yield encoder.begin({ batchId: request.batchId, warnings: unfinishedWarnings(heads) });
     const counts = { matched: 0, of: 0 };
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
     for await (const chunk of chunksOf(plan, rows, capacity)) yield* split(encoder.write(chunk));
@@ -58,7 +58,7 @@ export class Tables {
       ? await this.#selectedPage(request, heads, start)
       : await this.#runPage(request, heads, start);
     const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
-    const begin = encoder.begin({ batchId: request.batchIds[0]!, warnings });
+    const begin = encoder.begin({ batchId: request.batchId, warnings });
     const written = writtenRows(encoder, plan, rows, capacity);
     return { bytes: joined([begin, ...written, encoder.end({ matched, of })]), next, matched };
   }
@@ -171,9 +171,9 @@ export class Tables {
 }
 
 /** The study that was asked for, with which a file answers questions without the coordinator. */
-function description({ members, columns }: TablePlan, { batchIds }: TableRequest): string {
-  const asked = members.find(({ head }) => head.batchId === batchIds[0])!;
-  const { config, requirements, outputs, policy } = asked.submission;
+function description({ members, columns }: TablePlan, { batchId }: TableRequest): string {
+  const asked = members.find(({ head }) => head.batchId === batchId)!;
+  const { config, requirements, outputs } = asked.submission;
   const mixed = columns.filter(({ source, type }) => source === 'output' && type === 'mixed').map((it) => it.member);
   const described: DescribedStudy = {
     batch_id: asked.head.batchId,
@@ -181,7 +181,6 @@ function description({ members, columns }: TablePlan, { batchIds }: TableRequest
     config,
     ...(requirements === undefined ? {} : { requirements }),
     ...(outputs === undefined ? {} : { outputs }),
-    ...(policy === undefined ? {} : { policy }),
     ...(mixed.length === 0 ? {} : { mixed_outputs: mixed }),
   };
   return stringifyExact(described);
