@@ -96,6 +96,11 @@ def test_frames_have_one_row_a_run(local):
         names = table.column_names if hasattr(table, "column_names") else list(table.columns)
         assert len(table) == 16
         assert {"run_id", "status", "parameters.speed", "outputs.range_m"} <= set(names)
+    slowest = batch.frame(columns=["run_id", "parameters.speed"], where="class = ok", sort=["-parameters.speed", "run_id"], limit=3)
+    assert list(slowest.columns) == ["run_id", "parameters.speed"] and len(slowest) == 3
+    assert list(slowest["parameters.speed"]) == sorted(slowest["parameters.speed"], reverse=True)
+    with pytest.raises(sb.ApiError, match="malformed-query.*speeed"):
+        batch.rows(columns=["parameters.speeed"])
     telemetry = batch.run(0).telemetry()
     assert list(telemetry["height"])[0] == pytest.approx(batch.run(0).parameters["speed"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from ..api.transport import segment
 from . import answers
@@ -100,13 +100,13 @@ class Batch:
     # Runs
 
     def rows(
-        self, *, columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Optional[str] = None,
+        self, *, columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Union[str, Sequence[str], None] = None,
         limit: Optional[int] = None,
     ) -> List[Dict[str, Any]]:
         """The runs, one mapping each: run_id, status, class, reason, ..., `parameters.*`, `outputs.*`.
 
-        columns: only these. where: a condition such as `"outputs.miss_m > 50 and class = ok"`. sort: names with commas between,
-        a minus before one for descending. limit: at most so many.
+        columns: only these. where: a condition such as `"outputs.miss_m > 50 and class = ok"`. sort: a column
+        or several, with a minus before one for descending. limit: at most so many.
         """
         return list(self._table(columns=columns, where=where, sort=sort, limit=limit))
 
@@ -271,8 +271,12 @@ class Batch:
                 return kind(answer.json())
 
     def _table(self, **query: Any) -> Iterator[Dict[str, Any]]:
-        columns = query.pop("columns")
-        asked = {**query, "columns": None if columns is None else ",".join(columns)}
+        columns, sort = query["columns"], query["sort"]
+        # Both are lists, by repetition: a name may have a comma in it.
+        asked = {
+            **query, "columns": None if columns is None else list(columns),
+            "sort": [sort] if isinstance(sort, str) else None if sort is None else list(sort),
+        }  # fmt: skip
         rest = b""
         for piece in self.coordinator.transport.stream(self._path("/table"), {**asked, "format": "ndjson"}):
             *lines, rest = (rest + piece).split(b"\n")

@@ -180,7 +180,7 @@ class Embedded:
                 raise LocalError(f"the coordinator in {self.folder} does not start: {self._last_words()}")
             if not noted and time.monotonic() - begin > _NOTE_AFTER_S:
                 noted = True
-                print("simbatch: waiting for the coordinator (runs of a former session end first)", file=sys.stderr)
+                print("simbatch: the coordinator starts (runs of a former session end first)", file=sys.stderr)
             time.sleep(0.02)
         raise LocalError(f"the coordinator in {self.folder} has not started in {_START_S:g} s: {self._last_words()}")
 

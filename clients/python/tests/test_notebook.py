@@ -1,0 +1,80 @@
+"""The notebook of the documentation, executed against a real coordinator, with a restart of the kernel in the middle."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+import simbatch as sb
+
+from .conftest import package
+
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "docs" / "notebooks"
+PACKAGE = Path(__file__).resolve().parents[1]
+PATIENCE_S = 300
+
+
+def test_a_notebook_continues_after_a_restart_of_its_kernel_and_executes_no_run_twice(program, folder, monkeypatch):
+    for name in ("nbclient", "ipykernel", "cloudpickle", "pandas"):
+        package(name)
+    import nbformat
+    from nbclient import NotebookClient
+
+    path = NOTEBOOKS / "throw.ipynb"
+    if not path.exists():
+        pytest.skip("this is not a clone of the repository")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    (start,) = [number for number, (_, cell) in enumerate(code) if "study.run(" in cell.source]
+
+    client = NotebookClient(notebook, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}})
+    with client.setup_kernel():
+        for index, cell in code[:start]:
+            client.execute_cell(cell, index)
+        # The first session submits the study, and dies while it runs.
+        submitting = nbformat.v4.new_code_cell("batch = study.run(workers=2)\nprint(batch.id)")
+        notebook.cells.append(submitting)
+        client.execute_cell(submitting, len(notebook.cells) - 1)
+        first_id = "".join(output.text for output in submitting.outputs if output.get("name") == "stdout").strip()
+        before = ended_runs(folder, first_id)
+    assert 0 < before < 256
+
+    again = nbformat.read(path, as_version=4)
+    client = NotebookClient(again, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+    for _, cell in [(index, cell) for index, cell in enumerate(again.cells) if cell.cell_type == "code"]:
+        assert not [output for output in cell.outputs if output.output_type == "error"]
+    html = "".join(
+        output.data.get("text/html", "") for cell in again.cells for output in cell.get("outputs", []) if "data" in output
+    )
+    assert "<svg" in html and "throw: Completed" in html and "<script" not in html
+
+    batch = sb.open("latest")
+    assert batch.id == first_id
+    rows = batch.rows(columns=["run_id", "status", "attempt"])
+    assert [row["run_id"] for row in rows] == list(range(256))
+    assert {row["status"] for row in rows} <= {"Completed", "Failed"}
+    # Each was started once: not even the runs that were in progress at the restart were executed again. A run that the
+    # runner held and had not started was handed back, which is an attempt of its own.
+    for row in rows:
+        if row["attempt"] > 1:
+            started = [one for one in batch.run(row["run_id"]).history() if "started_at" in one]
+            assert len(started) == 1, row
+
+
+def ended_runs(folder, batch_id):
+    """Waits until some runs have ended; returns how many. Does not keep the coordinator of the folder alive."""
+    end = time.monotonic() + PATIENCE_S
+    url = json.loads((folder / ".simbatch" / "local.json").read_text())["url"]
+    batch = sb.connect(url, token_file=folder / ".simbatch" / "read.token").open(batch_id)
+    while True:
+        state = batch.refresh()["batch"]
+        ended = state["completed_jobs"] + state["failed_jobs"]
+        if ended >= 8:
+            return ended
+        assert time.monotonic() < end
+        time.sleep(0.01)
