@@ -45,6 +45,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/runs/run-one.ts')).runOneCommand(),
   },
   {
+    name: 'try',
+    group: SERVE,
+    summary: 'execute one run of a study file here',
+    load: async () => (await import('./commands/runs/try.ts')).tryCommand(),
+  },
+  {
     name: 'replay',
     group: SERVE,
     summary: 'execute a run of a study again, here',
@@ -91,6 +97,12 @@ export const COMMANDS: readonly Entry[] = [
     group: SERVE,
     summary: 'create, list and revoke access tokens',
     load: async () => (await import('./commands/server/token.ts')).tokenCommand(),
+  },
+  {
+    name: 'init',
+    group: STUDY,
+    summary: 'write a study file for a Python simulation',
+    load: async () => (await import('./commands/studies/init.ts')).initCommand(),
   },
   {
     name: 'submit',

@@ -1,0 +1,58 @@
+/** `simbatch try`: executes one run of a study file on this machine, without a coordinator. */
+import { Command } from 'commander';
+import { INT32_MAX } from '../../../contract/limits.ts';
+import { selectedRuns } from '../../../domain/run-selection.ts';
+import { studySampler } from '../../../domain/sampling/sampler.ts';
+import type { JobRunConfig } from '../../../contract/types.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { integerBetween } from '../../options.ts';
+import { note } from '../../terminal/output.ts';
+import { loadStudy } from '../../study/check-study.ts';
+import { executeLocally, withLocalOptions } from './local-run.ts';
+import type { LocalOptions } from './local-run.ts';
+
+/** The seed of a study that has none, here: a trial is to be repeatable. */
+const TRIAL_SEED = 0;
+
+export function tryCommand(): Command {
+  const command = new Command('try')
+    .description('execute one run of a study file here, with its sampled parameters, telemetry and early termination')
+    .argument('<study>', 'the study file, - for standard input')
+    .option('--run <n>', 'the run of the design', integerBetween(0, INT32_MAX), 0);
+  return withLocalOptions(command).action(async (file: string, options: LocalOptions & { run: number }) => {
+    const { submission } = await loadStudy(file);
+    const { config } = submission;
+    if (selectedRuns(config.monte_carlo, submission.runs_override).indexOf(options.run) === undefined) {
+      const { runs } = config.monte_carlo;
+      throw new Failure(
+        EXIT.missing,
+        `the study does not hold run ${options.run} of its design of ${runs} runs; choose another with --run`,
+      );
+    }
+    await executeLocally(runConfigOf(options.run, submission.config), config, options);
+  });
+}
+
+function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>['submission']['config']): JobRunConfig {
+  const { simulation, monte_carlo } = config;
+  const seed = monte_carlo.seed ?? TRIAL_SEED;
+  if (monte_carlo.seed == null)
+    note(`the study has no seed: ${TRIAL_SEED} is used here, and the coordinator draws another`);
+  const sampler = studySampler(config, seed);
+  const values = new Float64Array(sampler.names.length);
+  sampler.sampleInto(run, values);
+  return {
+    run_id: run,
+    parameters: Object.fromEntries(sampler.names.map((name, index) => [name, values[index] as number])),
+    metadata: {
+      simulation_name: simulation.name,
+      simulation_version: simulation.version,
+      duration_minutes: simulation.duration_minutes,
+      sampling_method: monte_carlo.sampling_method,
+      generated_at: new Date(systemClock.now()).toISOString(),
+      seed,
+    },
+  };
+}
