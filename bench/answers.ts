@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { sleep, systemClock } from '../src/base/clock.ts';
+import type { Uuid } from '../src/contract/types.ts';
 import { jobId } from '../src/domain/ids.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
 import type { Question } from '../src/coordinator/answers/question.ts';
+import { stateOf } from '../src/coordinator/actors/directory.ts';
 import { encodeJob } from '../src/coordinator/actors/job-codec.ts';
 import { keys } from '../src/coordinator/storage/keys.ts';
 import { openStore } from '../src/coordinator/storage/open-store.ts';
@@ -26,21 +28,24 @@ const store = await openStore(folder);
 const coordinator = await openCoordinator(store, systemClock);
 const { batch_id: batchId } = await coordinator.submit(study({ runs: RUNS }));
 
-// Records of completed runs, written directly: reporting them is another benchmark.
 const job = encodeJob({ value: 'Completed', context: { ...initialState(JOB_MEMBERS), completedAtMs: 1 } });
-for (let from = 0; from < RUNS; from += CHUNK) {
-  const changes: [string, string][] = [];
-  for (let run = from; run < Math.min(RUNS, from + CHUNK); run++) {
-    const id = jobId(batchId, run);
-    const metadata = Object.fromEntries(
-      Array.from({ length: OUTPUTS }, (_, at) => [`output_${at}`, Math.sin(run * (at + 1)) * 100]),
-    );
-    const result = { job_id: id, success: true, execution_time_secs: 1, output_files: [], metadata };
-    changes.push([keys.job(id), job], [keys.result(id), JSON.stringify(result)]);
+const metadataOf = (run: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: OUTPUTS }, (_, at) => [`output_${at}`, Math.sin(run * (at + 1)) * 100]));
+
+/** Records of completed runs, written directly: reporting them is another benchmark. */
+async function write(batch: Uuid, first = 0): Promise<void> {
+  for (let from = first; from < RUNS; from += CHUNK) {
+    const changes: [string, string][] = [];
+    for (let run = from; run < Math.min(RUNS, from + CHUNK); run++) {
+      const id = jobId(batch, run);
+      const result = { job_id: id, success: true, execution_time_secs: 1, output_files: [], metadata: metadataOf(run) };
+      changes.push([keys.job(id), job], [keys.result(id), JSON.stringify(result)]);
+    }
+    await store.write(changes);
   }
-  await store.write(changes);
+  console.log(`${RUNS - first} runs with ${OUTPUTS} outputs written`);
 }
-console.log(`${RUNS} runs with ${OUTPUTS} outputs written`);
+await write(batchId);
 
 const ask = async (name: string, question: Question): Promise<void> => {
   const startedMs = performance.now();
@@ -73,6 +78,42 @@ await tasksDuring('four analyses in flight', () =>
 );
 await ask('summary, study in memory', { kind: 'summary', batchId, confidence: 0.9 });
 await ask('the same answer again', { kind: 'summary', batchId, confidence: 0.9 });
+
+// An open study of as many runs: further ends change the version of its answers.
+const ENDS = 100;
+const ROUNDS = 4;
+const { batch_id: open } = await coordinator.submit(study({ runs: RUNS }));
+const capabilities = {
+  max_concurrent_jobs: ENDS * ROUNDS,
+  cpu_cores: 0,
+  memory_gb: 0,
+  gpu_available: false,
+  supported_simulation_types: [],
+};
+// The records of the other runs first: the claims must not expire meanwhile. Then counters that agree with them.
+await write(open, ENDS * ROUNDS);
+await coordinator.register({ id: 'r', instance: 'i', capabilities });
+const { assignments } = await coordinator.claim('r', { instance: 'i', max_jobs: ENDS * ROUNDS, wait_seconds: 0 });
+const live = coordinator.core.directory.batches.get(open)!;
+coordinator.core.directory.restore('batch', open, {
+  value: 'Running',
+  context: { ...stateOf(live).context, next: RUNS, completed: RUNS - ENDS * ROUNDS },
+});
+for (let round = 0; round < ROUNDS; round++) {
+  const reports = assignments
+    .slice(round * ENDS, (round + 1) * ENDS)
+    .flatMap(({ job: { id, run_config }, attempt }) => {
+      const about = { job_id: id, attempt };
+      const result = { execution_time_secs: 1, output_files: [], metadata: metadataOf(run_config.run_id) };
+      return [
+        { type: 'start' as const, ...about },
+        { type: 'complete' as const, ...about, result },
+      ];
+    });
+  await coordinator.reports('r', { instance: 'i', reports });
+  const name = round === 0 ? 'open study, read whole' : `after ${ENDS} further ends`;
+  await ask(name, { kind: 'convergence', batchId: open, output: 'output_1', quantity: 'mean' });
+}
 
 await coordinator.close();
 await rm(folder, { recursive: true });

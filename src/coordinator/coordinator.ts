@@ -249,6 +249,7 @@ class RunningCoordinator implements Lifecycle {
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {
+      this.core.answers.committed(facts);
       this.core.judgements.committed(facts);
       if (summary !== undefined) statistics.trigger.committed(summary);
       this.#hooks.committed?.(group);

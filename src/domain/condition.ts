@@ -2,7 +2,7 @@
  * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
  * Used at submission (a fault is a 422) and by the runner's watchdog. Independent of telemetry and time.
  */
-import type { EarlyTerminationConfig } from '../contract/types.ts';
+import type { EarlyTerminationConfig, TerminationCondition } from '../contract/types.ts';
 
 export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
@@ -42,6 +42,13 @@ function hint(text: string): string {
   if (/^[\p{L}_]/u.test(trimmed)) return 'the variable is named in "variable", not here; ';
   return '';
 }
+
+/** The conditions that may end a run: none when early termination is off, or in shadow. */
+export const endingConditions = ({
+  enabled,
+  shadow = false,
+  conditions,
+}: EarlyTerminationConfig): readonly TerminationCondition[] => (enabled && !shadow ? conditions : []);
 
 const COMPARISONS: Readonly<Record<ConditionOperator, (value: number, threshold: number) => boolean>> = {
   '<': (value, threshold) => value < threshold,

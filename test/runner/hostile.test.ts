@@ -7,6 +7,8 @@ import { Cgroups } from '../../src/runner/processes/cgroups.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
 import { HungFileSystem } from '../support/hung-file-system.ts';
+import { MODES } from '../support/runner-modes.ts';
+import type { RunnerMode } from '../support/runner-modes.ts';
 import { lives, SIMULATION, Site } from '../support/runner-process.ts';
 
 /** Whether this machine lets a runner have cgroups. */
@@ -17,10 +19,19 @@ function hasCgroups(): boolean {
   return true;
 }
 
-describe('runner: simulations that misbehave', () => {
+for (const mode of MODES) {
+  describe(`runner: simulations that misbehave, ${mode.name}`, () => {
+    suite(mode);
+  });
+}
+
+function suite(mode: RunnerMode): void {
   let fake: FakeCoordinator;
   let site: Site;
   let hung: HungFileSystem | undefined;
+  before(function () {
+    if (mode.missing !== undefined) this.skip();
+  });
   beforeEach(async () => {
     fake = await FakeCoordinator.start();
     site = new Site();
@@ -49,7 +60,7 @@ describe('runner: simulations that misbehave', () => {
   const pidsOf = (job: FakeJob) => JSON.parse(readFileSync(join(directoryOf(job), 'pids.json'), 'utf8')) as number[];
 
   it('pipes in place of its logs, metadata and telemetry hold no slot', async () => {
-    const runner = site.start(fake.url, ['--max-concurrent-jobs', '1']);
+    const runner = site.start(fake.url, [...mode.args, '--max-concurrent-jobs', '1']);
     const jobs = Array.from({ length: 6 }, () => add('pipes'));
     await over(...jobs);
     expect(jobs.map((it) => it.job.status)).to.deep.equal(jobs.map(() => 'Completed'));
@@ -60,7 +71,7 @@ describe('runner: simulations that misbehave', () => {
   it('a link in place of its log is not followed', async () => {
     const victim = join(site.folder, 'victim');
     writeFileSync(victim, 'untouched');
-    site.start(fake.url);
+    site.start(fake.url, mode.args);
     const job = add('linkedLog', { environment: { VICTIM: victim } });
     await over(job);
     expect(readFileSync(victim, 'utf8')).to.equal('untouched');
@@ -69,7 +80,7 @@ describe('runner: simulations that misbehave', () => {
 
   it('a daemon without the environment of the run is dead before the run is reported, with a cgroup', async function () {
     if (!hasCgroups()) return this.skip();
-    site.start(fake.url, ['--cgroup', 'required']);
+    site.start(fake.url, [...mode.args, '--cgroup', 'required']);
     const job = add('daemon');
     await over(job);
     expect(job.job.status).to.equal('Completed');
@@ -78,7 +89,7 @@ describe('runner: simulations that misbehave', () => {
 
   it('a daemon with the environment of the run is dead before the run is reported, without a cgroup', async function () {
     if (!existsSync('/proc/self/environ')) return this.skip();
-    const runner = site.start(fake.url, ['--cgroup', 'off']);
+    const runner = site.start(fake.url, [...mode.args, '--cgroup', 'off']);
     await runner.says('runs have no cgroup: cgroup is off; a process that leaves its group and drops its environment');
     const job = add('daemon', { environment: { KEEP_ENV: '1' } });
     await over(job);
@@ -89,7 +100,7 @@ describe('runner: simulations that misbehave', () => {
   for (const cgroup of ['auto', 'off']) {
     it(`processes that are created faster than they are ended are all dead, cgroup ${cgroup}`, async function () {
       if (!existsSync('/proc/self/environ')) return this.skip();
-      site.start(fake.url, ['--cgroup', cgroup]);
+      site.start(fake.url, [...mode.args, '--cgroup', cgroup]);
       const job = add('forks', { timeoutSecs: 1 });
       await over(job);
       expect(job.accepted.at(-1)).to.include({ type: 'fail', reason: 'timeout' });
@@ -100,7 +111,7 @@ describe('runner: simulations that misbehave', () => {
   it('a process that survives SIGKILL loses its slot, is named in the result, and gives the slot back when it dies', async function () {
     hung = await HungFileSystem.mount(join(site.folder, 'hung'));
     if (hung === undefined) return this.skip();
-    const runner = site.start(fake.url, ['--max-concurrent-jobs', '2']);
+    const runner = site.start(fake.url, [...mode.args, '--max-concurrent-jobs', '2']);
     const job = add('stuck', { timeoutSecs: 1, environment: { HUNG: hung.directory } });
     await over(job);
     expect(job.accepted.at(-1)).to.include({ type: 'fail', reason: 'timeout' });
@@ -119,7 +130,7 @@ describe('runner: simulations that misbehave', () => {
   it('two SIGTERMs end a runner whose simulation survives SIGKILL', async function () {
     hung = await HungFileSystem.mount(join(site.folder, 'hung'));
     if (hung === undefined) return this.skip();
-    const runner = site.start(fake.url);
+    const runner = site.start(fake.url, mode.args);
     const job = add('stuck', { environment: { HUNG: hung.directory } });
     await fake.until('it runs', () => job.job.status === 'Running');
     runner.process.kill('SIGTERM');
@@ -128,6 +139,8 @@ describe('runner: simulations that misbehave', () => {
   });
 
   it('a file system that does not answer loses slots, fails its runs as infrastructure, and cannot keep the runner', async function () {
+    // The entrypoint is looked at before its way of starting is chosen.
+    if (mode.isWarm) return this.skip();
     hung = await HungFileSystem.mount(join(site.folder, 'hung'));
     if (hung === undefined) return this.skip();
     // The entrypoint is reached through a link that leads to the hung file system later.
@@ -164,4 +177,4 @@ describe('runner: simulations that misbehave', () => {
     hung.release();
     expect(await runner.exit()).to.be.oneOf([1, 'SIGKILL']);
   }).timeout(180_000);
-});
+}

@@ -17,7 +17,7 @@ export interface RunnerMode {
   missing: string | undefined;
 }
 
-function pythonFault(): string | undefined {
+export function pythonFault(): string | undefined {
   try {
     execFileSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))'], { stdio: 'ignore' });
     return undefined;

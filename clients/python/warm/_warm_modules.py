@@ -155,7 +155,7 @@ class _EnvironmentReads:
 
         def iterate(environ):
             frame = sys._getframe(1)
-            while frame is not None and frame.f_globals.get("__name__") in ("os", "_collections_abc"):
+            while frame is not None and frame.f_globals.get("__name__") in ("os", "_collections_abc", "collections.abc"):
                 frame = frame.f_back
             if frame is not None and not is_library_file(frame.f_code.co_filename):
                 self._found = "the whole environment"

@@ -10,6 +10,7 @@ import importlib.machinery
 import os
 import sys
 import types
+from _io import _IOBase
 
 import _warm_modules as modules
 
@@ -220,8 +221,8 @@ def _report(error):
 def _end(server, status, signal):
     """Does what the interpreter does at its end, for the objects of this run; the modules that the server loaded are left.
 
-    Ends the process, or returns its exit code where something is left that only the interpreter's own end can finish: an
-    object with a finalizer, for example a file that is open, which a module of the server refers to.
+    Ends the process, or returns its exit code where the interpreter itself must end it, which takes longer: for objects
+    with finalizers, because their order is the interpreter's, and for files that its modules keep open.
     """
     threading = sys.modules.get("threading")
     if threading is not None:
@@ -233,24 +234,27 @@ def _end(server, status, signal):
         atexit._run_exitfuncs()  # prints the errors of its functions
     except BaseException:
         pass
-    failed = _flush()
+    del threading
     sys.last_type = sys.last_value = sys.last_traceback = None
     if hasattr(sys, "last_exc"):
         sys.last_exc = None
-    del threading
+    if signal is None and (server.exit is None or _has_finalizers(but=_IOBase)):
+        gc.unfreeze()
+        return status
     for name in _own_modules(server.loaded):
         del sys.modules[name]
     gc.collect()
     if _drop_changes(server.globals_before):
         gc.collect()
-    if signal is None and (server.exit is None or _has_finalizers()):
+    if signal is None and (_has_finalizers() or not _flush()):
+        gc.unfreeze()
         return status
-    failed = _flush() or failed
     if signal is not None:
+        _flush()
         _signal.signal(signal, _signal.SIG_DFL)
         os.kill(os.getpid(), signal)
     # The handlers of C libraries run too: some complete their files there.
-    server.exit(120 if failed else status)
+    server.exit(status)
     os._exit(status)
 
 
@@ -276,30 +280,28 @@ def _drop_changes(before):
     return changed
 
 
-def _has_finalizers():
+def _has_finalizers(but=()):
+    """Whether this run has made an object with a finalizer that is still there; `but`: not of these kinds."""
     kinds = {}
     for it in gc.get_objects():
         kind = type(it)
         found = kinds.get(kind)
         if found is None:
-            found = kinds[kind] = hasattr(kind, "__del__")
+            found = kinds[kind] = hasattr(kind, "__del__") and not issubclass(kind, but)
         if found and not getattr(it, "closed", False):
             return True
     return False
 
 
 def _flush():
-    """Flushes stdout and stderr; returns whether that failed, as the interpreter reports it by exit code 120."""
-    failed = False
-    for stream in (sys.stdout, sys.stderr):
-        try:
+    """Flushes stdout and stderr; False when that fails, which the interpreter reports at its end."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
             if stream is not None and not stream.closed:
                 stream.flush()
-        except BaseException as error:
-            if stream is sys.stdout:
-                _ignored(error, stream)
-            failed = True
-    return failed
+        return True
+    except BaseException:
+        return False
 
 
 def _ignored(error, where):

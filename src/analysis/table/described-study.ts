@@ -14,4 +14,6 @@ export interface DescribedStudy {
   outputs?: BatchSubmission['outputs'];
   /** Outputs of more than one type, or of lists, whose values are text in the file. */
   mixed_outputs?: string[];
+  /** Of a study that stops when it is settled the requirements are looked at continuously. */
+  policy?: BatchSubmission['policy'];
 }

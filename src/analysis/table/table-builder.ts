@@ -89,7 +89,14 @@ export class RunTableBuilder {
       this.#patterns.set(row, normalizeMessage(run.errorMessage ?? ''));
   }
 
-  /** The table; it shares its memory with the builder, which must not be used afterwards. */
+  /** The rows without a run so far. */
+  openRows(): number[] {
+    const rows: number[] = [];
+    for (let row = 0; row < this.#classes.length; row++) if (this.#classes[row] === CLASS_CODES.open) rows.push(row);
+    return rows;
+  }
+
+  /** The table. It shares its memory with the builder: runs that are added later change it, and a new table has their new columns. */
   build(): RunTable {
     const { batchId, method, runs, runIds, replicates } = this.#layout;
     return {

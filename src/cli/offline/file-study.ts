@@ -17,7 +17,7 @@ import { type Layout, readLayout, readTable } from './table-rows.ts';
 
 export interface FileStudy {
   table: RunTable;
-  submission: Partial<Pick<BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
+  submission: Partial<Pick<BatchSubmission, 'config' | 'requirements' | 'outputs' | 'policy'>>;
   /** The facts that the file leaves unknown; first in every answer. */
   warnings: Warning[];
 }

@@ -60,6 +60,7 @@ export class AnalysisThread {
     });
     const methods: CoordinatorMethods = {
       openReading: (batchId) => this.#readings.open(batchId),
+      openStudy: (request) => this.#readings.openStudy(request),
       openReadings: (batchIds) => this.#readings.openAll(batchIds),
       nextRows: (request) => this.#readings.next(request),
       readRows: (request) => this.#readings.rows(request),

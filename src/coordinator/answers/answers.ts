@@ -1,6 +1,7 @@
 /** Answers about studies: asks the analysis worker, joins equal questions, and keeps recent answers as bytes. */
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package.ts';
+import type { Fact } from '../../../machines/protocol.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -92,6 +93,11 @@ export class Answers {
     }
     entry.isOwed = false;
     return { state: 'ready', tag: this.#tag(key, entry.versions), body: entry.body! };
+  }
+
+  /** Takes the facts of a group that is on disk. */
+  committed(facts: readonly Fact[]): void {
+    this.#readings.ended.committed(facts);
   }
 
   /** Stops the worker; its questions are refused. */

@@ -9,6 +9,7 @@ import { readBatch } from '../resources/read-batch.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';
 import type { Entry, Store, StoreView } from '../storage/store.ts';
+import { EndedRuns } from './ended-runs.ts';
 import { versionOf } from './study-version.ts';
 
 /** The start of a reading: the study as of the instant that the rows show. */
@@ -28,6 +29,14 @@ export interface ReadingHead {
   endedAtMs: number | undefined;
   /** Runs that have not ended. */
   openRuns: number;
+}
+
+/** The start of a reading of a study that the worker keeps. */
+export interface StudyHead extends ReadingHead {
+  /** For the next reading; undefined where no further one can differ. */
+  mark: number | undefined;
+  /** The runs that have ended since the last reading, ascending; undefined where all must be read. */
+  ended: Uint32Array | undefined;
 }
 
 /** The kinds of records of a run. */
@@ -53,6 +62,8 @@ interface Reading {
 export class RowReadings {
   readonly #parts: { store: Store; share: EventLoopShare; studyCache: StudyCache };
   readonly #readings = new Map<number, Reading>();
+  /** The runs that have ended since the worker read their studies. */
+  readonly ended = new EndedRuns();
   #next = 0;
 
   constructor(parts: { store: Store; share: EventLoopShare; studyCache: StudyCache }) {
@@ -62,6 +73,14 @@ export class RowReadings {
   /** @throws SimbatchError `unknown-batch` */
   open(batchId: Uuid): Promise<ReadingHead> {
     return this.openAll([batchId]).then(([head]) => head!);
+  }
+
+  /** Opens a reading of a study that the worker keeps; `since`: the mark of its last reading. */
+  async openStudy({ batchId, since }: { batchId: Uuid; since: number | undefined }): Promise<StudyHead> {
+    const head = await this.open(batchId);
+    const { mark, runIds } = this.ended.read(batchId, since);
+    if (head.endedAtMs !== undefined && head.openRuns === 0) this.ended.forget(batchId);
+    return { ...head, mark, ended: runIds };
   }
 
   /** Opens readings of several studies as of one instant: no turn of the event loop is between their views. */

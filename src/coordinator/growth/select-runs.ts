@@ -2,6 +2,7 @@
  * Selection of the runs of a batch by their states, failures, requirements and numbers. The records are read from a view of the
  * store in slices of the event loop, and the result costs what its ranges cost.
  */
+import { endingConditions } from '../../domain/condition.ts';
 import { outcomeOf, parseRequirement, type ParsedRequirement } from '../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, runClassOf } from '../../analysis/table/run-class.ts';
 import { closestMatch } from '../../base/closest-match.ts';
@@ -117,8 +118,7 @@ function requirementNamed({ requirements = [] }: BatchSubmission, name: string):
 
 /** The runs that fail a requirement, by the same rule as its verdict. */
 function failing(view: StoreView, submission: BatchSubmission, requirement: ParsedRequirement): Predicate {
-  const { enabled, conditions } = submission.config.early_termination;
-  const hasRules = enabled && conditions.length > 0;
+  const hasRules = endingConditions(submission.config.early_termination).length > 0;
   return ({ jobId: id, status, reason }) => {
     const code = CLASS_CODES[runClassOf(status, reason)];
     const record = code === CLASS_CODES.ok ? view.get(keys.result(id)) : undefined;

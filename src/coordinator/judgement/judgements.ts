@@ -10,6 +10,7 @@ import type { Warning } from '../../analysis/warning.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
 import type { JobRecord, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
+import { endingConditions } from '../../domain/condition.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
@@ -147,7 +148,6 @@ export class Judgements {
     const { batchId, totalJobs } = context;
     const study = this.#parts.studyCache.of(context);
     const { submission, selection } = study;
-    const { enabled, conditions } = submission.config.early_termination;
     const requirements = requirementsOf(submission).map((it) => {
       const parsed = parseRequirement(it);
       if (typeof parsed === 'string') throw new Error(`the requirement "${it.name}" of batch ${batchId}: ${parsed}`);
@@ -157,7 +157,7 @@ export class Judgements {
       {
         batchId,
         requirements,
-        hasConditions: enabled && conditions.length > 0,
+        hasConditions: endingConditions(submission.config.early_termination).length > 0,
         runs: totalJobs,
         runAt: (index) => selection.nth(index),
       },

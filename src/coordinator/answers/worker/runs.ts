@@ -13,6 +13,27 @@ export interface RunTexts {
   resultText: string | undefined;
 }
 
+/** Runs whose records are asked for at once. */
+const RUNS_AT_ONCE = 500;
+
+/** The records of some runs, in ascending order, as `NextRows` gives them. */
+export function nextOf(
+  runIds: Uint32Array,
+  rows: (kind: RowKind, runIds: Uint32Array) => Promise<Uint8Array>,
+): NextRows {
+  const read = { job: 0, result: 0 };
+  return async (kind) => {
+    while (read[kind] < runIds.length) {
+      const from = read[kind];
+      read[kind] += RUNS_AT_ONCE;
+      const chunk = await rows(kind, runIds.slice(from, from + RUNS_AT_ONCE));
+      // None of these runs may have a result.
+      if (chunk.length > 0) return chunk;
+    }
+    return null;
+  };
+}
+
 /** A run that has a record. */
 export interface StoredRun {
   runId: number;

@@ -1,31 +1,38 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
-import type { RunTable } from '../../../analysis/table/run-table.ts';
+import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import type { BatchSubmission, Seed, TerminationCondition } from '../../../contract/types.ts';
 import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/outputs.ts';
+import { endingConditions } from '../../../domain/condition.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../resources/study-cache.ts';
-import type { ReadingHead } from '../row-readings.ts';
+import type { ReadingHead, StudyHead } from '../row-readings.ts';
 import { type NextRows, type StoredRun, parseResult, storedRuns } from './runs.ts';
 
 /** A study as of one version. */
 export interface Study {
   version: string;
-  submission: BatchSubmission;
-  seed: Seed;
+  readonly submission: BatchSubmission;
+  readonly seed: Seed;
   table: RunTable;
   /** Size of the table's columns. */
   bytes: number;
 }
 
+/** A study in memory. `updateStudy` brings it to a later version, all its members in one step. */
+export interface KeptStudy extends Study {
+  /** The place of its reading among the ends of its runs; see `EndedRuns`. */
+  mark: number | undefined;
+  /** The builder of the table, which takes further runs. */
+  readonly builder: RunTableBuilder;
+}
+
 /** Reads all runs of a study into a table. */
-export async function readStudy(head: ReadingHead, next: NextRows): Promise<Study> {
-  const { batchId, version, method, totalJobs } = head;
+export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptStudy> {
+  const { batchId, version, method, totalJobs, mark } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
-  const { enabled, shadow = false, conditions: declared } = submission.config.early_termination;
-  // Rules in shadow end no run, so that samples which they have missed change no outcome.
-  const conditions = enabled && !shadow ? declared : [];
+  const conditions = endingConditions(submission.config.early_termination);
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
   const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
   const builder = new RunTableBuilder({
@@ -48,7 +55,31 @@ export async function readStudy(head: ReadingHead, next: NextRows): Promise<Stud
   }
   addUntouchedBefore(totalJobs);
   const table = builder.build();
-  return { version, submission, seed, table, bytes: bytesOf(table) };
+  return { version, submission, seed, table, bytes: bytesOf(table), mark, builder };
+}
+
+/**
+ * Brings a study to the version of the head, with the runs that have ended since its last reading. Returns false where these are
+ * not all that the head counts; the study must then be read anew.
+ */
+export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextRows): Promise<boolean> {
+  const { sampler, selection } = studyOf(head);
+  const conditions = endingConditions(study.submission.config.early_termination);
+  const records: RunRecord[] = [];
+  for await (const run of storedRuns(next)) {
+    const row = selection.indexOf(run.runId);
+    if (row !== undefined && TERMINAL.has(run.job.value)) records.push({ row, ...recordOf(run, sampler, conditions) });
+  }
+  // In one step: no answer may see a part of them.
+  const { builder } = study;
+  for (const record of records) builder.add(record);
+  if (head.isCancelled) {
+    for (const row of builder.openRows())
+      builder.add({ row, status: 'Cancelled', parameters: sampler.parameters(selection.nth(row)) });
+  }
+  const table = builder.build();
+  Object.assign(study, { table, bytes: bytesOf(table), version: head.version, mark: head.mark });
+  return countClasses(table).open === head.openRuns;
 }
 
 const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);

@@ -3,13 +3,13 @@ import { parentPort } from 'node:worker_threads';
 import { stringifyExact } from '../../../base/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import { type Question, batchesOf } from '../question.ts';
-import type { ReadingHead, RowKind, RowsRequest } from '../row-readings.ts';
+import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
 import { answerTo } from './answer.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
-import type { NextRows } from './runs.ts';
-import { type Study, readStudy } from './study.ts';
+import { type NextRows, nextOf } from './runs.ts';
+import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
 import { StudyTables } from './study-tables.ts';
 import { Tables } from './table/tables.ts';
 
@@ -19,6 +19,7 @@ const MAX_TABLE_BYTES = 512 * 1024 * 1024;
 /** The methods of the thread that answers requests. */
 export type CoordinatorMethods = {
   openReading(batchId: Uuid): Promise<ReadingHead>;
+  openStudy(request: { batchId: Uuid; since: number | undefined }): Promise<StudyHead>;
   openReadings(batchIds: readonly Uuid[]): Promise<ReadingHead[]>;
   nextRows(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
   readRows(request: RowsRequest): Promise<Uint8Array>;
@@ -37,17 +38,23 @@ export type WorkerMethods = {
   tablePage(request: TablePageRequest): Promise<TablePage>;
 };
 
-/** Reads a study through one reading, which is closed at the end. */
-async function read<T>(batchId: Uuid, use: (head: ReadingHead, next: NextRows) => Promise<T>): Promise<T> {
-  const head = await coordinator.call('openReading', batchId);
+/** The study as it is now: `known` with the runs that have ended since, or read anew. */
+async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<KeptStudy> {
+  const head = await coordinator.call('openStudy', { batchId, since: known?.mark });
+  const { reading, ended } = head;
   try {
-    return await use(head, (kind) => coordinator.call('nextRows', { reading: head.reading, kind }));
+    if (known !== undefined && ended !== undefined) {
+      const rows = (kind: RowKind, runIds: Uint32Array): Promise<Uint8Array> =>
+        coordinator.call('readRows', { reading, kind, runIds });
+      if (await updateStudy(known, head, nextOf(ended, rows))) return known;
+    }
+    return await readStudy(head, (kind) => coordinator.call('nextRows', { reading, kind }));
   } finally {
-    await coordinator.call('closeReading', head.reading);
+    await coordinator.call('closeReading', reading);
   }
 }
 
-const tables = new StudyTables((batchId) => read(batchId, readStudy), MAX_TABLE_BYTES);
+const tables = new StudyTables(refreshed, MAX_TABLE_BYTES);
 
 /** The tables and manifests in progress, by their first reading. */
 const streams = new Map<number, { pieces: AsyncGenerator<Uint8Array>; readings: readonly number[] }>();

@@ -173,7 +173,7 @@ export class Tables {
 /** The study that was asked for, with which a file answers questions without the coordinator. */
 function description({ members, columns }: TablePlan, { batchId }: TableRequest): string {
   const asked = members.find(({ head }) => head.batchId === batchId)!;
-  const { config, requirements, outputs } = asked.submission;
+  const { config, requirements, outputs, policy } = asked.submission;
   const mixed = columns.filter(({ source, type }) => source === 'output' && type === 'mixed').map((it) => it.member);
   const described: DescribedStudy = {
     batch_id: asked.head.batchId,
@@ -181,6 +181,7 @@ function description({ members, columns }: TablePlan, { batchId }: TableRequest)
     config,
     ...(requirements === undefined ? {} : { requirements }),
     ...(outputs === undefined ? {} : { outputs }),
+    ...(policy === undefined ? {} : { policy }),
     ...(mixed.length === 0 ? {} : { mixed_outputs: mixed }),
   };
   return stringifyExact(described);
