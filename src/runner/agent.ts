@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import type { Client, ClaimResponse } from '../client/client.ts';
-import { supportedSimulationTypes } from './config/config.ts';
 import type { RunnerConfig } from './config/config.ts';
 import type { Python } from './attempt/engine.ts';
 import { AttemptManager } from './attempt-manager.ts';
@@ -15,6 +14,8 @@ import { FunctionFiles } from './functions/function-files.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
+import { identityOf } from './connection/identity.ts';
+import { declaredEnd, LifetimeWatch } from './connection/lifetime.ts';
 import { ListenerPool } from './telemetry-listeners.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { oneLine } from './system-error.ts';
@@ -60,6 +61,7 @@ export class Agent {
   readonly #over = new AbortController();
   readonly #heartbeats: Heartbeats;
   readonly #listeners: ListenerPool;
+  readonly #lifetime: LifetimeWatch;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
@@ -67,25 +69,22 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { config, client, clock, log, instance, spool, python, env, launchers, waits, processes } = options;
     this.#options = options;
+    const endMs = declaredEnd(config.lifetime, clock.now());
+    this.#lifetime = new LifetimeWatch({
+      clock,
+      endMs,
+      graceMs: config.graceSecs * 1000,
+      idleMs: config.lifetime.idleMs,
+      leave: (why) => {
+        log.info(`leaving: ${why}`);
+        this.leave();
+      },
+    });
     this.#connection = new CoordinatorConnection({
       client,
       clock,
       log,
-      identity: {
-        id: config.id,
-        name: config.name,
-        capabilities: {
-          max_concurrent_jobs: config.maxConcurrentJobs,
-          cpu_cores: config.cpuCores,
-          memory_gb: config.memoryGb,
-          gpu_available: config.gpuAvailable,
-          supported_simulation_types: supportedSimulationTypes(config),
-          ...(python === undefined ? {} : { python_version: python.version }),
-        },
-        tags: [...config.tags],
-        instance,
-        heartbeat_interval_secs: config.heartbeatIntervalSecs,
-      },
+      identity: identityOf(config, { instance, pythonVersion: python?.version, endMs }),
       replaces: spool.replaces,
       held: () => this.#attempts.refs(),
       slotsLost: () => this.#attempts.slots.lost,
@@ -127,6 +126,7 @@ export class Agent {
       },
       leaving: this.#leaving.signal,
       onChange: () => {
+        this.#lifetime.holds(this.#attempts.size);
         this.#wake();
       },
       onUnfit: () => {
@@ -154,6 +154,7 @@ export class Agent {
     } finally {
       // Whatever failed: without this the heartbeats would keep a runner online that does nothing else any more.
       this.#over.abort();
+      this.#lifetime.close();
       this.#listeners.close();
       await this.#heartbeats.end();
       endKeepAlive();
@@ -178,6 +179,7 @@ export class Agent {
     });
     this.#attempts.resume(undelivered);
     this.#heartbeats.start(heartbeatSecs);
+    this.#lifetime.holds(this.#attempts.size);
     await this.#claims();
     await this.#finish();
   }
@@ -241,7 +243,9 @@ export class Agent {
   }
 
   #take(answer: ClaimResponse): number {
-    return answer.assignments.filter((it) => this.#attempts.take(it, answer.batches[it.job.batch_id]?.config)).length;
+    const taken = answer.assignments.filter((it) => this.#attempts.take(it, answer.batches[it.job.batch_id]?.config));
+    this.#lifetime.holds(this.#attempts.size);
+    return taken.length;
   }
 
   /** Waits for the grace time, hands back what is left, ends the heartbeats and signs off. */

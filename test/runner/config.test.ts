@@ -36,6 +36,12 @@ environment_allowed: ['*', FUEL]
 token_file: /run/token
 token_fd: 4
 cgroup: required
+allocation: slurm/main/1
+ends_at: 2026-03-01T18:00:00Z
+max_lifetime: 1h30m
+lifetime_margin: 20
+idle_exit: 5m
+ephemeral: true
 `;
 
 describe('runner: configuration', () => {
@@ -81,6 +87,9 @@ describe('runner: configuration', () => {
       memoryGb: 31.3,
       gpuAvailable: false,
       allowFunctions: false,
+      allocation: undefined,
+      lifetime: { endsAtMs: undefined, maxMs: undefined, marginMs: 60_000, idleMs: undefined },
+      isEphemeral: false,
       notes: [],
     });
     expect(config.id).to.match(/^lab-7\.example\.org-[0-9a-f]{6}$/);
@@ -103,6 +112,9 @@ describe('runner: configuration', () => {
       environmentInherited: ['AWS_*'],
       environmentAllowed: ['*', 'FUEL'],
       cgroup: 'required',
+      allocation: 'slurm/main/1',
+      lifetime: { endsAtMs: Date.UTC(2026, 2, 1, 18), maxMs: 5_400_000, marginMs: 20_000, idleMs: 300_000 },
+      isEphemeral: true,
       maxConcurrentJobs: 3,
       heartbeatIntervalSecs: 7,
       graceSecs: 0,
@@ -152,6 +164,12 @@ describe('runner: configuration', () => {
     memory_gb: ['1', '2', '3', 'memoryGb'],
     gpu_available: ['true', 'false', true, 'gpuAvailable'],
     allow_functions: ['true', 'false', true, 'allowFunctions'],
+    allocation: ['f', 'e', 'x', 'allocation'],
+    ends_at: ['111111111', '222222222', '333333333', 'lifetime'],
+    max_lifetime: ['1', '2', '3', 'lifetime'],
+    lifetime_margin: ['1', '2', '3', 'lifetime'],
+    idle_exit: ['1', '2', '3', 'lifetime'],
+    ephemeral: ['true', 'false', true, 'isEphemeral'],
   };
   for (const field of FIELDS) {
     it(`${field.name}: file < ${field.env} < --${field.flag}`, () => {
@@ -211,6 +229,29 @@ describe('runner: configuration', () => {
       '--preload: preload is "numpy,../x" and must be a list of Python modules such as scipy.optimize; "../x" is not one',
     );
   });
+
+  const TIMES: [string, string, number | RegExp][] = [
+    ['max_lifetime', '90', 90_000],
+    ['max_lifetime', '55m', 3_300_000],
+    ['max_lifetime', '1d2h3m4s', 93_784_000],
+    ['max_lifetime', '', /must be a time such as 90s, 55m, 1h30m or 2d/],
+    ['max_lifetime', '5m1h', /must be a time/],
+    ['max_lifetime', '-5m', /must be a time/],
+    ['ends_at', '1772388000', Date.UTC(2026, 2, 1, 18)],
+    ['ends_at', '2026-03-01T20:00:00.5+02:00', Date.UTC(2026, 2, 1, 18) + 500],
+    ['ends_at', '2026-03-01T18:00:00', /must be an instant with its zone/],
+    ['ends_at', 'tomorrow', /must be an instant with its zone/],
+  ];
+  for (const [name, written, read] of TIMES) {
+    it(`reads ${name} ${JSON.stringify(written)}, or says what it must be`, () => {
+      const { maxMs, endsAtMs } = (() => {
+        if (typeof read === 'number') return resolved({ flags: { ...withEntrypoint, [name]: written } }).lifetime;
+        expect(() => resolved({ flags: { ...withEntrypoint, [name]: written } })).to.throw(read);
+        return { maxMs: undefined, endsAtMs: undefined };
+      })();
+      expect(name === 'ends_at' ? endsAtMs : maxMs).to.equal(typeof read === 'number' ? read : undefined);
+    });
+  }
 
   it('takes engine=path flags, which name engines when nothing else does', () => {
     const { engines } = resolved({ flags: { entrypoint: ['a=x.py', 'b=/y=z.py'] } });

@@ -5,12 +5,15 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { SimbatchError } from '../../domain/errors.ts';
+import { FIELDS } from './fields.ts';
+import type { FieldName } from './fields.ts';
 import {
   address,
   boolean,
   cgroupMode,
-  FIELDS,
+  duration,
   id,
+  instant,
   integer,
   list,
   path,
@@ -18,12 +21,24 @@ import {
   size,
   text,
   variables,
-} from './fields.ts';
-import type { CgroupMode, FieldName, Given } from './fields.ts';
+} from './values.ts';
+import type { CgroupMode, Given } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
 import { closestMatch } from '../../base/closest-match.ts';
+
+/** When the runner leaves by itself. */
+export interface Lifetime {
+  /** When its machine is taken from it, as an instant; undefined: never. */
+  endsAtMs: number | undefined;
+  /** The same as a time from the start. */
+  maxMs: number | undefined;
+  /** It has left so long before that. */
+  marginMs: number;
+  /** It leaves after this time without a run; undefined: never. */
+  idleMs: number | undefined;
+}
 
 export interface RunnerConfig {
   id: string;
@@ -53,6 +68,11 @@ export interface RunnerConfig {
   cpuCores: number;
   memoryGb: number;
   gpuAvailable: boolean;
+  /** The allocation of a cluster; undefined outside of one. */
+  allocation: string | undefined;
+  lifetime: Lifetime;
+  /** The coordinator forgets the runner when it has signed off. */
+  isEphemeral: boolean;
   /** Settings that are valid and probably not intended; for the log. */
   notes: readonly string[];
 }
@@ -68,10 +88,11 @@ export interface ConfigSources {
   host: { hostname: string; cpuCores: number; memoryGb: number };
 }
 
+const DEFAULT_MARGIN_MS = 60_000;
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
 
-export type { CgroupMode } from './fields.ts';
+export type { CgroupMode } from './values.ts';
 export type { Engine } from './engines.ts';
 
 /** The coordinator takes no longer interval. */
@@ -131,6 +152,14 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),
     memoryGb: settings.read('memory_gb', size, host.memoryGb),
     gpuAvailable: settings.read('gpu_available', boolean, false),
+    allocation: settings.read<string | undefined>('allocation', text, undefined),
+    lifetime: {
+      endsAtMs: settings.read<number | undefined>('ends_at', instant, undefined),
+      maxMs: settings.read<number | undefined>('max_lifetime', duration, undefined),
+      marginMs: settings.read('lifetime_margin', duration, DEFAULT_MARGIN_MS),
+      idleMs: settings.read<number | undefined>('idle_exit', duration, undefined),
+    },
+    isEphemeral: settings.read('ephemeral', boolean, false),
     notes: settings.notes,
   };
   const faultOf: FaultOf = (setting, why) => {

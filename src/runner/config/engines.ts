@@ -1,7 +1,8 @@
 /** The engines of a runner: which there are, and the settings that each may have of its own. */
 import { closestMatch } from '../../base/closest-match.ts';
-import { boolean, ENGINE_NAME, list, modules, path, Unfit } from './fields.ts';
-import type { FieldName, Given } from './fields.ts';
+import { boolean, ENGINE_NAME, list, modules, path, Unfit } from './values.ts';
+import type { FieldName } from './fields.ts';
+import type { Given } from './values.ts';
 
 /** A simulation this runner can execute: the name is matched against `simulation.name`, `*` matches every name. */
 export interface Engine {

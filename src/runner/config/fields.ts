@@ -2,12 +2,8 @@
  * The table of the runner's settings: field of the configuration file, environment variable, flag, and what a value may
  * be. A new setting is a row here, a member of `RunnerConfig` and a line in docs/runner.md.
  */
-import { isAbsolute, resolve } from 'node:path';
-import { VARIABLE_PATTERN } from '../attempt/environment.ts';
-import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
-import { endpointFault } from '../../client/transport.ts';
-
-export type Kind = 'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean' | 'cgroup mode';
+export type Kind =
+  'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean' | 'cgroup mode' | 'duration' | 'instant';
 
 export interface Field {
   /** The name in the configuration file. */
@@ -164,135 +160,47 @@ export const FIELDS = [
     kind: 'boolean',
     text: 'a GPU is available',
   },
+  {
+    name: 'allocation',
+    env: 'SVC_RUNNER_ALLOCATION',
+    flag: 'allocation',
+    kind: 'text',
+    text: 'name of the allocation of a cluster that this runner is in, shown in the API',
+  },
+  {
+    name: 'ends_at',
+    env: 'SVC_RUNNER_ENDS_AT',
+    flag: 'ends-at',
+    kind: 'instant',
+    text: 'when the machine is taken from this runner',
+  },
+  {
+    name: 'max_lifetime',
+    env: 'SVC_RUNNER_MAX_LIFETIME',
+    flag: 'max-lifetime',
+    kind: 'duration',
+    text: 'the same as a time from the start',
+  },
+  {
+    name: 'lifetime_margin',
+    env: 'SVC_RUNNER_LIFETIME_MARGIN',
+    flag: 'lifetime-margin',
+    kind: 'duration',
+    text: 'time before the end at which the runner has left, its runs ended or handed back',
+  },
+  {
+    name: 'idle_exit',
+    env: 'SVC_RUNNER_IDLE_EXIT',
+    flag: 'idle-exit',
+    kind: 'duration',
+    text: 'leave after this time without a run',
+  },
+  {
+    name: 'ephemeral',
+    env: 'SVC_RUNNER_EPHEMERAL',
+    flag: 'ephemeral',
+    kind: 'boolean',
+    text: 'the coordinator forgets this runner when it has signed off',
+  },
 ] as const satisfies readonly Field[];
 export type FieldName = (typeof FIELDS)[number]['name'];
-
-/** A value as it was given, where (for the error), and the folder a relative path in it starts from. */
-export interface Given {
-  value: unknown;
-  where: string;
-  base: string;
-}
-
-/** A value that cannot be used; the message says what it must be. */
-export class Unfit extends Error {
-  /** The value holds what must not be repeated in a log. */
-  readonly isSecret: boolean;
-
-  constructor(message: string, isSecret = false) {
-    super(message);
-    this.isSecret = isSecret;
-  }
-}
-
-/** `auto`: a cgroup for each run where the machine allows it. `required`: the runner does not start without. */
-export const CGROUP_MODES = ['auto', 'off', 'required'] as const;
-export type CgroupMode = (typeof CGROUP_MODES)[number];
-
-const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
-
-/** Engines become parts of variable names and are matched against `simulation.name`; so they stay simple. */
-export const ENGINE_NAME = /^(?:\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
-const RUNNER_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
-
-export function text(given: Given): string {
-  if (typeof given.value !== 'string' || given.value.trim() === '') throw new Unfit('must be a text that is not empty');
-  if (given.value.length > LIMITS.nameLength) {
-    throw new Unfit(`must have at most ${String(LIMITS.nameLength)} characters`);
-  }
-  return given.value;
-}
-
-export function id(given: Given): string {
-  const value = typeof given.value === 'number' ? String(given.value) : given.value;
-  if (typeof value === 'string' && RUNNER_ID.test(value)) return value;
-  throw new Unfit('must be 1 to 128 letters, digits, ".", "_", ":", "@" or "-", the first a letter or a digit');
-}
-
-/** An address the client can speak to. */
-export function address(given: Given): string {
-  const value = text(given);
-  const fault = endpointFault(value);
-  if (fault !== undefined) throw new Unfit(fault.why, fault.isSecret);
-  return value;
-}
-
-/** An absolute path. */
-export function path(given: Given): string {
-  if (typeof given.value !== 'string' || given.value === '' || given.value.includes('\0')) {
-    throw new Unfit('must be a path');
-  }
-  return resolve(given.base, given.value);
-}
-
-/** A path when it has a slash, else a name to be looked up in PATH. */
-export function program(given: Given): string {
-  const value = text(given);
-  return value.includes('/') && !isAbsolute(value) ? resolve(given.base, value) : value;
-}
-
-/** YAML lists, or text with commas between the items. Repeated items count once. */
-export function list(given: Given): readonly string[] {
-  const parts = typeof given.value === 'string' ? given.value.split(',') : given.value;
-  if (!Array.isArray(parts) || parts.length > 256) throw new Unfit('must be a list of at most 256 texts');
-  const items = parts.map((item: unknown) => {
-    const trimmed = typeof item === 'number' ? String(item) : typeof item === 'string' ? item.trim() : '';
-    if (trimmed === '' || trimmed.length > 128) throw new Unfit('must be a list of texts of 1 to 128 characters');
-    return trimmed;
-  });
-  return [...new Set(items)];
-}
-
-/** Names of Python modules, e.g. `scipy.optimize`. */
-export function modules(given: Given): readonly string[] {
-  const names = list(given);
-  const wrong = names.find((name) => !/^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u.test(name));
-  if (wrong !== undefined) {
-    throw new Unfit(`must be a list of Python modules such as scipy.optimize; ${JSON.stringify(wrong)} is not one`);
-  }
-  return names;
-}
-
-/** Names of environment variables, each with `*` at its end for a prefix. */
-export function variables(given: Given): readonly string[] {
-  const names = list(given);
-  const wrong = names.find((name) => !VARIABLE_PATTERN.test(name));
-  if (wrong !== undefined)
-    throw new Unfit(
-      `must be a list of names of variables, with * at the end for a prefix; ${JSON.stringify(wrong)} is not one`,
-    );
-  return names;
-}
-
-/** An integer in [least, most]. */
-export function integer(given: Given, least: number, most = INT32_MAX): number {
-  const value = numeric(given.value, /^\d{1,10}$/);
-  if (!Number.isInteger(value) || value < least || value > most) {
-    const bound = most === INT32_MAX ? '' : ` and at most ${String(most)}`;
-    throw new Unfit(`must be a whole number of at least ${String(least)}${bound}`);
-  }
-  return value;
-}
-
-export function size(given: Given): number {
-  const value = numeric(given.value, /^\d{1,10}(\.\d{1,10})?$/);
-  if (!Number.isFinite(value) || value < 0) throw new Unfit('must be a number of at least 0');
-  return value;
-}
-
-export function cgroupMode(given: Given): CgroupMode {
-  const mode = CGROUP_MODES.find((it) => it === given.value);
-  if (mode === undefined) throw new Unfit(`must be one of ${CGROUP_MODES.join(', ')}`);
-  return mode;
-}
-
-export function boolean(given: Given): boolean {
-  const value = typeof given.value === 'string' ? TRUTHS[given.value.toLowerCase()] : given.value;
-  if (typeof value !== 'boolean') throw new Unfit('must be true or false');
-  return value;
-}
-
-function numeric(value: unknown, shape: RegExp): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && shape.test(value.trim()) ? Number(value) : Number.NaN;
-}

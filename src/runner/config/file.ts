@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Node } from 'yaml';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Given } from './fields.ts';
+import type { Given } from './values.ts';
 
 const LARGEST_BYTES = 1 << 20;
 

@@ -2,8 +2,9 @@
  * The runner's standing with the coordinator: registers, registers again when it was forgotten, and repeats what did not
  * get through, with growing and scattered pauses, for as long as it takes. What is asked is the caller's affair.
  */
+import type { Identity } from './identity.ts';
 import { ApiError, UnreachableError } from '../../client/client.ts';
-import type { AttemptRef, Client, RegisterRequest, RegisterResponse } from '../../client/client.ts';
+import type { AttemptRef, Client, RegisterResponse } from '../../client/client.ts';
 import type { Log } from '../log.ts';
 import { randomFraction, sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -20,7 +21,7 @@ export interface ConnectionOptions {
   clock: Clock;
   log: Log;
   /** The registration of this runner; `holding` and `slots_lost` are added each time. */
-  identity: Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;
+  identity: Identity;
   /** Former processes under this id on this machine, known to be dead; the coordinator may know any of them. */
   replaces: readonly string[];
   held: () => AttemptRef[];

@@ -26,6 +26,8 @@ const PLACEHOLDERS: Record<Kind, string> = {
   size: ' <number>',
   boolean: '',
   'cgroup mode': ' <mode>',
+  duration: ' <time>',
+  instant: ' <instant>',
 };
 
 const DEFAULTS: Partial<Record<FieldName, string>> = {
@@ -39,6 +41,7 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   python_executable: 'python3, then python',
   output_root: './simbatch-output',
   cgroup: 'auto',
+  lifetime_margin: '60s',
   working_directory: 'where the runner is started',
   cpu_cores: "the machine's",
   memory_gb: "the machine's",

@@ -1,0 +1,159 @@
+/** The values that settings may have: each function returns the value, or throws what it must be. */
+import { isAbsolute, resolve } from 'node:path';
+import { VARIABLE_PATTERN } from '../attempt/environment.ts';
+import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
+import { endpointFault } from '../../client/transport.ts';
+
+/** A value as it was given, where (for the error), and the folder a relative path in it starts from. */
+export interface Given {
+  value: unknown;
+  where: string;
+  base: string;
+}
+
+/** A value that cannot be used; the message says what it must be. */
+export class Unfit extends Error {
+  /** The value holds what must not be repeated in a log. */
+  readonly isSecret: boolean;
+
+  constructor(message: string, isSecret = false) {
+    super(message);
+    this.isSecret = isSecret;
+  }
+}
+
+/** `auto`: a cgroup for each run where the machine allows it. `required`: the runner does not start without. */
+export const CGROUP_MODES = ['auto', 'off', 'required'] as const;
+export type CgroupMode = (typeof CGROUP_MODES)[number];
+
+const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
+
+/** Engines become parts of variable names and are matched against `simulation.name`; so they stay simple. */
+export const ENGINE_NAME = /^(?:\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+const RUNNER_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+
+export function text(given: Given): string {
+  if (typeof given.value !== 'string' || given.value.trim() === '') throw new Unfit('must be a text that is not empty');
+  if (given.value.length > LIMITS.nameLength) {
+    throw new Unfit(`must have at most ${String(LIMITS.nameLength)} characters`);
+  }
+  return given.value;
+}
+
+export function id(given: Given): string {
+  const value = typeof given.value === 'number' ? String(given.value) : given.value;
+  if (typeof value === 'string' && RUNNER_ID.test(value)) return value;
+  throw new Unfit('must be 1 to 128 letters, digits, ".", "_", ":", "@" or "-", the first a letter or a digit');
+}
+
+/** An address the client can speak to. */
+export function address(given: Given): string {
+  const value = text(given);
+  const fault = endpointFault(value);
+  if (fault !== undefined) throw new Unfit(fault.why, fault.isSecret);
+  return value;
+}
+
+/** An absolute path. */
+export function path(given: Given): string {
+  if (typeof given.value !== 'string' || given.value === '' || given.value.includes('\0')) {
+    throw new Unfit('must be a path');
+  }
+  return resolve(given.base, given.value);
+}
+
+/** A path when it has a slash, else a name to be looked up in PATH. */
+export function program(given: Given): string {
+  const value = text(given);
+  return value.includes('/') && !isAbsolute(value) ? resolve(given.base, value) : value;
+}
+
+/** YAML lists, or text with commas between the items. Repeated items count once. */
+export function list(given: Given): readonly string[] {
+  const parts = typeof given.value === 'string' ? given.value.split(',') : given.value;
+  if (!Array.isArray(parts) || parts.length > 256) throw new Unfit('must be a list of at most 256 texts');
+  const items = parts.map((item: unknown) => {
+    const trimmed = typeof item === 'number' ? String(item) : typeof item === 'string' ? item.trim() : '';
+    if (trimmed === '' || trimmed.length > 128) throw new Unfit('must be a list of texts of 1 to 128 characters');
+    return trimmed;
+  });
+  return [...new Set(items)];
+}
+
+/** Names of Python modules, e.g. `scipy.optimize`. */
+export function modules(given: Given): readonly string[] {
+  const names = list(given);
+  const wrong = names.find((name) => !/^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u.test(name));
+  if (wrong !== undefined) {
+    throw new Unfit(`must be a list of Python modules such as scipy.optimize; ${JSON.stringify(wrong)} is not one`);
+  }
+  return names;
+}
+
+/** Names of environment variables, each with `*` at its end for a prefix. */
+export function variables(given: Given): readonly string[] {
+  const names = list(given);
+  const wrong = names.find((name) => !VARIABLE_PATTERN.test(name));
+  if (wrong !== undefined)
+    throw new Unfit(
+      `must be a list of names of variables, with * at the end for a prefix; ${JSON.stringify(wrong)} is not one`,
+    );
+  return names;
+}
+
+/** An integer in [least, most]. */
+export function integer(given: Given, least: number, most = INT32_MAX): number {
+  const value = numeric(given.value, /^\d{1,10}$/);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    const bound = most === INT32_MAX ? '' : ` and at most ${String(most)}`;
+    throw new Unfit(`must be a whole number of at least ${String(least)}${bound}`);
+  }
+  return value;
+}
+
+export function size(given: Given): number {
+  const value = numeric(given.value, /^\d{1,10}(\.\d{1,10})?$/);
+  if (!Number.isFinite(value) || value < 0) throw new Unfit('must be a number of at least 0');
+  return value;
+}
+
+export function cgroupMode(given: Given): CgroupMode {
+  const mode = CGROUP_MODES.find((it) => it === given.value);
+  if (mode === undefined) throw new Unfit(`must be one of ${CGROUP_MODES.join(', ')}`);
+  return mode;
+}
+
+export function boolean(given: Given): boolean {
+  const value = typeof given.value === 'string' ? TRUTHS[given.value.toLowerCase()] : given.value;
+  if (typeof value !== 'boolean') throw new Unfit('must be true or false');
+  return value;
+}
+
+function numeric(value: unknown, shape: RegExp): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && shape.test(value.trim()) ? Number(value) : Number.NaN;
+}
+
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time such as `90s`, `55m`, `1h30m` or `2d`, in milliseconds; a number without a unit is in seconds. */
+export function duration(given: Given): number {
+  const written = typeof given.value === 'number' ? String(given.value) : given.value;
+  if (typeof written === 'string' && /^\d{1,9}$/.test(written)) return Number(written) * 1_000;
+  const isDuration =
+    typeof written === 'string' && /^(?:\d{1,6}d)?(?:\d{1,6}h)?(?:\d{1,6}m)?(?:\d{1,9}s)?$/.test(written);
+  if (!isDuration || written === '') throw new Unfit('must be a time such as 90s, 55m, 1h30m or 2d');
+  const parts = [...written.matchAll(/(\d+)([smhd])/g)];
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ''] ?? NaN), 0);
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** An ISO 8601 instant with its zone, or seconds since 1970 as `date +%s` and Slurm's SLURM_JOB_END_TIME give them; in milliseconds. */
+export function instant(given: Given): number {
+  const seconds = numeric(given.value, /^\d{9,11}$/);
+  const ms = Number.isInteger(seconds) ? seconds * 1_000 : given.value instanceof Date ? given.value.getTime() : NaN;
+  const read = typeof given.value === 'string' && INSTANT.test(given.value) ? Date.parse(given.value) : ms;
+  if (Number.isFinite(read)) return read;
+  throw new Unfit('must be an instant with its zone, such as 2026-03-01T18:00:00Z, or seconds since 1970');
+}

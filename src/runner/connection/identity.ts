@@ -1,0 +1,34 @@
+/** The identity of a runner: what it states when it registers, apart from the runs it holds. */
+import type { RegisterRequest } from '../../contract/types.ts';
+import { supportedSimulationTypes, type RunnerConfig } from '../config/config.ts';
+
+export type Identity = Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;
+
+export interface Process {
+  /** The random name of this process. */
+  instance: string;
+  pythonVersion: string | undefined;
+  /** When the runner has left, as an instant; undefined: never. */
+  endMs: number | undefined;
+}
+
+export function identityOf(config: RunnerConfig, { instance, pythonVersion, endMs }: Process): Identity {
+  return {
+    id: config.id,
+    name: config.name,
+    capabilities: {
+      max_concurrent_jobs: config.maxConcurrentJobs,
+      cpu_cores: config.cpuCores,
+      memory_gb: config.memoryGb,
+      gpu_available: config.gpuAvailable,
+      supported_simulation_types: supportedSimulationTypes(config),
+      ...(pythonVersion === undefined ? {} : { python_version: pythonVersion }),
+    },
+    tags: [...config.tags],
+    instance,
+    heartbeat_interval_secs: config.heartbeatIntervalSecs,
+    ...(config.allocation === undefined ? {} : { allocation: config.allocation }),
+    ...(endMs === undefined ? {} : { ends_at: new Date(endMs).toISOString() }),
+    ...(config.isEphemeral ? { ephemeral: true } : {}),
+  };
+}
