@@ -36,7 +36,15 @@ export class ExecutionBench {
   /** Keeps the engine warm from now on. */
   async warm(engine: Engine): Promise<Launchers> {
     const python = await findPython(undefined, this.env['PATH'] ?? '');
-    const common = { python, env: this.env, cwd: this.folder, clock: systemClock, pid: process.pid, log: this.#log() };
+    const common = {
+      python,
+      env: this.env,
+      cwd: this.folder,
+      clock: systemClock,
+      pid: process.pid,
+      slots: 2,
+      log: this.#log(),
+    };
     this.#launchers = new Launchers({ engines: [engine], ...common });
     await this.#launchers.open();
     return this.#launchers;

@@ -35,4 +35,5 @@ export const MODES: readonly RunnerMode[] = [
     isWarm: true,
     missing: pythonFault(),
   },
+  { name: 'in a Node that waits', args: ['--warm'], simulation: SIMULATION, isWarm: true, missing: undefined },
 ];

@@ -13,7 +13,8 @@ export interface Python {
   version: string;
 }
 
-const NODE_EXTENSIONS = new Set(['.mjs', '.js', '.cjs']);
+/** Entrypoints that this Node executes. */
+export const NODE_EXTENSIONS = new Set(['.mjs', '.js', '.cjs']);
 
 /** The engine named as the simulation, else the one for every name, else the first. */
 export function chooseEngine(engines: readonly Engine[], simulationName: string): Engine | undefined {

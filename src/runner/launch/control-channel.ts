@@ -1,6 +1,9 @@
 /** The messages between the runner and a forkserver: JSON lines on one descriptor, each checked as it arrives. */
 import type { Duplex } from 'node:stream';
 
+/** Room in the environment of a process that waits for a run, for the run's output directory: its processes are found by it. */
+export const RESERVED_BYTES = 4200;
+
 /** Orders of the runner. */
 export type Order =
   | {

@@ -14,14 +14,12 @@ import type { WarmServerEvent } from '../../../machines/warm/server.ts';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { packageRoot } from '../../base/package.ts';
-import { readAnswers, sendOrder } from './control-channel.ts';
+import { readAnswers, RESERVED_BYTES, sendOrder } from './control-channel.ts';
 import type { Answer, Order } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess } from './launcher.ts';
 import type { ExpectedOutput, OutputSockets } from './output-sockets.ts';
 
 export const SCRIPT = join(packageRoot, 'clients', 'python', 'warm', '__main__.py');
-/** Room in the environment of the forkserver for the output directory of a run; see `ProcessMemory` in `_warm_run.py`. */
-const RESERVED_BYTES = 4200;
 const START_MS = 120_000;
 const FORK_MS = 10_000;
 const PING_MS = 5000;

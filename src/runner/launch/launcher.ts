@@ -48,6 +48,14 @@ export interface LaunchedProcess {
   note?: string;
 }
 
+/** A launcher with processes of its own. */
+export interface WarmLauncher extends Launcher {
+  /** Ends them when their runs have ended; no launch follows. */
+  retire(): void;
+  /** Ends them at once. */
+  kill(): void;
+}
+
 export interface Launcher {
   /** Resolves when a launch needs no further preparation. Never rejects. */
   prepare?(): Promise<void>;

@@ -5,10 +5,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
+import { NODE_EXTENSIONS } from '../attempt/engine.ts';
 import type { Python } from '../attempt/engine.ts';
 import { coldLauncher } from './cold.ts';
-import type { Launcher } from './launcher.ts';
+import type { Launcher, WarmLauncher } from './launcher.ts';
 import { OutputSockets } from './output-sockets.ts';
+import { WaitingNode } from './waiting-node.ts';
 import { WarmPython } from './warm-python.ts';
 
 /** Environments of one engine that are kept warm at the same time; each study with variables of its own has another. */
@@ -25,6 +27,8 @@ export interface LaunchersOptions {
   clock: Clock;
   log: Log;
   pid: number;
+  /** How many runs there are at once. */
+  slots: number;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -41,7 +45,7 @@ export const ONLY_COLD: LauncherChoice = {
 export class Launchers {
   readonly #options: LaunchersOptions;
   /** By engine and environment, the last used at the end. */
-  readonly #warm = new Map<string, { engine: string; launcher: WarmPython }>();
+  readonly #warm = new Map<string, { engine: string; launcher: WarmLauncher }>();
   #outputs: OutputSockets | undefined;
 
   constructor(options: LaunchersOptions) {
@@ -56,22 +60,28 @@ export class Launchers {
       const fault = engine.warm === true ? this.#fault(engine) : undefined;
       if (fault !== undefined) log.warn(`engine ${engine.name}: not warm, each run starts a process: ${fault}`);
     }
-    if (!engines.some((engine) => this.#isWarm(engine))) return;
-    try {
-      this.#outputs = await OutputSockets.open(clock, pid);
-    } catch (error) {
-      log.warn(`no engine is warm: no socket for their output can be made: ${oneLine(error)}`);
-      return;
+    if (engines.some((engine) => this.#isWarm(engine) && isPython(engine))) {
+      try {
+        this.#outputs = await OutputSockets.open(clock, pid);
+      } catch (error) {
+        log.warn(`no Python engine is warm: no socket for their output can be made: ${oneLine(error)}`);
+      }
     }
-    for (const engine of engines) void this.of(engine, env).prepare?.();
+    for (const engine of engines) {
+      const launcher = this.of(engine, env);
+      void launcher.prepare?.();
+      if (launcher instanceof WaitingNode) {
+        log.info(`engine ${engine.name}: warm, ${String(launcher.size)} Node processes wait for runs`);
+      }
+    }
   }
 
   /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
   of(engine: Engine, env: Environment): Launcher {
-    if (!this.#isWarm(engine) || this.#outputs === undefined) return coldLauncher;
+    if (!this.#isWarm(engine) || (isPython(engine) && this.#outputs === undefined)) return coldLauncher;
     const key = JSON.stringify([engine.name, Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     const known = this.#warm.get(key);
-    const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env, this.#outputs) };
+    const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env) };
     this.#warm.delete(key);
     this.#warm.set(key, entry);
     if (known === undefined) this.#limit(engine.name);
@@ -100,28 +110,24 @@ export class Launchers {
   }
 
   /** Why the engine cannot be warm, by its kind. */
-  #fault({ entrypoint }: Engine): string | undefined {
+  #fault(engine: Engine): string | undefined {
+    if (isNode(engine)) return undefined;
+    if (!isPython(engine)) return 'only .py, .mjs, .js and .cjs entrypoints can be';
     const { python } = this.#options;
-    if (extname(entrypoint).toLowerCase() !== '.py') return 'only .py entrypoints can be';
     if (python === undefined) return 'no Python was found';
     const [major = 0, minor = 0] = python.version.split('.').map(Number);
     if (major < 3 || (major === 3 && minor < 9)) return `it needs Python 3.9 or later, and this is ${python.version}`;
     return undefined;
   }
 
-  #create(engine: Engine, env: Environment, outputs: OutputSockets): WarmPython {
-    const { python, cwd, clock, log } = this.#options;
-    return new WarmPython({
-      name: engine.name,
-      python: python?.executable ?? '',
-      entrypoint: engine.entrypoint,
-      preload: engine.preload,
-      env,
-      cwd,
-      clock,
-      log,
-      outputs,
-    });
+  #create({ name, entrypoint, preload }: Engine, env: Environment): WarmLauncher {
+    const { python, cwd, clock, log, slots } = this.#options;
+    const outputs = this.#outputs;
+    if (outputs === undefined || python === undefined || !isPython({ name, entrypoint })) {
+      return new WaitingNode({ entrypoint, env, cwd, clock, slots });
+    }
+    const common = { name, entrypoint, preload, env, cwd, clock, log, outputs };
+    return new WarmPython({ ...common, python: python.executable });
   }
 
   /** Ends the warm interpreter that was used least lately, when there are too many of an engine. */
@@ -133,3 +139,6 @@ export class Launchers {
     }
   }
 }
+
+const isPython = ({ entrypoint }: Engine): boolean => extname(entrypoint).toLowerCase() === '.py';
+const isNode = ({ entrypoint }: Engine): boolean => NODE_EXTENSIONS.has(extname(entrypoint).toLowerCase());

@@ -8,7 +8,7 @@ import { oneLine } from '../system-error.ts';
 import { coldLauncher } from './cold.ts';
 import { ForkServer } from './fork-server.ts';
 import type { Readiness } from './fork-server.ts';
-import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher } from './launcher.ts';
+import type { Ending, Launch, LaunchContext, LaunchedProcess, WarmLauncher } from './launcher.ts';
 import type { OutputSockets } from './output-sockets.ts';
 
 /** Files that change faster than a forkserver starts: the run is started cold. */
@@ -27,7 +27,7 @@ export interface WarmPythonOptions {
   outputs: OutputSockets;
 }
 
-export class WarmPython implements Launcher {
+export class WarmPython implements WarmLauncher {
   readonly #options: WarmPythonOptions;
   readonly #actor = createActor(warmEngineMachine);
   #server: ForkServer | undefined;
