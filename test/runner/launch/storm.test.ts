@@ -81,7 +81,11 @@ describe('runner/launch: kills under a warm study', function () {
     const kill = (pid: number | undefined): void => {
       if (pid === undefined) return;
       everKilled.push(pid);
-      process.kill(pid, 'SIGKILL');
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself meanwhile.
+      }
     };
     for (const goal of [4, 16, 28]) {
       await until(goal);
