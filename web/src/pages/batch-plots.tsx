@@ -1,17 +1,16 @@
 /** Distributions of a study: each parameter and output, any pair, parallel coordinates; one selection for all plots. */
 import { useDeferredValue, useMemo, useRef } from 'react';
+import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Empty, Panel } from '../parts/common.tsx';
 import { count, figure } from '../parts/time.tsx';
 import { Chart } from '../plots/chart.tsx';
 import { HistogramPlot } from '../plots/histogram.tsx';
-import { TimeSeries } from '../plots/time-series.tsx';
 import {
   histogramOf,
   isFailure,
   readRanges,
-  runningMean,
   sampleRuns,
   selectedRuns,
   variablesOf,
@@ -21,13 +20,20 @@ import {
 } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { colour, useShownTheme } from '../theme.ts';
+import { RunningMean, Statistics } from './statistics.tsx';
 
 const CHANGES_PER_DRAWING = 5;
 const SCATTER_POINTS = 4_000;
 const LINES = 400;
 const AXES = 9;
 
-export function BatchPlots({ table, query }: { table: RunTable; query: URLSearchParams }) {
+interface PageProps {
+  progress: BatchStatusResponse;
+  table: RunTable;
+  query: URLSearchParams;
+}
+
+export function BatchPlots({ progress, table, query }: PageProps) {
   // Plots of many runs are redrawn every two seconds, not with each change.
   const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
   const text = query.get('select');
@@ -49,6 +55,7 @@ export function BatchPlots({ table, query }: { table: RunTable; query: URLSearch
       </section>
     );
   }
+  const outputs = variables.filter((it) => it.kind === 'output').map((it) => it.name);
   const chosen = mask === undefined ? table.size : mask.reduce((sum, it) => sum + it, 0);
   return (
     <>
@@ -76,9 +83,10 @@ export function BatchPlots({ table, query }: { table: RunTable; query: URLSearch
           onRange={setRange}
         />
       ))}
+      <Statistics progress={progress} />
       <div className="columns">
         <Scatter table={table} variables={variables} mask={mask} query={query} />
-        <RunningMean variables={variables} query={query} />
+        <RunningMean progress={progress} outputs={outputs} chosen={query.get('mean')} />
       </div>
       <Parallel table={table} variables={variables} mask={mask} onRange={setRange} />
     </>
@@ -249,44 +257,6 @@ function scatterOption(x: string, y: string, groups: [number, number][][]): Reco
       series(failed, 'failed', 'triangle', 8, 0.9),
     ],
   };
-}
-
-function RunningMean({ variables, query }: { variables: Variable[]; query: URLSearchParams }) {
-  const outputs = variables.filter((it) => it.kind === 'output');
-  const first = outputs.findIndex((it) => it.name !== 'execution_secs');
-  const chosen = outputs.length === 0 ? undefined : find(outputs, query.get('mean'), first);
-  const curve = useMemo(() => (chosen === undefined ? undefined : runningMean(chosen.values, 500)), [chosen]);
-  if (chosen === undefined || curve === undefined) {
-    return (
-      <Panel title="Running mean">
-        <p className="soft">No run has written numbers into its result yet.</p>
-      </Panel>
-    );
-  }
-  return (
-    <Panel
-      title="Running mean"
-      aside={
-        <Choice label="Of" value={chosen.key} variables={outputs} onChange={(key) => changeQuery({ mean: key })} />
-      }
-    >
-      <TimeSeries
-        label={`Mean of ${chosen.name} against the number of runs, with its 95 % confidence band`}
-        times={curve.n}
-        across="runs"
-        height={270}
-        series={[
-          { name: `Mean of ${chosen.name}, with 95 % confidence band`, colour: 'running', values: curve.mean },
-          { name: 'low', colour: 'claimed', values: curve.low, edge: true },
-          { name: 'high', colour: 'claimed', values: curve.high, edge: true },
-        ]}
-      />
-      <p className="small soft">
-        After {count(curve.n.at(-1) ?? 0)} runs: {figure(curve.mean.at(-1))} ±{' '}
-        {figure((curve.high.at(-1) ?? 0) - (curve.mean.at(-1) ?? 0))}
-      </p>
-    </Panel>
-  );
 }
 
 function Parallel({ table, variables, mask, onRange }: Omit<HistogramsProps, 'kind' | 'ranges'>) {

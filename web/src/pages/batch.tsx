@@ -17,6 +17,7 @@ import { BatchStudy } from './batch-study.tsx';
 import { CancelBatch } from './batches.tsx';
 import { FindingsBanner } from './findings-banner.tsx';
 import { Stat } from './runners.tsx';
+import { Verdicts } from './verdicts.tsx';
 
 const TABS = [
   ['overview', 'Overview'],
@@ -39,6 +40,7 @@ export function BatchPage({ batchId, tab, query }: Props) {
     <>
       <BatchHead progress={progress} />
       <FindingsBanner progress={progress} />
+      <Verdicts progress={progress} />
       <StatusBar batchId={batchId} counts={progress.jobs_by_status} large />
       <StatusLegend
         batchId={batchId}
@@ -58,15 +60,15 @@ export function BatchPage({ batchId, tab, query }: Props) {
         ))}
       </nav>
       <Failure what="Not all runs could be read." detail={table.failure} />
-      {tabContent(tab, table, query)}
+      {tabContent(tab, progress, table, query)}
       {tab === 'overview' && <BatchEvents progress={progress} />}
     </>
   );
 }
 
-function tabContent(tab: string, table: RunTable, query: URLSearchParams): ReactNode {
+function tabContent(tab: string, progress: BatchStatusResponse, table: RunTable, query: URLSearchParams): ReactNode {
   if (tab === 'runs') return <BatchRuns table={table} query={query} />;
-  if (tab === 'plots') return <BatchPlots table={table} query={query} />;
+  if (tab === 'plots') return <BatchPlots progress={progress} table={table} query={query} />;
   if (tab === 'study') return <BatchStudy batchId={table.batchId} />;
   return <BatchOverview table={table} />;
 }
@@ -115,7 +117,11 @@ function BatchHead({ progress }: { progress: BatchStatusResponse }) {
           </button>
         )}
       </div>
-      {batch.cancel_reason !== undefined && <p className="soft">Cancelled: {batch.cancel_reason}</p>}
+      {batch.cancel_reason !== undefined && (
+        <p className="soft">
+          {batch.settled_at_run_id === undefined ? 'Cancelled' : 'Stopped'}: {batch.cancel_reason}
+        </p>
+      )}
       <Failure what="The batch was not cancelled." detail={failure} />
       {isAsked && <CancelBatch batch={batch} onAnswer={cancel} onClose={() => setAsked(false)} />}
     </>

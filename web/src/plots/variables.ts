@@ -120,34 +120,6 @@ export function histogramOf(
   };
 }
 
-/** Returns the mean of the first n values and the half width of its 95 % confidence interval, at up to `points` values of n. */
-export function runningMean(
-  values: Float64Array,
-  points: number,
-): { n: number[]; mean: number[]; low: number[]; high: number[] } {
-  const curve = { n: [] as number[], mean: [] as number[], low: [] as number[], high: [] as number[] };
-  let known = 0;
-  for (const value of values) if (Number.isFinite(value)) known += 1;
-  const step = Math.max(1, Math.floor(known / points));
-  let n = 0;
-  let mean = 0;
-  let squares = 0;
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    n += 1;
-    const delta = value - mean;
-    mean += delta / n;
-    squares += delta * (value - mean);
-    if (n < 2 || (n % step !== 0 && n !== known)) continue;
-    const half = 1.96 * Math.sqrt(squares / (n - 1) / n);
-    curve.n.push(n);
-    curve.mean.push(mean);
-    curve.low.push(mean - half);
-    curve.high.push(mean + half);
-  }
-  return curve;
-}
-
 /** Returns at most `limit` of the runs that have all these values, evenly spread over the run numbers. */
 export function sampleRuns(size: number, columns: readonly Float64Array[], limit: number): number[] {
   const runs: number[] = [];

@@ -1,0 +1,38 @@
+/** Answers about a study: waited for while they are computed, and asked again while the study runs. */
+import { useEffect, useState } from 'react';
+import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import { request, type Loaded } from './api.ts';
+import { useRounds } from './use-rounds.ts';
+
+/** Asks until the answer is there. Only an answer that is still being computed says when to come back. */
+async function answerTo<T>(path: string, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    const { data, headers } = await request<T>(path, { signal });
+    const retryAfter = headers.get('retry-after');
+    if (retryAfter === null) return data;
+    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(retryAfter)));
+  }
+}
+
+/** The answer to a question of the study, such as `summary`; the one before while a newer one is computed. */
+export function useAnswer<T>({ batch }: BatchStatusResponse, question: string | undefined): Loaded<T> {
+  const round = useRounds(batch.status === 'Pending' || batch.status === 'Running');
+  const path = question === undefined ? undefined : `/batches/${batch.id}/${question}`;
+  const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
+    data: undefined,
+    error: undefined,
+    path,
+  });
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const abort = new AbortController();
+    answerTo<T>(path, abort.signal).then(
+      (data) => setState({ data, error: undefined, path }),
+      (error: Error) => {
+        if (!abort.signal.aborted) setState({ data: undefined, error, path });
+      },
+    );
+    return () => abort.abort();
+  }, [path, batch.status, round]);
+  return state.path === path ? state : { data: undefined, error: undefined };
+}
