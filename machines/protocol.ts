@@ -16,7 +16,7 @@ import type {
 export type Address = `batch/${string}` | `job/${string}` | `runner/${string}` | 'supervisor';
 
 /** The kind of a deadline. The actor that owns the deadline decides whether it has expired. */
-export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing';
+export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing' | 'drain';
 
 export interface Deadline {
   kind: DeadlineKind;
@@ -199,7 +199,9 @@ export type RunnerEvent =
   | RegisterEvent
   | HeartbeatEvent
   | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
-  | { type: 'DRAIN'; reason: string | undefined; now: number }
+  | { type: 'DRAIN'; reason: string | undefined; untilMs?: number | undefined; now: number }
+  | { type: 'QUARANTINE'; reason: string; untilMs: number; now: number }
+  | { type: 'DRAIN_ENDED'; now: number }
   | { type: 'RESUME'; now: number }
   | { type: 'SILENCE'; now: number }
   | { type: 'LEASE_ENDED'; now: number }
@@ -207,7 +209,13 @@ export type RunnerEvent =
   | { type: 'SIGN_OFF'; instance: string; now: number };
 
 export interface RunnerFact {
-  type: 'runner.registered' | 'runner.online' | 'runner.silent' | 'runner.drained' | 'runner.resumed';
+  type:
+    | 'runner.registered'
+    | 'runner.online'
+    | 'runner.silent'
+    | 'runner.drained'
+    | 'runner.quarantined'
+    | 'runner.resumed';
   runnerId: string;
   now: number;
 }

@@ -86,8 +86,28 @@ export function isFromRegistered(context: RunnerContext, event: RunnerEvent): bo
   return event.type !== 'HEARTBEAT' || (event.instance === context.instance && context.signedOffAtMs === undefined);
 }
 
+/** The members that a drain or a quarantine sets. */
+export function drainedBy(
+  event: RunnerEvent,
+): Pick<RunnerContext, 'drained' | 'drainReason' | 'drainedUntilMs' | 'quarantined'> {
+  const isQuarantine = event.type === 'QUARANTINE';
+  const { reason, untilMs } = isQuarantine || event.type === 'DRAIN' ? event : {};
+  return { drained: true, drainReason: reason, drainedUntilMs: untilMs, quarantined: isQuarantine ? true : undefined };
+}
+
+export const isDrainOver = (c: RunnerContext, { now }: RunnerEvent): boolean =>
+  c.drained && c.drainedUntilMs !== undefined && now >= c.drainedUntilMs;
+
 /** The runner's next deadline, if it has one. */
 export function runnerDeadline(value: string, c: RunnerContext): Deadline | undefined {
+  const next = contactDeadline(value, c);
+  if (!c.drained || c.drainedUntilMs === undefined) return next;
+  const drain: Deadline = { kind: 'drain', atMs: c.drainedUntilMs };
+  return next === undefined || drain.atMs < next.atMs ? drain : next;
+}
+
+/** The next deadline of its contacts. */
+function contactDeadline(value: string, c: RunnerContext): Deadline | undefined {
   if (value === 'Offline') {
     return c.held.length === 0 ? undefined : { kind: 'lease', atMs: c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) };
   }

@@ -8,7 +8,9 @@ import type { RunnerContext } from '../src/contract/types.ts';
 import type { RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
 import {
   afterChanges,
+  drainedBy,
   droppedAttempts,
+  isDrainOver,
   isFromRegistered,
   isOverdue,
   markMissing,
@@ -44,6 +46,10 @@ export const runnerMachine = setup({
       event.type === 'JOBS_CHANGED' && afterChanges(context, event.changes).held.length > 0,
     silent: ({ context: c, event }) => event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
     leaseOver: ({ context: c, event }) => event.now >= c.heardAtMs + leaseMs(c.heartbeatIntervalSecs),
+    drainOver: ({ context: c, event }) => isDrainOver(c, event),
+    drainOverSilent: ({ context: c, event }) =>
+      isDrainOver(c, event) && event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
+    drainOverHolding: ({ context: c, event }) => isDrainOver(c, event) && c.held.length > 0,
     anyOverdue: ({ context: c, event }) => c.held.some((it) => isOverdue(c, it, event.now)),
   },
   actions: {
@@ -83,8 +89,8 @@ export const runnerMachine = setup({
     apply: assign(({ context, event }) =>
       event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context,
     ),
-    drain: assign(({ event }) => ({ drained: true, drainReason: event.type === 'DRAIN' ? event.reason : undefined })),
-    resume: assign({ drained: false, drainReason: undefined }),
+    drain: assign(({ event }) => drainedBy(event)),
+    resume: assign({ drained: false, drainReason: undefined, drainedUntilMs: undefined, quarantined: undefined }),
     emitMissing: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
@@ -108,6 +114,7 @@ export const runnerMachine = setup({
     emitRegistered: emit(({ context, event }) => fact('runner.registered', context, event)),
     emitOnline: emit(({ context, event }) => fact('runner.online', context, event)),
     emitSilent: emit(({ context, event }) => fact('runner.silent', context, event)),
+    emitQuarantined: emit(({ context, event }) => fact('runner.quarantined', context, event)),
     emitDrained: emit(({ context, event }) => fact('runner.drained', context, event)),
     emitResumed: emit(({ context, event }) => fact('runner.resumed', context, event)),
   },
@@ -135,6 +142,8 @@ export const runnerMachine = setup({
     signedOffAtMs: undefined,
     drained: false,
     drainReason: undefined,
+    drainedUntilMs: undefined,
+    quarantined: undefined,
     completed: 0,
     failed: 0,
     slotsLost: undefined,
@@ -165,6 +174,8 @@ export const runnerMachine = setup({
         HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [{ guard: 'willHold', target: 'Busy', actions: 'apply' }, { actions: 'apply' }],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'emitDrained'] },
+        // Of an operator's drain nothing is taken back by a quarantine: only a runner that takes work is quarantined.
+        QUARANTINE: { target: 'Maintenance', actions: ['drain', 'emitQuarantined'] },
         // A runner that is not drained may be resumed; a transition without an action would refuse the event.
         RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
@@ -178,6 +189,7 @@ export const runnerMachine = setup({
           { target: 'Idle', actions: 'apply' },
         ],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'emitDrained'] },
+        QUARANTINE: { target: 'Maintenance', actions: ['drain', 'emitQuarantined'] },
         // A runner that is not drained may be resumed; a transition without an action would refuse the event.
         RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
@@ -193,6 +205,11 @@ export const runnerMachine = setup({
           { guard: 'silent', target: 'Offline', actions: ['resume', 'emitResumed'] },
           { guard: 'holdsJobs', target: 'Busy', actions: ['resume', 'emitResumed'] },
           { target: 'Idle', actions: ['resume', 'emitResumed'] },
+        ],
+        DRAIN_ENDED: [
+          { guard: 'drainOverSilent', target: 'Offline', actions: ['resume', 'emitResumed'] },
+          { guard: 'drainOverHolding', target: 'Busy', actions: ['resume', 'emitResumed'] },
+          { guard: 'drainOver', target: 'Idle', actions: ['resume', 'emitResumed'] },
         ],
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
@@ -213,6 +230,7 @@ export const runnerMachine = setup({
         JOBS_CHANGED: { actions: 'apply' },
         DRAIN: { actions: ['drain', 'emitDrained'] },
         RESUME: { actions: ['resume', 'emitResumed'] },
+        DRAIN_ENDED: { guard: 'drainOver', actions: ['resume', 'emitResumed'] },
         LEASE_ENDED: { guard: 'leaseOver', actions: 'emitLost' },
       },
     },

@@ -152,6 +152,8 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     signedOffAtMs: undefined,
     drained: false,
     drainReason: undefined,
+    drainedUntilMs: undefined,
+    quarantined: undefined,
     slotsLost: undefined,
     allocation: undefined,
     endsAtMs: undefined,

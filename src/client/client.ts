@@ -209,9 +209,9 @@ export class Client {
     return this.#get(['runners', runnerId]);
   }
 
-  /** Stops new work for the runner; its active jobs run to completion. */
-  drain(runnerId: string, reason?: string): Promise<Runner> {
-    return this.#call({ method: 'POST', path: ['runners', runnerId, 'drain'], query: { reason } });
+  /** Stops new work for the runner until it is resumed, or until a time of RFC 3339; its active jobs run to completion. */
+  drain(runnerId: string, reason?: string, until?: string): Promise<Runner> {
+    return this.#call({ method: 'POST', path: ['runners', runnerId, 'drain'], query: { reason, until } });
   }
 
   resume(runnerId: string): Promise<Runner> {

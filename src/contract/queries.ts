@@ -60,12 +60,18 @@ export const RUNNER_FILTER = {
   tag: { kind: 'text', list: true, description: 'Only runners with one of these tags.' },
 } as const satisfies QueryParameters;
 
-export const REASON_QUERY = {
+export const DRAIN_QUERY = {
   reason: {
     kind: 'text',
     list: false,
     maxLength: LIMITS.reasonLength,
     description: 'The reason, shown with the runner.',
+  },
+  until: {
+    kind: 'text',
+    list: false,
+    maxLength: 40,
+    description: 'When the drain ends by itself, as RFC 3339 with a time zone: `2026-11-22T06:00:00Z`.',
   },
 } as const satisfies QueryParameters;
 

@@ -18,6 +18,7 @@ import { Directory, stateOf, type Activation } from './actors/directory.ts';
 import { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
+import { quarantineFailing } from './scheduling/quarantine.ts';
 import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
@@ -201,6 +202,7 @@ class RunningCoordinator implements Lifecycle {
       this.#requeueDeadline(due);
     }
     this.#schedulePendingPolls();
+    if (this.core.options.quarantine !== false) written.push(quarantineFailing(this.core));
     if (clock.now() >= this.#sweepAtMs) {
       this.#sweepAtMs = clock.now() + SWEEP_MS;
       await forgetOldKeys(this.core);

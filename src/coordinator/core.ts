@@ -25,6 +25,11 @@ export interface CoordinatorOptions {
   defaultMaxRetries: number;
   /** How long an idempotency key is kept, in ms. */
   idempotencyMs: number;
+  /**
+   * The level of the test by which a runner on which attempts fail more than on others gets no new work for a while; true: the
+   * level of the finding, false: never.
+   */
+  quarantine: boolean | number;
   /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
   interpreter: Interpreter;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
@@ -35,6 +40,7 @@ export const DEFAULT_OPTIONS: CoordinatorOptions = {
   defaultMaxRetries: DEFAULT_MAX_RETRIES,
   idempotencyMs: 24 * 3_600_000,
   interpreter: 'flat',
+  quarantine: false,
 };
 
 export interface Core {

@@ -30,6 +30,8 @@ const BLANK: RunnerContext = {
   signedOffAtMs: undefined,
   drained: false,
   drainReason: undefined,
+  drainedUntilMs: undefined,
+  quarantined: undefined,
   completed: 0,
   failed: 0,
   slotsLost: undefined,

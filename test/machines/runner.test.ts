@@ -218,6 +218,72 @@ describe('machines/runner', () => {
     );
   });
 
+  it('resumes by itself when the time of its drain or quarantine is over, and is quarantined only while it takes work', () => {
+    const untilMs = NOW + 10_000;
+    const timed = { drained: true, drainReason: 'a disk', drainedUntilMs: untilMs };
+    const quarantine = { ...timed, quarantined: true as const };
+    expectTable(
+      {
+        ...exercise,
+        fields: ['drained', 'drainReason', 'drainedUntilMs', 'quarantined', 'held'],
+        events: {
+          'DRAIN [until]': { type: 'DRAIN', reason: 'a new disk', untilMs: untilMs + 1, now: NOW } as RunnerEvent,
+          DRAIN: RUNNER_EVENTS['DRAIN'] as RunnerEvent,
+          QUARANTINE: { type: 'QUARANTINE', reason: 'fails', untilMs, now: NOW } as RunnerEvent,
+          'DRAIN_ENDED [1 ms early]': { type: 'DRAIN_ENDED', now: untilMs - 1 } as RunnerEvent,
+          'DRAIN_ENDED [in time]': { type: 'DRAIN_ENDED', now: untilMs } as RunnerEvent,
+          'DRAIN_ENDED [silent]': { type: 'DRAIN_ENDED', now: NOW + 15_000 } as RunnerEvent,
+        },
+        states: {
+          Idle: runnerIn('Idle'),
+          Busy: runnerIn('Busy', { held }),
+          Timed: runnerIn('Maintenance', timed),
+          'Timed, holds j1': runnerIn('Maintenance', { ...timed, held }),
+          'Timed, Offline': runnerIn('Offline', timed),
+          Quarantined: runnerIn('Maintenance', quarantine),
+          Drained: runnerIn('Maintenance', { drained: true }),
+        },
+      },
+      `
+      Idle            | DRAIN [until]         | Maintenance | drained     | drained changed, drainReason set, drainedUntilMs set
+      Idle            | DRAIN                 | Maintenance | drained     | drained changed, drainReason set
+      Idle            | QUARANTINE            | Maintenance | quarantined | drained changed, drainReason set, drainedUntilMs set, quarantined set
+      Busy            | DRAIN [until]         | Maintenance | drained     | drained changed, drainReason set, drainedUntilMs set
+      Busy            | DRAIN                 | Maintenance | drained     | drained changed, drainReason set
+      Busy            | QUARANTINE            | Maintenance | quarantined | drained changed, drainReason set, drainedUntilMs set, quarantined set
+      Timed           | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1
+      Timed           | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared
+      Timed           | DRAIN_ENDED [in time] | Idle        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Timed           | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Timed, holds j1 | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1
+      Timed, holds j1 | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared
+      Timed, holds j1 | DRAIN_ENDED [in time] | Busy        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Timed, holds j1 | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Timed, Offline  | DRAIN [until]         | Offline     | drained     | drainReason changed, drainedUntilMs+1
+      Timed, Offline  | DRAIN                 | Offline     | drained     | drainReason changed, drainedUntilMs cleared
+      Timed, Offline  | DRAIN_ENDED [in time] | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Timed, Offline  | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
+      Quarantined     | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1, quarantined cleared
+      Quarantined     | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared, quarantined cleared
+      Quarantined     | DRAIN_ENDED [in time] | Idle        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared
+      Quarantined     | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared
+      Drained         | DRAIN [until]         | Maintenance | -           | drainReason set, drainedUntilMs set
+      Drained         | DRAIN                 | Maintenance | -           | drainReason set
+      `,
+    );
+    const deadlineOf = (changes: object) =>
+      runnerDeadline('Maintenance', { ...runnerIn('Maintenance').context, ...changes });
+    expect(deadlineOf(timed)).to.deep.equal({ kind: 'drain', atMs: untilMs });
+    expect(deadlineOf({ ...timed, drainedUntilMs: NOW + 15_001 })).to.deep.equal({
+      kind: 'silence',
+      atMs: NOW + 15_000,
+    });
+    expect(runnerDeadline('Offline', { ...runnerIn('Offline').context, ...timed })).to.deep.equal({
+      kind: 'drain',
+      atMs: untilMs,
+    });
+  });
+
   it('is Offline until its first REGISTER', () => {
     const fresh = getInitialSnapshot(runnerMachine, { runnerId: 'r1', now: NOW });
     expect(fresh.value).to.equal('Offline');

@@ -158,20 +158,37 @@ export class SimClient {
     const { acknowledged, dice, api } = this.#stage;
     const id = dice.pick(this.#stage.runnerIds);
     if (id === undefined) return;
+    // Of the time and not of the dice, whose numbers the scenarios of known seeds depend on.
+    const nowMs = this.#stage.now();
+    const untilMs = nowMs % 3 === 0 ? nowMs + 1_000 * (1 + (nowMs % 120)) : undefined;
+    const until = untilMs === undefined ? undefined : new Date(untilMs).toISOString();
+    // A drain with an end resumes the runner at a time of its own.
+    if (untilMs !== undefined) this.#forgetDrain(id);
     const resumes = this.#stage.resumes.get(id) ?? 0;
-    this.#stage.follow(`drains ${id}`, api.drain(id, 'a new disk'), ['unavailable', 'unknown-runner'], {
-      onAnswer: () => {
-        // A resume sent after the drain may already have taken effect.
-        if (resumes === (this.#stage.resumes.get(id) ?? 0)) acknowledged.drained.set(id, acknowledged.heldBy(id));
+    this.#stage.follow(
+      `drains ${id}`,
+      api.drain(id, 'a new disk', until),
+      ['unavailable', 'unknown-runner', 'malformed-query'],
+      {
+        onAnswer: () => {
+          // A resume sent after the drain may already have taken effect.
+          const isLater = resumes !== (this.#stage.resumes.get(id) ?? 0);
+          if (!isLater && untilMs === undefined) acknowledged.drained.set(id, acknowledged.heldBy(id));
+        },
       },
-    });
+    );
+  }
+
+  /** From now on the runner may be found resumed. */
+  #forgetDrain(id: string): void {
+    this.#stage.resumes.set(id, (this.#stage.resumes.get(id) ?? 0) + 1);
+    this.#stage.acknowledged.drained.delete(id);
   }
 
   #resume(): void {
     const id = this.#stage.dice.pick(this.#stage.runnerIds);
     if (id === undefined) return;
-    this.#stage.resumes.set(id, (this.#stage.resumes.get(id) ?? 0) + 1);
-    this.#stage.acknowledged.drained.delete(id);
+    this.#forgetDrain(id);
     this.#stage.follow(`resumes ${id}`, this.#stage.api.resume(id), ['unavailable', 'unknown-runner'], {});
   }
 }

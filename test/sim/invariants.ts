@@ -9,6 +9,7 @@ import {
   isTerminal,
   type BatchState,
   type JobState,
+  type RunnerState,
 } from '../../src/coordinator/actors/actor-kinds.ts';
 import { waitingOf } from '../../src/domain/scheduling.ts';
 import { insist } from './acknowledged.ts';
@@ -44,6 +45,14 @@ export class Memory {
     this.#states.set(id, { record, state });
     return state;
   }
+}
+
+/** A quarantined runner takes no work, and its quarantine ends. */
+function checkQuarantine({ value, context: c }: RunnerState): void {
+  if (c.quarantined === undefined) return;
+  const isApart = value === 'Maintenance' || value === 'Offline';
+  insist(c.drained && isApart, () => `runner ${c.runnerId} is quarantined and ${value}`);
+  insist(c.drainedUntilMs !== undefined, () => `the quarantine of runner ${c.runnerId} has no end`);
 }
 
 /** @throws Violation that describes the inconsistency */
@@ -141,7 +150,9 @@ function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Diske
 function checkHolders(disk: Disk, { batches, jobs }: Disked, ahead: ReadonlyMap<string, number>): void {
   const holders = new Map<string, string>();
   for (const [runnerId, record] of recordsOf(disk, 'runner')) {
-    const { context: c } = decodeRunner(record);
+    const runner = decodeRunner(record);
+    checkQuarantine(runner);
+    const { context: c } = runner;
     for (const it of c.held) {
       const { jobId, attempt } = it;
       insist(!holders.has(jobId), () => `job ${jobId} is held by ${holders.get(jobId)} and ${runnerId}`);

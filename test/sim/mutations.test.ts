@@ -1,7 +1,9 @@
 /** Injected bugs: the simulation must find each of them. */
 import { expect } from 'chai';
 import { batchMachine } from '../../machines/batch.ts';
+import { runnerDeadline } from '../../machines/runner-context.ts';
 import { runnerMachine } from '../../machines/runner.ts';
+import { ACTOR_KINDS, type RunnerState } from '../../src/coordinator/actors/actor-kinds.ts';
 import { CrowdedRunners, type WaitingSources } from '../../src/coordinator/scheduling/crowded-runners.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
@@ -47,7 +49,7 @@ const MUTATIONS: Mutation[] = [
   {
     name: 'replies go out before the write',
     bug: { ackEarly: true },
-    says: /is lost|not on disk|was given to|took|is missing/,
+    says: /is lost|not on disk|was given to|took|is missing|has signed off and is/,
   },
   {
     name: 'writes are not synced',
@@ -115,6 +117,14 @@ const MUTATIONS: Mutation[] = [
           : value,
     },
     says: /the drain of runner .* is lost|gained/,
+  },
+  {
+    name: 'the end of a drain is not a deadline',
+    patch: () =>
+      replaced(ACTOR_KINDS.runner, 'deadline', ({ value, context }: RunnerState) =>
+        runnerDeadline(value, { ...context, drainedUntilMs: undefined }),
+      ),
+    says: /the drain of runner .* has not ended/,
   },
   {
     name: 'a pause is lost at a restart',

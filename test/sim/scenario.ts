@@ -84,6 +84,10 @@ export class Stage {
     this.#world = new SimulatedClock({ seed });
   }
 
+  now(): number {
+    return this.#world.now();
+  }
+
   get batches(): string[] {
     const { gte, lt } = allOf('batch');
     return [...this.disk.keys()].filter((key) => key >= gte && key < lt).map(idOf);
@@ -107,6 +111,8 @@ export class Stage {
     this.#coordinator = await openCoordinator(this.#openStore(bug), this.#world, {
       hooks: news,
       interpreter: this.#interpreter,
+      // A level at which few failures suffice.
+      quarantine: 0.9,
     }).catch((error: unknown) => {
       throw new Violation(`the next process does not open: ${String(error)}`);
     });
@@ -231,6 +237,10 @@ export async function finish(stage: Stage): Promise<void> {
     for (const runner of honest) runner.act();
     await stage.step(5000);
   }
+  // Longer than any drain with an end.
+  await stage.step(150_000);
+  for (const { id, drained_until: until = '9999' } of (await stage.api.runners({})).runners)
+    insist(Date.parse(until) > stage.now(), () => `the drain of runner ${id} has not ended at ${until}`);
   for (const id of stage.batches) {
     const { batch, jobs_by_status } = await stage.api.batch(id);
     const listed = await all(await stage.api.jobs({ batch_id: [id] }));

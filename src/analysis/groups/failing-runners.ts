@@ -29,7 +29,7 @@ export const LEVEL = 1e-3;
 const LEAST_RATIO = 2;
 
 /** Returns the runners whose share of failures is at least twice that of the others, significantly; the clearest first. */
-export function failingRunners(counts: readonly RunnerCounts[]): FailingRunner[] {
+export function failingRunners(counts: readonly RunnerCounts[], level = LEVEL): FailingRunner[] {
   const used = counts.filter(({ succeeded, failed }) => succeeded + failed > 0);
   const allFailed = used.reduce((sum, it) => sum + it.failed, 0);
   const allFinished = used.reduce((sum, it) => sum + it.failed + it.succeeded, 0);
@@ -41,7 +41,7 @@ export function failingRunners(counts: readonly RunnerCounts[]): FailingRunner[]
   const adjusted = holm(rows.map((it) => (isMuchMore(it) ? test(it) : 1)));
   return rows
     .map((row, index) => ({ ...row, p: adjusted[index] ?? 1 }))
-    .filter(({ p }) => p < LEVEL)
+    .filter(({ p }) => p < level)
     .sort((a, b) => a.p - b.p);
 }
 

@@ -150,6 +150,14 @@ export const RunnerRecord = Type.Object({
   signedOffAtMs: Type.Optional(time('When its process signed off; absent while it has not. A registration clears it.')),
   drained: flag('True while it takes no new jobs.'),
   drainReason: Type.Optional(text('The reason of the drain.')),
+  drainedUntilMs: Type.Optional(time('When the drain ends by itself; absent: when it is resumed.')),
+  quarantined: Type.Optional(
+    Type.Unsafe<true>({
+      type: 'boolean',
+      const: true,
+      description: 'True when its failures drained it. Absent otherwise.',
+    }),
+  ),
   completed: count('Jobs it completed.'),
   failed: count('Jobs that failed on it.'),
   slotsLost: Type.Optional(count('Slots that it reported lost; absent: none.')),

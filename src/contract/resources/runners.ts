@@ -44,6 +44,10 @@ export const Runner = named(
     total_jobs_failed: count('Jobs that failed on it.'),
     accepting_jobs: Type.Optional(flag('False while drained.')),
     drain_reason: Type.Optional(text('The reason of the drain.')),
+    drained_until: Type.Optional(timestamp('When the drain ends by itself; absent: when it is resumed.')),
+    quarantined: Type.Optional(
+      flag('True when the coordinator has drained it since attempts failed on it and not on others; absent otherwise.'),
+    ),
     slots_lost: Type.Optional(int32('Slots of `max_concurrent_jobs` that it cannot use now; absent: none.')),
     allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
     ends_at: Type.Optional(timestamp('When its machine is taken from it.')),

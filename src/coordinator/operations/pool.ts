@@ -131,14 +131,27 @@ export function heartbeat(core: Core, runnerId: string, request: HeartbeatReques
   });
 }
 
-export function drain(core: Core, runnerId: string, reason?: string): Promise<Runner> {
+/** `until`: when the drain ends by itself, RFC 3339. @throws SimbatchError `malformed-query` for another text or a past time */
+export function drain(core: Core, runnerId: string, reason?: string, until?: string): Promise<Runner> {
   return core.turns.run('drain', (turn) => {
     runnerOrThrow(turn, runnerId);
+    const ends = until === undefined ? {} : { untilMs: futureTime(until, turn.now) };
     takeBack(core, turn, { runnerId });
-    turn.send('runner', runnerId, { type: 'DRAIN', reason, now: turn.now });
+    turn.send('runner', runnerId, { type: 'DRAIN', reason, ...ends, now: turn.now });
     turn.deliverFacts();
     return toRunner(runnerOrThrow(turn, runnerId));
   });
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+function futureTime(text: string, now: number): number {
+  const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms > now) return ms;
+  const why = Number.isNaN(ms)
+    ? 'it must be a time of RFC 3339 with a time zone, such as 2026-11-22T06:00:00Z'
+    : `it must be later than now, ${new Date(now).toISOString()}`;
+  throw new SimbatchError('malformed-query', `the query parameter \`until\` is ${JSON.stringify(text)}; ${why}`);
 }
 
 export function resume(core: Core, runnerId: string): Promise<Runner> {

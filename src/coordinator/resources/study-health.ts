@@ -38,6 +38,8 @@ const MAX_RECORDS = 2 * RECENT;
 export class StudyHealth {
   readonly #parts: { store: Store; share: EventLoopShare };
   readonly #studies = new Map<Uuid, BatchHealth>();
+  /** The studies of which attempts have ended since `takeChanged`. */
+  #changed = new Set<Uuid>();
   readonly #filling = new Map<Uuid, Promise<void>>();
 
   constructor(parts: { store: Store; share: EventLoopShare }) {
@@ -60,6 +62,16 @@ export class StudyHealth {
     return health;
   }
 
+  /** Returns the studies of which attempts have ended since the last call. */
+  takeChanged(): { batchId: Uuid; tally: AttemptTally }[] {
+    const changed = [...this.#changed];
+    this.#changed = new Set();
+    return changed.flatMap((batchId) => {
+      const health = this.#studies.get(batchId);
+      return health === undefined ? [] : [{ batchId, tally: health.tally }];
+    });
+  }
+
   /** Enters the active jobs after a restart. */
   restore(jobs: Iterable<JobState>): void {
     const running: [Uuid, number][] = [];
@@ -77,7 +89,11 @@ export class StudyHealth {
           Object.assign(this.#of(fact.batchId), { tally: new AttemptTally(), isComplete: true });
           break;
         case 'batch.deleted':
-          this.#studies.delete(fact.batchId);
+          this.#forget(fact.batchId);
+          break;
+        case 'runner.resumed':
+          // Its attempts count anew: it was repaired, or has had its time out.
+          for (const { tally } of this.#studies.values()) tally.forgetRunner(fact.runnerId);
           break;
         case 'job.started':
           this.#of(fact.batchId).running.set(fact.jobId, fact.now);
@@ -99,6 +115,12 @@ export class StudyHealth {
     if (attempt === undefined) return;
     health.tally.add(attempt);
     health.interim?.push(attempt);
+    this.#changed.add(fact.batchId);
+  }
+
+  #forget(batchId: Uuid): void {
+    this.#studies.delete(batchId);
+    this.#changed.delete(batchId);
   }
 
   #of(batchId: Uuid): BatchHealth {
@@ -107,7 +129,7 @@ export class StudyHealth {
     health = { tally: new AttemptTally(true), running: new Map(), isComplete: false, interim: undefined };
     this.#studies.set(batchId, health);
     // A Map is in insertion order. The runs of a dropped study that run now are missing until they end.
-    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
+    if (this.#studies.size > MAX_STUDIES) this.#forget(this.#studies.keys().next().value as Uuid);
     return health;
   }
 

@@ -152,6 +152,8 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
     accepting_jobs: !c.drained && value !== 'Offline',
   };
   if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
+  if (c.drainedUntilMs !== undefined) runner.drained_until = timestamp(c.drainedUntilMs);
+  if (c.quarantined !== undefined) runner.quarantined = c.quarantined;
   if (c.slotsLost !== undefined) runner.slots_lost = c.slotsLost;
   if (c.allocation !== undefined) runner.allocation = c.allocation;
   if (c.endsAtMs !== undefined) runner.ends_at = timestamp(c.endsAtMs);

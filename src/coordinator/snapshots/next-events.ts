@@ -123,6 +123,8 @@ function runnerEvents(value: string, c: RunnerContext): Labelled[] {
     ['HEARTBEAT', { type: 'HEARTBEAT', instance, holding: undefined, now }],
     ['JOBS_CHANGED', { type: 'JOBS_CHANGED', changes: [], now }],
     ['DRAIN', { type: 'DRAIN', reason: undefined, now }],
+    ['QUARANTINE', { type: 'QUARANTINE', reason: 'its attempts fail', untilMs: now + 3_600_000, now }],
+    [`DRAIN_ENDED${at(c.drainedUntilMs)}`, { type: 'DRAIN_ENDED', now: c.drainedUntilMs ?? now }],
     ['RESUME', { type: 'RESUME', now }],
     [`SILENCE${at(silentMs)}`, { type: 'SILENCE', now: silentMs }],
     [`LEASE_ENDED${at(leaseEndMs)}`, { type: 'LEASE_ENDED', now: leaseEndMs }],

@@ -49,6 +49,7 @@ const DEADLINE_EVENTS = {
   silence: 'SILENCE',
   lease: 'LEASE_ENDED',
   missing: 'MISSING',
+  drain: 'DRAIN_ENDED',
 } as const satisfies Record<DeadlineKind, AnyEvent['type']>;
 
 function* each(held: readonly AttemptRef[], event: (ref: AttemptRef) => AnyEvent): Iterable<Message> {
@@ -83,6 +84,7 @@ export const WIRING: Wiring = {
   'runner.online': [],
   'runner.silent': [],
   'runner.drained': [],
+  'runner.quarantined': [],
   'runner.resumed': [],
   'runner.forgotten': [],
   'runner.lost': [

@@ -51,7 +51,7 @@ const RUNNER_FAILS_MORE: Rule = {
     return {
       severity: 'warning',
       message: `${ofRunner(worst)}${more}${attempts.isSample ? '; counted on a sample of the runs' : ''}`,
-      remedy: `compare its machine with the others'; stop new work for it: simbatch drain ${worst.runnerId}`,
+      remedy: `compare its machine with the others'; stop new work for it: simbatch drain ${worst.runnerId}, or serve with --quarantine`,
       count: found.length,
     };
   },

@@ -1,6 +1,6 @@
 /** Routes of the runner pool, for operators. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
-import { REASON_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
+import { DRAIN_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
 import { DemandResponse } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import { routesOf } from './route.ts';
@@ -59,12 +59,12 @@ export const poolRoutes = [
     path: '/runners/{runner_id}/drain',
     operationId: 'drainRunner',
     summary: 'Drain a runner',
-    description: 'The runner gets no new jobs; its active jobs run to completion.',
+    description: 'The runner gets no new jobs; its active jobs run to completion. With `until` it resumes by itself.',
     scope: 'operate',
-    query: REASON_QUERY,
+    query: DRAIN_QUERY,
     response: runners.Runner,
     errors: ['illegal-transition'],
-    handle: (coordinator, call) => coordinator.drain(call.id, call.query.reason),
+    handle: (coordinator, call) => coordinator.drain(call.id, call.query.reason, call.query.until),
   }),
   route({
     method: 'POST',

@@ -24,18 +24,21 @@ type Change = 'drain' | 'resume' | 'forget';
 
 const DONE: Record<Change, string> = { drain: 'drained', resume: 'resumed', forget: 'forgotten' };
 
-function say(runner: Runner, change: Change, reason: string | undefined): Promise<unknown> {
+function say(runner: Runner, change: Change, reason: string | undefined, hours: number): Promise<unknown> {
   const path = `/runners/${encodeURIComponent(runner.id)}`;
   if (change === 'forget') return remove(path);
-  return post(`${path}/${change}${reason === undefined ? '' : `?reason=${encodeURIComponent(reason)}`}`);
+  const query = new URLSearchParams();
+  if (change === 'drain' && reason !== undefined) query.set('reason', reason);
+  if (change === 'drain' && hours > 0) query.set('until', new Date(Date.now() + hours * 3_600_000).toISOString());
+  return post(`${path}/${change}${query.size === 0 ? '' : `?${query}`}`);
 }
 
 export function RunnerTable({ runners, now }: { runners: Runner[]; now: number }) {
   const [asked, setAsked] = useState<{ runner: Runner; change: Change }>();
   const [failure, setFailure] = useState<{ what: string; detail: string }>();
-  const make = (runner: Runner, change: Change, reason?: string): void => {
+  const make = (runner: Runner, change: Change, reason?: string, hours = 0): void => {
     setFailure(undefined);
-    say(runner, change, reason).catch((error: Error) =>
+    say(runner, change, reason, hours).catch((error: Error) =>
       setFailure({ what: `${runner.id} was not ${DONE[change]}.`, detail: error.message }),
     );
   };
@@ -56,7 +59,7 @@ export function RunnerTable({ runners, now }: { runners: Runner[]; now: number }
       {asked !== undefined && (
         <Question
           {...asked}
-          onAnswer={(reason) => make(asked.runner, asked.change, reason)}
+          onAnswer={(reason, hours) => make(asked.runner, asked.change, reason, hours)}
           onClose={() => setAsked(undefined)}
         />
       )}
@@ -67,14 +70,30 @@ export function RunnerTable({ runners, now }: { runners: Runner[]; now: number }
 interface QuestionProps {
   runner: Runner;
   change: Change;
-  onAnswer: (reason: string | undefined) => void;
+  /** `hours`: after which the drain ends by itself; 0: when it is resumed. */
+  onAnswer: (reason: string | undefined, hours: number) => void;
   onClose: () => void;
 }
 
+/** How long a drain may last, in hours. */
+const DRAINS = [
+  [0, 'until it is resumed'],
+  [1, 'for an hour'],
+  [8, 'for 8 hours'],
+  [24, 'for a day'],
+] as const;
+
 function Question({ runner, change, onAnswer, onClose }: QuestionProps) {
+  const [hours, setHours] = useState(0);
   if (change === 'forget') {
     return (
-      <Ask title={`Forget ${runner.id}?`} action="Forget" danger onAnswer={() => onAnswer(undefined)} onClose={onClose}>
+      <Ask
+        title={`Forget ${runner.id}?`}
+        action="Forget"
+        danger
+        onAnswer={() => onAnswer(undefined, 0)}
+        onClose={onClose}
+      >
         <p>
           It leaves the pool, and its counts{runner.drain_reason !== undefined && ' and its drain'} are lost. Its runs
           and their results stay. Should it come back, it registers as if for the first time.
@@ -87,13 +106,23 @@ function Question({ runner, change, onAnswer, onClose }: QuestionProps) {
       title={`Drain ${runner.id}?`}
       reason="Why (shown to others)"
       action="Drain"
-      onAnswer={onAnswer}
+      onAnswer={(reason) => onAnswer(reason, hours)}
       onClose={onClose}
     >
       <p>
-        It takes no new runs; the {runner.current_jobs.length} it holds go on to their end. It stays drained over
-        restarts until it is resumed.
+        It takes no new runs; the {runner.current_jobs.length} it holds continue to their end. It stays drained over
+        restarts.
       </p>
+      <label>
+        How long{' '}
+        <select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+          {DRAINS.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
     </Ask>
   );
 }
@@ -119,6 +148,11 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
       <td>
         <State status={runner.status} />
         {runner.drain_reason !== undefined && <div className="small soft">{runner.drain_reason}</div>}
+        {runner.drained_until !== undefined && (
+          <div className="small soft">
+            until <Time at={runner.drained_until} />
+          </div>
+        )}
       </td>
       <td>
         <div className="nowrap">

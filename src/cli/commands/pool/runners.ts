@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { RUNNER_STATUSES } from '../../../contract/enums.ts';
 import type { Runner, RunnerStatus } from '../../../contract/types.ts';
-import { formatDuration, plural, printable } from '../../terminal/format.ts';
+import { formatDuration, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
 import { emptyList } from '../../terminal/empty-list.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
@@ -64,6 +64,20 @@ function slotsOf({ current_jobs, capabilities, slots_lost }: Runner): string {
   return `${current_jobs.length - waiting}/${slots}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
 
+/** `new disk (until 2026-11-22 06:00:00)`. */
+function drainOf({ drain_reason: reason = '', drained_until: until }: Runner): string {
+  return until === undefined ? reason : `${reason} (until ${formatTimestamp(until)})`.trimStart();
+}
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time as it is, or one after a duration such as `8h`; the coordinator refuses anything else. */
+function untilOption(text: string): string {
+  const [, amount, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (amount === undefined) return text;
+  return new Date(systemClock.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString();
+}
+
 function row(runner: Runner, now: number): (string | number)[] {
   const { capabilities: can } = runner;
   // A capacity of 0 is undeclared.
@@ -79,7 +93,7 @@ function row(runner: Runner, now: number): (string | number)[] {
     runner.total_jobs_completed,
     runner.total_jobs_failed,
     `${formatDuration(Math.max(0, now - Date.parse(runner.last_heartbeat)) / 1000)} ago`,
-    runner.drain_reason ?? '',
+    drainOf(runner),
   ];
 }
 
@@ -87,9 +101,10 @@ export function drainCommand(): Command {
   return clientCommand('drain', 'stop new work for a runner; its active runs complete')
     .argument('<runner>', 'runner id')
     .option('--reason <text>', 'the reason, shown with the runner')
-    .action(async (runnerId: string, flags: ClientFlags & { reason?: string }) => {
+    .option('--until <time>', 'resume by itself: a time (2026-11-22T06:00:00Z), or after 30m, 8h or 2d', untilOption)
+    .action(async (runnerId: string, flags: ClientFlags & { reason?: string; until?: string }) => {
       const client = await connect(flags);
-      return showRunner(await client.drain(runnerId, flags.reason), flags);
+      return showRunner(await client.drain(runnerId, flags.reason, flags.until), flags);
     });
 }
 

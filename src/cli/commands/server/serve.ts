@@ -47,6 +47,7 @@ interface ServeFlags {
   maxBodyMb?: number;
   maxReportsMb?: number;
   retainDays?: number;
+  quarantine?: boolean;
   logLevel: LogLevel;
 }
 
@@ -78,6 +79,7 @@ export function serveCommand(): Command {
       'delete studies that ended, and forget runners last seen, more than n days ago (default: never)',
       integerBetween(1, 36_500),
     )
+    .option('--quarantine', 'give a runner whose attempts fail more than those of others no new work for an hour')
     .addOption(
       new Option('--log-level <level>', 'how much to log to stderr')
         .choices(LOG_LEVELS)
@@ -204,9 +206,10 @@ class Running {
   }
 }
 
-function settingsOf({ maxRetries, retainDays }: ServeFlags): Partial<CoordinatorOptions> {
+function settingsOf({ maxRetries, retainDays, quarantine = false }: ServeFlags): Partial<CoordinatorOptions> {
   return {
     ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
+    quarantine,
     ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
   };
 }
