@@ -6,6 +6,8 @@ import { openCoordinator, type Coordinator } from '../../../src/coordinator/coor
 import { sweepRetention } from '../../../src/coordinator/operations/deletions.ts';
 import { forgetOldKeys } from '../../../src/coordinator/turn/idempotency.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
+import { keys } from '../../../src/coordinator/storage/keys.ts';
+import type { Report } from '../../../src/contract/types.ts';
 import { capabilities } from '../../support/fake-api.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -27,6 +29,8 @@ class CostlyClock extends SimulatedClock {
 }
 
 const ITEMS = 200;
+/** Before the studies of no priority. */
+const FIRST = { priority: 9 };
 const DAY_MS = 86_400_000;
 
 async function drain(source: AsyncIterable<unknown>): Promise<void> {
@@ -91,6 +95,8 @@ describe('coordinator/operations: slices of the event loop', () => {
     ['the full message of the pool', ITEMS, () => subscribed('pool')],
     ['the full message of a machine', ITEMS, () => subscribed('machine/runner')],
     ['the metrics', ITEMS, () => metricsText()],
+    ['the judgement of runs that waited for the first one', ITEMS, () => judged(false)],
+    ['the reading of ended runs after a restart', ITEMS, () => judged(true)],
   ];
 
   async function subscribed(topic: string): Promise<void> {
@@ -98,6 +104,32 @@ describe('coordinator/operations: slices of the event loop', () => {
     const leave = await feed.subscribe(topic, { send: () => {}, isCongested: () => false });
     leave();
     feed.close();
+  }
+
+  /** A study with a requirement whose first run ends last; its runs are on the disk for the coordinator after a restart. */
+  async function judged(isRestarted: boolean): Promise<void> {
+    const requirements = [{ name: 'close', output: 'miss', condition: '< 2', probability: 0.9 }];
+    const { batch_id: judgedId } = await coordinator.submit({ ...study({ runs: ITEMS }), requirements, policy: FIRST });
+    const instance = 'j';
+    await coordinator.register({ id: 'j', instance, capabilities: { ...capabilities, max_concurrent_jobs: ITEMS } });
+    const { assignments } = await coordinator.claim('j', { instance, max_jobs: ITEMS });
+    const result = { execution_time_secs: 1, output_files: [], metadata: { miss: 1 } };
+    const reports = assignments.toReversed().flatMap(({ job: { id: job_id }, attempt }): Report[] => [
+      { type: 'start', job_id, attempt },
+      { type: 'complete', job_id, attempt, result },
+    ]);
+    clock.iterations = 0;
+    await coordinator.reports('j', { instance, reports });
+    await coordinator.core.judgements.idle();
+    const ofEnds = clock.iterations;
+    if (!isRestarted) return;
+    const { store } = coordinator.core;
+    await store.write([[keys.verdicts(judgedId), null]]);
+    clock.iterations = 0;
+    expect(await coordinator.batch(judgedId)).to.not.have.property('requirements');
+    await coordinator.core.judgements.idle();
+    expect(clock.iterations, 'reading and judging').to.be.above(ofEnds);
+    expect((await coordinator.batch(judgedId)).requirements![0]).to.include({ judged: ITEMS, verdict: 'met' });
   }
 
   async function metricsText(): Promise<void> {

@@ -151,6 +151,28 @@ export const STUDIES: readonly StudyPlan[] = [
     },
   },
   {
+    name: 'study-settled',
+    about:
+      'Stops when its requirement is settled: three clean runs, judged in their order over a restart, with one running and six untouched.',
+    async script(script) {
+      await joins(script, 'r1', 4);
+      const requirement = { name: 'high', output: 'apogee_m', condition: '> 1000', probability: 0.5, confidence: 0.6 };
+      const policy = { stop_when: 'settled' as const };
+      await script.ask('submit', { ...study({ runs: 10 }), requirements: [requirement], policy });
+      const held = (await claims(script, 'r1', 4)) as [Assignment, Assignment, Assignment, Assignment];
+      const [first, second, third, fourth] = held;
+      for (const it of held) await start(script, 'r1', it);
+      await complete(script, 'r1', third);
+      await complete(script, 'r1', first);
+      await script.restart();
+      await beats(script, 'r1', [second, fourth]);
+      await complete(script, 'r1', second);
+      await script.refused('stale-attempt', 'start', fourth.job.id, { runner_id: 'r1', attempt: 1 });
+      await beats(script, 'r1', [fourth]);
+      await beats(script, 'r1', []);
+    },
+  },
+  {
     name: 'study-grown',
     about:
       'Holds a selection of its design and labels; is extended, its failure runs again, and the extension waits for its canary run, is released and paused.',
