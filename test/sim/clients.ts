@@ -6,16 +6,19 @@ import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 import { insist } from './acknowledged.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
+import { SimGrowth } from './growth.ts';
 import type { Stage } from './scenario.ts';
 
 const MAX_STUDIES = 4;
 
 export class SimClient {
   readonly #stage: Stage;
+  readonly #growth: SimGrowth;
   readonly #submissions: { key: string; options: StudyOptions }[] = [];
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    this.#growth = new SimGrowth(stage);
   }
 
   act(): void {
@@ -31,6 +34,7 @@ export class SimClient {
     else if (roll < 0.38) this.#resumeBatch();
     else if (roll < 0.4) this.#releaseBatch();
     else if (roll < 0.6) this.#read();
+    else if (roll < 0.66) this.#growth.act();
   }
 
   /** A reading shows the disk, never a change that a crash could take back. */
@@ -96,7 +100,9 @@ export class SimClient {
       timeoutSecs: dice.pick([0, 0, 20, 120]) ?? 0,
       cpu: dice.pick(['0', '500m', '2']) ?? '0',
       config: {
-        monte_carlo: { sampling_method: dice.pick(['monte_carlo', 'latin_hypercube'] as const) ?? 'monte_carlo' },
+        monte_carlo: {
+          sampling_method: dice.pick(['monte_carlo', 'latin_hypercube', 'quasi_monte_carlo'] as const) ?? 'monte_carlo',
+        },
       },
       ...(dice.chance(0.4) ? { policy: this.#policy() } : {}),
     };

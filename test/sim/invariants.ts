@@ -13,6 +13,7 @@ import {
 } from '../../src/coordinator/actors/actor-kinds.ts';
 import { waitingOf } from '../../src/domain/scheduling.ts';
 import { insist } from './acknowledged.ts';
+import { checkFamilies } from './growth.ts';
 import { checkVerdicts } from './verdicts.ts';
 
 type Disk = ReadonlyMap<string, string>;
@@ -90,6 +91,10 @@ export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string,
     insist(before === undefined || before === value, () => `${id} was ${before} and is ${value}`);
     if (isTerminal(value)) ends.set(id, value);
   }
+  checkFamilies(
+    disk,
+    [...batches.values()].map((it) => it.context),
+  );
   const made = [...recordsOf(disk, 'idempotency')].map(([, record]) => {
     const { response } = JSON.parse(record) as { response: { batch_id: string } };
     return response.batch_id;

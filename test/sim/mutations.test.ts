@@ -188,6 +188,21 @@ const MUTATIONS: Mutation[] = [
     says: /has signed off and is/,
   },
   {
+    name: 'a batch is not listed under its parent',
+    bug: { written: (key, value) => (key.startsWith('!family!') ? undefined : value) },
+    says: /families are on disk, and .* exist|by the batches/,
+  },
+  {
+    name: 'a batch of selected runs has a seed of its own',
+    bug: {
+      written: (key, value) =>
+        key.startsWith('!submission!') && value?.includes('"run_ids":"') === true
+          ? altered(value, (it) => ({ ...it, seed: '1001' }))
+          : value,
+    },
+    says: /has other parameters/,
+  },
+  {
     name: 'an open batch is forgotten',
     bug: { written: (key, value) => (key.startsWith('!open!') ? undefined : value) },
     says: /its open key false/,

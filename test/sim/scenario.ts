@@ -11,6 +11,7 @@ import { decodeBatch, isTerminal } from '../../src/coordinator/actors/actor-kind
 import { all, runOf, sampledRuns } from '../support/scene.ts';
 import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
+import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
 import { checkWaiting } from './waiting.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
@@ -51,6 +52,7 @@ const STEPS = 120;
 const STEPS_TO_FINISH = 150;
 
 export class Stage {
+  readonly seed: number;
   readonly dice: Dice;
   readonly #disk = new SimDisk();
   readonly disk: ReadonlyMap<string, string> = this.#disk.records;
@@ -79,6 +81,7 @@ export class Stage {
 
   constructor(seed: number, bug: Bug, interpreter: Interpreter) {
     this.#interpreter = interpreter;
+    this.seed = seed;
     this.dice = new Dice(seed);
     this.bug = bug;
     this.#world = new SimulatedClock({ seed });
@@ -245,6 +248,7 @@ export async function finish(stage: Stage): Promise<void> {
     const { batch, jobs_by_status } = await stage.api.batch(id);
     const listed = await all(await stage.api.jobs({ batch_id: [id] }));
     insist(listed.length === batch.total_jobs, () => `batch ${id} lists ${listed.length} of ${batch.total_jobs} jobs`);
+    await checkParameters(stage, id);
     const runs = listed.map(runOf).join();
     insist(runs === (await sampledRuns(stage.api, id)).join(), () => `batch ${id} lists the runs ${runs}`);
     for (const [status, count] of Object.entries(jobs_by_status)) {

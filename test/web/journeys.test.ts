@@ -252,6 +252,44 @@ describe('web: journeys', function () {
     await page.context().close();
   });
 
+  it('pauses, resumes, extends and reruns a study, and links it with those that came of it', async () => {
+    const submission = { ...descentStudy('grows', 40), labels: { campaign: '2026-q4' } };
+    submission.config.monte_carlo.sampling_method = 'monte_carlo';
+    const { batch_id } = await web.coordinator.submit(submission);
+    const { page, errors } = await open(`#/batches/${batch_id}`);
+    await page.getByText('of 40 (100 %)').waitFor();
+    await page.getByRole('button', { name: 'Rerun failed' }).click();
+    await page.getByLabel(/^Version of the simulation/).fill('2.0');
+    await page.getByRole('button', { name: /^Run \d+ again$/ }).click();
+    await page.getByText('Reruns').waitFor();
+    await page.getByRole('link', { name: batch_id.slice(0, 13) }).click();
+    await page.getByText('Rerun as').waitFor();
+    await page.getByRole('button', { name: 'Extend' }).click();
+    const runs = page.getByLabel(/^Runs of the whole design/);
+    expect(await runs.inputValue()).to.equal('80');
+    await runs.fill('40');
+    await page.getByRole('button', { name: 'Extend the study' }).click();
+    await page.getByRole('alert').getByText('give more than 40').waitFor();
+    await web.coordinator.drain('lab-1');
+    await page.getByRole('button', { name: 'Extend' }).click();
+    await page.getByLabel(/^Runs of the whole design/).fill('45');
+    await page.getByRole('button', { name: 'Extend the study' }).click();
+    await page.getByText('Extends').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByLabel('Why (optional)').fill('a look');
+    await page.getByRole('button', { name: 'Pause the study' }).click();
+    await page.getByText('Paused: a look').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await web.coordinator.resume('lab-1');
+    await page.getByText('of 5 (100 %)').waitFor();
+    await page.getByRole('link', { name: 'campaign=2026-q4' }).click();
+    await page.getByRole('button', { name: /^campaign=2026-q4/ }).waitFor();
+    expect(await page.getByRole('row').count(), 'the heading, the study, its rerun and its extension').to.equal(4);
+    expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
+    await page.context().close();
+  });
+
   it("a run's states are stepped back and forth", async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('steps', 1));
     const { page } = await open(`#/batches/${batch_id}`);

@@ -2,6 +2,7 @@
  * The changes of a committed group, sorted by subject. Made once for each group; every topic of the feed selects its rows from
  * it.
  */
+import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { JobStatus, Uuid } from '../../contract/types.ts';
@@ -13,7 +14,7 @@ import type { ActorTransition } from '../turn/actor-transition.ts';
 export type ChangedJobs = ReadonlyMap<Uuid, JobState | undefined>;
 
 export interface ChangeSet {
-  /** Batches with a change of their own or of a job; not the deleted ones. */
+  /** Batches with a change of their own, of a job, or of the batches that came of them; not the deleted ones. */
   readonly batches: ReadonlySet<Uuid>;
   /** By batch. */
   readonly jobs: ReadonlyMap<Uuid, ChangedJobs>;
@@ -41,15 +42,18 @@ export function changeSetOf({ facts, transitions }: Commit): ChangeSet {
     if (fact.type === 'batch.cancelling') cancelledBatches.add(fact.batchId);
     if ('jobId' in fact) jobsOf(jobs, fact.batchId).set(fact.jobId, undefined);
   }
-  for (const id of deletedBatches) batches.delete(id);
   const runners = new Set<string>();
-  for (const { kind, id, to, context } of transitions) {
+  for (const { kind, id, event, to, context } of transitions) {
     if (kind === 'runner') runners.add(id);
+    // A new batch is listed by the batch that it came of.
+    const { parent } = context as Partial<BatchContext>;
+    if (kind === 'batch' && event === undefined && parent !== undefined) batches.add(parent.batchId);
     if (kind !== 'job') continue;
     const job = context as JobContext;
     const changed = jobs.get(job.batchId);
     if (changed?.has(id) === true) changed.set(id, { value: to as JobStatus, context: job });
   }
+  for (const id of deletedBatches) batches.delete(id);
   return { batches, jobs, cancelledBatches, deletedBatches, runners, forgottenRunners, transitions, facts };
 }
 

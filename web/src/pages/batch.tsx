@@ -1,7 +1,6 @@
 /** The page of one study: progress, and tabs for overview, runs, distributions and submission. */
 import { useState, type ReactNode } from 'react';
 import type { Batch, BatchStatusResponse } from '../../../src/contract/types.ts';
-import { post } from '../data/api.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useBatch } from '../data/use-batch.ts';
@@ -9,12 +8,12 @@ import { Failure, Waiting } from '../parts/common.tsx';
 import { State, StatusBar, StatusLegend } from '../parts/status.tsx';
 import { count, duration, minutes, rate, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { BatchActions, BatchRelations } from './batch-actions.tsx';
 import { BatchEvents } from './batch-history.tsx';
 import { BatchOverview } from './batch-overview.tsx';
 import { BatchPlots } from './batch-plots.tsx';
 import { BatchRuns } from './batch-runs.tsx';
 import { BatchStudy } from './batch-study.tsx';
-import { CancelBatch } from './batches.tsx';
 import { FindingsBanner } from './findings-banner.tsx';
 import { Stat } from './runners.tsx';
 import { Verdicts } from './verdicts.tsx';
@@ -89,13 +88,6 @@ function Moment({ name, at }: { name: string; at: string | undefined }) {
 
 function BatchHead({ progress }: { progress: BatchStatusResponse }) {
   const { batch } = progress;
-  const [isAsked, setAsked] = useState(false);
-  const [failure, setFailure] = useState<string>();
-  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
-  const cancel = (reason: string | undefined): void => {
-    const body = JSON.stringify(reason === undefined ? {} : { reason });
-    post(`/batches/${batch.id}/cancel`, body).catch((error: Error) => setFailure(error.message));
-  };
   return (
     <>
       <div className="head">
@@ -111,19 +103,14 @@ function BatchHead({ progress }: { progress: BatchStatusResponse }) {
           </div>
         </div>
         <Downloads batchId={batch.id} name={batch.name} />
-        {isOpen && (
-          <button type="button" className="danger" onClick={() => setAsked(true)}>
-            Cancel
-          </button>
-        )}
+        <BatchActions progress={progress} />
       </div>
       {batch.cancel_reason !== undefined && (
         <p className="soft">
           {batch.settled_at_run_id === undefined ? 'Cancelled' : 'Stopped'}: {batch.cancel_reason}
         </p>
       )}
-      <Failure what="The batch was not cancelled." detail={failure} />
-      {isAsked && <CancelBatch batch={batch} onAnswer={cancel} onClose={() => setAsked(false)} />}
+      <BatchRelations batch={batch} />
     </>
   );
 }

@@ -40,12 +40,17 @@ function asListed(batch: Batch): BatchStatusResponse {
 
 const SHOWN_AT_ONCE = 200;
 
+/** True when the study has the label, written `key=value`. */
+const hasLabel = ({ labels = {} }: Batch, label: string): boolean =>
+  Object.entries(labels).some(([key, value]) => `${key}=${value}` === label);
+
 export function BatchesPage({ query }: { query: URLSearchParams }) {
   const listed = useRequest<Batch[]>('/batches');
   const live = useTopic('batches', merge);
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   const search = query.get('search') ?? '';
   const status = query.get('status') ?? '';
+  const label = query.get('label') ?? '';
   const all = useMemo(() => {
     const known = new Map((listed.data ?? []).map((it) => [it.id, asListed(it)]));
     for (const [id, it] of live.data ?? []) {
@@ -58,6 +63,7 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
   const wanted = all.filter(
     ({ batch }) =>
       (status === '' || batch.status === status) &&
+      (label === '' || hasLabel(batch, label)) &&
       (search === '' || batch.name.toLowerCase().includes(search.toLowerCase()) || batch.id.startsWith(search)),
   );
   return (
@@ -80,6 +86,12 @@ export function BatchesPage({ query }: { query: URLSearchParams }) {
               onChange={(event) => changeQuery({ search: event.target.value })}
             />
           </label>
+          {label !== '' && (
+            <button type="button" onClick={() => changeQuery({ label: '' })}>
+              {label} <span aria-hidden="true">×</span>
+              <span className="visually-hidden">Remove the filter</span>
+            </button>
+          )}
           <StatusFilter label="Only batches that are" statuses={BATCH_STATUSES} current={status} />
         </header>
         {listed.data === undefined && listed.error === undefined && <Waiting what="Reading the batches" />}
@@ -158,9 +170,19 @@ function BatchRow({ progress, onCancel }: { progress: BatchStatusResponse; onCan
           <strong>{batch.name === '' ? '(no name)' : batch.name}</strong>
         </a>
         <div className="small soft mono">{batch.id.slice(0, 13)}</div>
+        {batch.labels !== undefined && (
+          <div className="row small">
+            {Object.entries(batch.labels).map(([key, value]) => (
+              <a key={key} href={hrefOf(['batches'], { label: `${key}=${value}` })}>
+                {key}={value}
+              </a>
+            ))}
+          </div>
+        )}
       </td>
       <td>
         <State status={batch.status} />
+        {batch.paused === true && <div className="small soft">paused</div>}
       </td>
       <td className="wide">
         <StatusBar batchId={batch.id} counts={counts} />

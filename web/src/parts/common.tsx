@@ -78,6 +78,8 @@ interface AskProps {
   children?: ReactNode;
   /** With a label the dialog also asks for a reason. */
   reason?: string;
+  /** The text that the input begins with. */
+  initial?: string;
   /** Hides the input like a password. */
   secret?: boolean;
   /** Label of the button that cancels. */
@@ -93,6 +95,7 @@ export function Ask({
   title,
   children,
   reason,
+  initial = '',
   secret = false,
   refusal = 'Keep as it is',
   action,
@@ -101,7 +104,7 @@ export function Ask({
   onClose,
 }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState('');
+  const [text, setText] = useState(initial);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="ask-title">

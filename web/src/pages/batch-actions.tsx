@@ -1,0 +1,182 @@
+/** The actions of a study: extend, rerun the failed runs, pause, resume, release, cancel. */
+import { useState, type ReactNode } from 'react';
+import type { Batch, BatchStatusResponse, SubmissionResponse } from '../../../src/contract/types.ts';
+import { post } from '../data/api.ts';
+import { Ask, Failure } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+import { go, hrefOf } from '../router.ts';
+import { CancelBatch } from './batches.tsx';
+
+type Action = 'extend' | 'rerun' | 'pause' | 'resume' | 'release' | 'cancel';
+
+const FAILURES: Readonly<Record<Action, string>> = {
+  extend: 'The study was not extended.',
+  rerun: 'The failed runs were not submitted again.',
+  pause: 'The study was not paused.',
+  resume: 'The study was not resumed.',
+  release: 'The runs were not released.',
+  cancel: 'The batch was not cancelled.',
+};
+
+/** A random key, so that a repeated request creates one study. `randomUUID` does not exist on pages without HTTPS. */
+const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((it) => it.toString(16).padStart(2, '0')).join('');
+
+export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
+  const { batch } = progress;
+  const [asked, setAsked] = useState<Action>();
+  const [failure, setFailure] = useState<{ action: Action; detail: string }>();
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const send = (action: Action, body: object, onDone: (answer: unknown) => void = () => {}): void => {
+    setFailure(undefined);
+    post(`/batches/${batch.id}/${action}`, JSON.stringify(body), { 'idempotency-key': newKey() }).then(
+      ({ data }) => onDone(data),
+      (error: Error) => setFailure({ action, detail: error.message }),
+    );
+  };
+  const button = (action: Action, label: string, danger = false): ReactNode => (
+    <button key={action} type="button" className={danger ? 'danger' : ''} onClick={() => setAsked(action)}>
+      {label}
+    </button>
+  );
+  const resume = (
+    <button type="button" onClick={() => send('resume', {})}>
+      Resume
+    </button>
+  );
+  return (
+    <>
+      <div className="row" role="group" aria-label="Actions">
+        {button('extend', 'Extend')}
+        {batch.failed_jobs > 0 && button('rerun', 'Rerun failed')}
+        {isOpen && (batch.paused === true ? resume : button('pause', 'Pause'))}
+        {isOpen && batch.canary_failed === true && button('release', 'Release')}
+        {isOpen && button('cancel', 'Cancel', true)}
+      </div>
+      <Failure what={failure === undefined ? '' : FAILURES[failure.action]} detail={failure?.detail} />
+      {asked !== undefined && <Question action={asked} batch={batch} send={send} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+interface QuestionProps {
+  action: Action;
+  batch: Batch;
+  send: (action: Action, body: object, onDone?: (answer: unknown) => void) => void;
+  onClose: () => void;
+}
+
+/** Opens the page of the study that was made. */
+const open = (answer: unknown): void => go(hrefOf(['batches', (answer as SubmissionResponse).batch_id]));
+const withReason = (reason: string | undefined): object => (reason === undefined ? {} : { reason });
+
+function Question({ action, batch, send, onClose }: QuestionProps) {
+  const flow = (body: string | undefined): void => send(action, withReason(body));
+  if (action === 'cancel') return <CancelBatch batch={batch} onAnswer={flow} onClose={onClose} />;
+  if (action === 'extend') return <Extend batch={batch} send={send} onClose={onClose} />;
+  if (action === 'rerun') {
+    const rerun = (version: string | undefined): void => {
+      const change = version === undefined ? {} : { simulation_version: version };
+      send('rerun', { select: { states: ['Failed', 'Timeout'] }, ...change }, open);
+    };
+    return (
+      <Ask
+        title={`Run the failed runs of “${batch.name}” again?`}
+        reason="Version of the simulation (optional; otherwise the same)"
+        refusal="Do not run them"
+        action={`Run ${count(batch.failed_jobs)} again`}
+        onAnswer={rerun}
+        onClose={onClose}
+      >
+        <p>They become a new study with the same parameters. This one stays as it is; compare the two afterwards.</p>
+      </Ask>
+    );
+  }
+  const isPause = action === 'pause';
+  return (
+    <Ask
+      title={isPause ? `Pause “${batch.name}”?` : `Release the other runs of “${batch.name}”?`}
+      reason="Why (optional)"
+      action={isPause ? 'Pause the study' : 'Release the runs'}
+      onAnswer={flow}
+      onClose={onClose}
+    >
+      <p>
+        {isPause
+          ? 'No new runs are assigned until it is resumed; running ones continue.'
+          : 'The runs that wait for the canary runs are assigned, although a canary run has not completed.'}
+      </p>
+    </Ask>
+  );
+}
+
+function Extend({ batch, send, onClose }: Omit<QuestionProps, 'action'>) {
+  const extend = (text: string | undefined): void => {
+    const runs = Number(text);
+    // The coordinator refuses what is not a number of runs, and says why.
+    send('extend', text === undefined ? {} : { runs: Number.isNaN(runs) ? text : runs }, open);
+  };
+  return (
+    <Ask
+      title={`Extend “${batch.name}”?`}
+      reason="Runs of the whole design (Latin hypercube: of the next replicate)"
+      initial={String(2 * batch.total_jobs)}
+      refusal="Do not extend it"
+      action="Extend the study"
+      onAnswer={extend}
+      onClose={onClose}
+    >
+      <p>
+        The further runs become a new study with the same seed, requirements and policy. A Monte Carlo or Sobol’ design
+        continues where this one ends; a Latin hypercube gets an independent replicate.
+      </p>
+    </Ask>
+  );
+}
+
+/** Labels, pause, and the studies that this one came of or that came of it. */
+export function BatchRelations({ batch }: { batch: Batch }) {
+  const { labels = {}, parent, children = [] } = batch;
+  return (
+    <>
+      {batch.paused === true && <p className="soft">Paused: {batch.pause_reason ?? 'no new runs are assigned'}</p>}
+      {Object.keys(labels).length > 0 && (
+        <p className="row" aria-label="Labels">
+          {Object.entries(labels).map(([key, value]) => (
+            <a key={key} className="small" href={hrefOf(['batches'], { label: `${key}=${value}` })}>
+              {key}={value}
+            </a>
+          ))}
+        </p>
+      )}
+      {parent !== undefined && (
+        <p className="soft">
+          {RELATED[parent.relation]} <BatchLink id={parent.batch_id} />
+        </p>
+      )}
+      {children.length > 0 && (
+        <p className="soft" aria-label="Studies that came of this one">
+          {children.map(({ batch_id: id, relation }) => (
+            <span key={id}>
+              {NAMES[relation]} <BatchLink id={id} />{' '}
+            </span>
+          ))}
+        </p>
+      )}
+    </>
+  );
+}
+
+const RELATED = { extension: 'Extends', rerun: 'Reruns', comparison: 'Compares with', audit: 'Audits' } as const;
+const NAMES = {
+  extension: 'Extended by',
+  rerun: 'Rerun as',
+  comparison: 'Compared with',
+  audit: 'Audited by',
+} as const;
+
+const BatchLink = ({ id }: { id: string }) => (
+  <a className="mono" href={hrefOf(['batches', id])}>
+    {id.slice(0, 13)}
+  </a>
+);
