@@ -83,11 +83,12 @@ export const runsOf = ({ config, runs_override: cap }: BatchSubmission): RunSele
   selectedRuns(config.monte_carlo, cap);
 
 /**
- * Returns a submission of these runs of a study, with everything else of its submission but the changes that the request names.
+ * Returns a submission of these runs of a study that holds `held` runs, with everything else of its submission but the changes that the request names.
  * Returns the fault when the selection is too long to write down.
  */
 export function rerunOf(
   submission: BatchSubmission,
+  held: number,
   selection: RunSelection,
   { simulation_version: version, container_image: image, name }: Omit<RerunRequest, 'select' | 'relation'>,
 ): BatchSubmission | Fault {
@@ -99,7 +100,7 @@ export function rerunOf(
   // The design as it was where its runs are the same, so that an unchanged configuration keeps its hash.
   const isSame = isWhole || runIds === design.run_ids;
   const rerun = derived(submission, isSame ? design : { ...design, run_ids: runIds }, name);
-  if (selection.count < runsOf(submission).count) ruleOut(rerun);
+  if (selection.count < held) ruleOut(rerun);
   if (version !== undefined) rerun.config.simulation = { ...rerun.config.simulation, version };
   if (image !== undefined) {
     const { compute } = rerun.config;
@@ -114,7 +115,7 @@ export function auditOf(
   selection: RunSelection,
   name: string | undefined,
 ): BatchSubmission | Fault {
-  const audit = rerunOf(submission, selection, name === undefined ? {} : { name });
+  const audit = rerunOf(submission, selection.count, selection, name === undefined ? {} : { name });
   if (!('pointer' in audit)) ruleOut(audit);
   return audit;
 }

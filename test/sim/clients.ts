@@ -91,6 +91,7 @@ export class SimClient {
   #newStudy(): { key: string; options: StudyOptions } {
     const { dice } = this.#stage;
     const runs = dice.chance(0.05) ? 0 : 1 + dice.int(7);
+    const random = this.#stage.seed % 4 === 0 ? 'quasi_monte_carlo' : 'monte_carlo';
     const options: StudyOptions = {
       name: `study ${this.#submissions.length}`,
       runs,
@@ -101,7 +102,7 @@ export class SimClient {
       cpu: dice.pick(['0', '500m', '2']) ?? '0',
       config: {
         monte_carlo: {
-          sampling_method: dice.pick(['monte_carlo', 'latin_hypercube', 'quasi_monte_carlo'] as const) ?? 'monte_carlo',
+          sampling_method: dice.pick([random, 'latin_hypercube'] as const) ?? random,
         },
       },
       ...(dice.chance(0.4) ? { policy: this.#policy() } : {}),

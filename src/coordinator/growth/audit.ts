@@ -36,10 +36,12 @@ export async function auditBatch(
     const study = core.studyCache.of(batch.context, { read: (key) => view.get(key) });
     const used = seed ?? drawnSeed(core);
     const selection = await drawnRuns(core, view, batch, study.selection, fraction, used);
+    await core.share.slice();
     const submission = auditOf(study.submission, selection, name);
     if ('pointer' in submission) return refuse(submission);
     const answer = { relation: 'audit' as const, seed: used };
-    return await createDerived(core, batchId, { submission, relation: 'audit', answer }, options);
+    await core.share.slice();
+    return await createDerived(core, batchId, { submission, selection, relation: 'audit', answer }, options);
   } finally {
     await view.close();
   }

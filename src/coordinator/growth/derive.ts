@@ -1,7 +1,7 @@
 /** Creates a batch that comes of another one, in one turn that also lists it under its parent. */
 import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { runsOf } from '../../domain/growth.ts';
+import type { RunSelection } from '../../domain/run-selection.ts';
 import type { Core } from '../core.ts';
 import { batchOrThrow } from '../operations/cancel.ts';
 import { once, recall, type Idempotency } from '../turn/idempotency.ts';
@@ -17,6 +17,8 @@ export interface GrowthOptions extends Idempotency {
 /** The batch to create: its submission, and the members of the answer beside those of every submission. */
 export interface Derivation<T> {
   submission: BatchSubmission;
+  /** The runs of the submission. */
+  selection: RunSelection;
   relation: Relation;
   answer: T;
 }
@@ -53,11 +55,11 @@ export async function createDerived<T extends object>(
 export async function createIfCurrent<T extends object>(
   core: Core,
   parentId: Uuid,
-  { submission, relation, answer }: Derivation<T>,
+  { submission, selection, relation, answer }: Derivation<T>,
   { maxRuns = Infinity, ...idempotency }: GrowthOptions,
   isCurrent: (turn: Turn) => boolean,
 ): Promise<(SubmissionResponse & T) | undefined> {
-  const { count } = runsOf(submission);
+  const { count } = selection;
   if (count > maxRuns) {
     refuse({ pointer: '', detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs` });
   }
@@ -65,7 +67,7 @@ export async function createIfCurrent<T extends object>(
     const parent = batchOrThrow(turn, parentId);
     if (!isCurrent(turn)) return {};
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
-    const act = () => ({ ...openBatch(core, turn, submission, link), ...answer });
+    const act = () => ({ ...openBatch(core, turn, submission, { parent: link, selection }), ...answer });
     return { response: once(core, turn, idempotency, act) };
   });
   const { response } = created;

@@ -1,6 +1,6 @@
 /** Extension of a study: further runs of its design, or the next replicate of a Latin hypercube. */
 import type { BatchContext, ExtendRequest, ExtendResponse, Uuid } from '../../contract/types.ts';
-import { extensionOf, type DesignInUse } from '../../domain/growth.ts';
+import { extensionOf, runsOf, type DesignInUse } from '../../domain/growth.ts';
 import { submissionFaults } from '../../domain/submission.ts';
 import type { Core } from '../core.ts';
 import { readBatch } from '../resources/read-batch.ts';
@@ -55,7 +55,8 @@ function extension(
   const answer: Growth = { mode: extended.mode };
   if (extended.runIds !== undefined) answer.run_ids = extended.runIds;
   if (extended.replicate !== undefined) answer.replicate = extended.replicate;
-  return { submission: extended.submission, relation: 'extension', answer };
+  const selection = runsOf(extended.submission);
+  return { submission: extended.submission, selection, relation: 'extension', answer };
 }
 
 /** The part of the design that the family has. Empty when its batches have been deleted meanwhile. */

@@ -25,9 +25,11 @@ export async function rerunBatch(
     const batch = readBatch(view, batchId);
     const study = core.studyCache.of(batch.context, { read: (key) => view.get(key) });
     const selection = await selectRuns(core, view, batch, study, select);
-    const submission = rerunOf(study.submission, selection, changes);
+    await core.share.slice();
+    const submission = rerunOf(study.submission, study.selection.count, selection, changes);
     if ('pointer' in submission) return refuse(submission);
-    return await createDerived(core, batchId, { submission, relation, answer: { relation } }, options);
+    await core.share.slice();
+    return await createDerived(core, batchId, { submission, selection, relation, answer: { relation } }, options);
   } finally {
     await view.close();
   }

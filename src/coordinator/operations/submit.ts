@@ -5,7 +5,7 @@ import { configHash } from '../../domain/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { selectedRuns } from '../../domain/run-selection.ts';
+import { selectedRuns, type RunSelection } from '../../domain/run-selection.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
@@ -30,17 +30,17 @@ export async function submit(
   return response;
 }
 
-/** Creates a batch within a turn; `parent` is the batch that it comes of. The submission is valid. */
-export function openBatch(
-  core: Core,
-  turn: Turn,
-  submission: BatchSubmission,
-  parent?: BatchInput['parent'],
-): SubmissionResponse {
+/** The origin of a batch that comes of another one, and the runs that it holds: those of its submission, already read. */
+export interface Origin {
+  parent: NonNullable<BatchInput['parent']>;
+  selection: RunSelection;
+}
+
+/** Creates a batch within a turn. The submission is valid. */
+export function openBatch(core: Core, turn: Turn, submission: BatchSubmission, origin?: Origin): SubmissionResponse {
   const batchId = core.batchIds.next(turn.now, core.clock.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
-  const input = batchInput(core, turn.now, batchId, submission, seed);
-  if (parent !== undefined) input.parent = parent;
+  const input = batchInput(core, turn.now, batchId, submission, seed, origin);
   const { totalJobs } = input;
   // Estimated before the batch exists: `totalJobs` counts its own runs.
   const estimate = estimatedMinutes(core, input);
@@ -49,7 +49,7 @@ export function openBatch(
   joinFamily(turn, input);
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     // The runs complete those of the parent, or are a part of them on purpose.
-    ({ code }) => parent === undefined || !code.endsWith('-subset'),
+    ({ code }) => origin === undefined || !code.endsWith('-subset'),
   );
   const response: SubmissionResponse = {
     batch_id: batchId,
@@ -59,10 +59,18 @@ export function openBatch(
   return warnings.length === 0 ? response : { ...response, warnings };
 }
 
-function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSubmission, seed: Seed): BatchInput {
+function batchInput(
+  core: Core,
+  now: number,
+  batchId: Uuid,
+  submission: BatchSubmission,
+  seed: Seed,
+  origin: Origin | undefined,
+): BatchInput {
   const { config, runs_override } = submission;
   const { compute, monte_carlo } = config;
-  const totalJobs = selectedRuns(monte_carlo, runs_override).count;
+  // Reading a long selection takes milliseconds.
+  const totalJobs = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
   const selectsRuns = typeof monte_carlo.run_ids === 'string';
   return {
     batchId,
@@ -81,6 +89,7 @@ function batchInput(core: Core, now: number, batchId: Uuid, submission: BatchSub
     ...((submission.requirements?.length ?? 0) === 0 ? {} : { requirements: submission.requirements!.length }),
     ...(submission.labels === undefined ? {} : { labels: submission.labels }),
     ...(selectsRuns ? { selectsRuns } : {}),
+    ...(origin === undefined ? {} : { parent: origin.parent }),
   };
 }
 

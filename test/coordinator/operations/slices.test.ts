@@ -77,6 +77,21 @@ describe('coordinator/operations: slices of the event loop', () => {
     ['the count of a page of jobs', ITEMS, () => coordinator.jobs({ name: [] } as object, { limit: 1 })],
     ['a list of batches', ITEMS, async () => drain((await coordinator.batches({})).chunks)],
     ['the results of a batch', ITEMS, async () => drain((await coordinator.batchResults(batchId)).results.chunks)],
+    [
+      'a selection of runs by their state',
+      ITEMS,
+      () => coordinator.rerunBatch(batchId, { select: { states: ['Completed'] } }),
+    ],
+    ['the draw of an audit', ITEMS, () => coordinator.auditBatch(batchId, { fraction: 0.5, seed: 1 })],
+    [
+      'the answer of an audit',
+      ITEMS,
+      async () => {
+        const { batch_id: audit } = await coordinator.auditBatch(batchId, { fraction: 1, seed: 1 });
+        clock.iterations = 0;
+        await coordinator.auditAnswer(audit);
+      },
+    ],
     ['the pool', ITEMS, () => coordinator.runners({})],
     ['an export of everything', ITEMS, async () => drain((await coordinator.exportSnapshot()).records.chunks)],
     ['an export of a batch', ITEMS, async () => drain((await coordinator.exportSnapshot(batchId)).records.chunks)],
