@@ -121,6 +121,26 @@ def test_the_same_study_again_is_the_same_batch_and_executes_nothing(local):
         sb.open("absent")
 
 
+def test_a_study_grows_is_run_again_and_is_audited(local):
+    one = study()
+    batch = one.run(workers=2).wait(PATIENCE_S)
+    grown = batch.extend(24).wait(PATIENCE_S)
+    assert [row["run_id"] for row in grown.rows(columns=["run_id"])] == list(range(16, 24))
+    family = batch.rows(family=True)
+    assert [row["run_id"] for row in family] == list(range(24))
+    failed = [row["run_id"] for row in batch.rows(where="status = Failed", columns=["run_id"])]
+    again = batch.rerun(states=["Failed"], version="2").wait(PATIENCE_S)
+    assert [row["run_id"] for row in again.rows(columns=["run_id"])] == failed
+    assert again.submission["config"]["simulation"]["version"] == "2"
+    difference = batch.diff(again)
+    assert difference["paired"] is True and difference["pairs"] == difference["flips"]["failed_both"] == len(failed)
+    audit = batch.audit(0.25, seed=1).wait(PATIENCE_S)
+    answer = audit.audit_answer()
+    assert answer["differing"] == 0 and answer["identical"] == 4
+    # The same study is still the first batch, and none of its descendants.
+    assert study().run(workers=2).id == batch.id
+
+
 SCRIPT = """
 import sys, time
 sys.path.insert(0, {root!r})

@@ -40,7 +40,7 @@ GROUPS = [
         + ["ProgramNotFoundError", "LocalError", "RunConfigError"],
     ),
 ]
-ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Attribution", "Convergence", "Comparison", "Findings"]
+ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
 
 
 def main() -> str:

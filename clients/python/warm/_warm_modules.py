@@ -7,6 +7,8 @@ import sys
 import warnings
 
 PREFIX = "SVC_"
+# Set for the engine and not for a run: where the function of a study is.
+SHARED = "SVC_FUNCTION"
 
 
 class Refused(Exception):
@@ -149,7 +151,7 @@ class _EnvironmentReads:
 
         def get(environ, key):
             text = os.fsdecode(key) if isinstance(key, (str, bytes)) else ""
-            if text.startswith(PREFIX):
+            if text.startswith(PREFIX) and text != SHARED:
                 self._found = text
             return self._get(environ, key)
 

@@ -33,11 +33,12 @@ export async function auditBatch(
   const view = core.store.snapshot();
   try {
     const batch = readBatch(view, batchId);
-    const study = core.studyCache.of(batch.context, { read: (key) => view.get(key) });
+    const source = { read: (key: string) => view.get(key) };
+    const study = core.studyCache.of(batch.context, source);
     const used = seed ?? drawnSeed(core);
     const selection = await drawnRuns(core, view, batch, study.selection, fraction, used);
     await core.share.slice();
-    const submission = auditOf(study.submission, selection, name);
+    const submission = auditOf(core.studyCache.wholeSubmission(batch.context, source), selection, name);
     if ('pointer' in submission) return refuse(submission);
     const answer = { relation: 'audit' as const, seed: used };
     await core.share.slice();

@@ -46,7 +46,7 @@ function extension(
   request: ExtendRequest,
   family: readonly FamilyMember[],
 ): Derivation<Growth> {
-  const { submission } = core.studyCache.of(batch);
+  const submission = core.studyCache.wholeSubmission(batch);
   const { replicate } = submission.config.monte_carlo;
   const extended = extensionOf(submission, request, designInUse(family, replicate ?? 0));
   if ('pointer' in extended) return refuse(extended);

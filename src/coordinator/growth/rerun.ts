@@ -23,10 +23,16 @@ export async function rerunBatch(
   const view = core.store.snapshot();
   try {
     const batch = readBatch(view, batchId);
-    const study = core.studyCache.of(batch.context, { read: (key) => view.get(key) });
+    const source = { read: (key: string) => view.get(key) };
+    const study = core.studyCache.of(batch.context, source);
     const selection = await selectRuns(core, view, batch, study, select);
     await core.share.slice();
-    const submission = rerunOf(study.submission, study.selection.count, selection, changes);
+    const submission = rerunOf(
+      core.studyCache.wholeSubmission(batch.context, source),
+      study.selection.count,
+      selection,
+      changes,
+    );
     if ('pointer' in submission) return refuse(submission);
     await core.share.slice();
     return await createDerived(core, batchId, { submission, selection, relation, answer: { relation } }, options);

@@ -92,6 +92,11 @@ export class StudyCache {
     return compute;
   }
 
+  /** Returns the submission of a batch with the code of a function, which the cache does not keep. */
+  wholeSubmission({ batchId }: BatchContext, source: RecordSource = this.#source): BatchSubmission {
+    return this.#submission(batchId, source).submission;
+  }
+
   /** Drops a deleted batch. */
   forget(batchId: Uuid): void {
     this.#studies.delete(batchId);

@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isFunctions } from '../../domain/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
@@ -68,6 +69,8 @@ export class Launchers {
       }
     }
     for (const engine of engines) {
+      // An interpreter for functions is started with the function of a study.
+      if (isFunctions(engine.name)) continue;
       const launcher = this.of(engine, env);
       void launcher.prepare?.();
       if (launcher instanceof WaitingNode) {

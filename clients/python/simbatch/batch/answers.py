@@ -93,6 +93,12 @@ class Comparison(Answer):
     table_member = "outputs"
 
 
+class Audit(Answer):
+    """Repeated runs beside the original ones."""
+
+    table_member = "differing_runs"
+
+
 class Findings(Answer):
     """What keeps a study from its end, or from being trusted."""
 

@@ -101,14 +101,15 @@ class Batch:
 
     def rows(
         self, *, columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Union[str, Sequence[str], None] = None,
-        limit: Optional[int] = None,
+        limit: Optional[int] = None, family: bool = False,
     ) -> List[Dict[str, Any]]:
         """The runs, one mapping each: run_id, status, class, reason, ..., `parameters.*`, `outputs.*`.
 
         columns: only these. where: a condition such as `"outputs.miss_m > 50 and class = ok"`. sort: a column
         or several, with a minus before one for descending. limit: at most so many.
+        family: one row for each run of the study, its extensions and its reruns, the latest attempt of each.
         """
-        return list(self._table(columns=columns, where=where, sort=sort, limit=limit))
+        return list(self._table(columns=columns, where=where, sort=sort, limit=limit, family=family or None))
 
     def frame(self, **query: Any) -> "pandas_types.DataFrame":
         """The runs as a pandas DataFrame, one row each. Takes the arguments of `rows`. Raises MissingPackageError without pandas."""
@@ -239,6 +240,17 @@ class Batch:
         select = {key: value for key, value in chosen.items() if value is not None}
         given = {"select": select or None, "simulation_version": version, "relation": relation, "name": name}
         return self._descendant("rerun", {key: value for key, value in given.items() if value is not None})
+
+    def audit(self, fraction: float, *, seed: Optional[int] = None) -> "Batch":
+        """A new batch that repeats a drawn part of the finished runs, on another runner where there is one. `audit_answer` of the
+        new batch compares the results.
+        """
+        body = {"fraction": fraction, **({} if seed is None else {"seed": seed})}
+        return self._descendant("audit", body)
+
+    def audit_answer(self) -> answers.Audit:
+        """Of a batch that is an audit: its results beside the original ones."""
+        return answers.Audit(self._get("/audit"))
 
     def _descendant(self, verb: str, body: Mapping[str, Any]) -> "Batch":
         key = f"py-{verb}-{os.urandom(12).hex()}"

@@ -111,6 +111,9 @@ class _Lines:
         jobs = state["jobs_by_status"]
         problems = problems_of(jobs)
         self._text = f"{self._name}: {ended_of(jobs)} of {self._total} runs" + (f", {problems}" if problems else "")
+        eta = state.get("eta")
+        if eta is not None:
+            self._text += f", {eta['low']:.0f} to {eta['high']:.0f} s left"
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LINE_S
             print(self._text, file=sys.stderr)

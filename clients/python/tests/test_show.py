@@ -1,0 +1,82 @@
+"""What users see: text and HTML without scripts, whatever the names and messages hold."""
+
+import json
+import sys
+
+import pytest
+
+import simbatch as sb
+from simbatch.batch import answers
+from simbatch.batch.batch import Batch
+from simbatch.batch.coordinator import Batches
+from simbatch.batch.progress import wait
+from simbatch.show import html, svg, text
+
+EVIL = '<script>alert("x")</script>'
+BATCH = {
+    "id": "01a200b3-7a0f-8ac4-87eb-ba1200000000", "name": EVIL, "status": "Running", "total_jobs": 4, "completed_jobs": 1,
+    "failed_jobs": 1, "created_at": "2026-01-01T00:00:00.000Z",
+}  # fmt: skip
+
+
+def test_every_text_in_html_is_escaped(fake):
+    fake.answers = [(404, {"Content-Type": "application/problem+json"}, json.dumps({"code": "unknown-batch", "detail": EVIL}).encode())]
+    batch = Batch(sb.connect(fake.url), BATCH["id"], BATCH)
+    answer = answers.Sensitivity(
+        {"sentence": EVIL, "parameters": [{"name": EVIL, "sobol_cosine": 0.5}], "warnings": [{"code": "a", "message": EVIL}]}
+    )
+    study = sb.Study(EVIL, simulation=EVIL, version=EVIL, inputs={EVIL: sb.Normal(0, 1, units=EVIL)}, runs=1)
+    shown = [batch, Batches([batch]), answer, study, answers.Findings({"findings": [{"code": EVIL, "message": EVIL}]})]
+    for one in shown:
+        page = one._repr_html_()
+        assert "<script" not in page and "&lt;script" in page, type(one)
+    assert "<script" not in svg.histogram([1, 2, 3], title=EVIL) and "<script" not in svg.line([(0, 1), (1, 2)], title=EVIL)
+
+
+def test_a_representation_without_a_coordinator_says_why():
+    batch = Batch(sb.connect("http://127.0.0.1:1", retry_s=0), BATCH["id"])
+    assert "no answer from http://127.0.0.1:1" in repr(batch)
+    assert "no answer from" in batch._repr_html_()
+
+
+def test_a_table_is_aligned_and_bounded():
+    shown = text.table(["name", "value"], [["a", 1.23456789], ["bb", 10.0], ["c", None]])
+    assert shown.splitlines() == ["name    value", "a     1.23457", "bb         10", "c"]
+    assert text.table(["n"], [[k] for k in range(25)]).splitlines()[-1] == "... and 5 more"
+    assert html.table_html(["n"], [[k] for k in range(25)]).endswith("<div>... and 5 more</div>")
+    assert [text.cell(value) for value in (True, [1.0, None], {"a": 1}, float("inf"))] == ["yes", "[1, ]", "1 items", "inf"]
+
+
+@pytest.mark.parametrize("values", [[1.0], [0.0, 0.0], [1e300, -1e300], list(range(1000)), [float("nan"), 1.0, 2.0]])
+def test_a_histogram_counts_every_finite_value(values):
+    shown = svg.histogram(values, title="x", limit=0.5)
+    assert shown.count("<svg") == 1 and shown.count("<rect") <= 40 and "nan" not in shown and "inf" not in shown
+
+
+def test_plots_without_values_are_left_out():
+    assert svg.histogram([float("nan")], title="x") == "" and svg.line([(0, 1)], title="x") == ""
+
+
+def test_a_progress_line_without_tqdm(fake, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    jobs = {"Pending": 0, "Claimed": 0, "Running": 0, "Completed": 3, "Failed": 1, "Timeout": 0, "Cancelled": 0}
+    ended = {**BATCH, "name": "throw", "status": "Completed"}
+    fake.answers = [(200, {"Content-Type": "application/json"}, json.dumps({"batch": ended, "jobs_by_status": jobs}).encode())]
+    wait(Batch(sb.connect(fake.url), BATCH["id"]), None, True)
+    assert capsys.readouterr().err == "throw: 4 of 4 runs, 1 failed\n"
+
+
+def test_a_study_that_does_not_advance_names_what_is_in_its_way(fake, monkeypatch, capsys):
+    from simbatch.batch import progress
+
+    monkeypatch.setattr(progress, "_STUCK_S", 0.0)
+    jobs = {"Pending": 4, "Claimed": 0, "Running": 0, "Completed": 0, "Failed": 0, "Timeout": 0, "Cancelled": 0}
+    state = json.dumps({"batch": {**BATCH, "name": "throw"}, "jobs_by_status": jobs}).encode()
+    finding = json.dumps([{"code": "no-runner", "severity": "blocked", "message": "no runner", "remedy": "start one"}]).encode()
+    as_json = {"Content-Type": "application/json"}
+    fake.answers = [(200, as_json, state), (200, as_json, state), (200, as_json, finding), (200, as_json, state), (200, as_json, finding)]
+    fake.answers += [(200, as_json, json.dumps({"batch": {**BATCH, "status": "Cancelled"}, "jobs_by_status": jobs}).encode())]
+    fake.answers += [(200, as_json, finding)]
+    Batch(sb.connect(fake.url), BATCH["id"]).wait(5, progress=False)
+    assert capsys.readouterr().err.count("simbatch: no runner; start one") == 1
