@@ -31,6 +31,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   sampling: { load: () => import('./sampling.ts') },
   analysis: { load: () => import('./analysis.ts') },
   runner: { load: () => import('./runner.ts') },
+  warm: { load: () => import('./warm.ts'), isLong: true },
   answer: { load: () => import('./answer.ts'), isLong: true },
   telemetry: { load: () => import('./telemetry.ts') },
   'early-termination': { load: () => import('./early-termination.ts') },

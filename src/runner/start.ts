@@ -54,7 +54,16 @@ export async function startRunner(
   const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);
   const { engines, workingDirectory: cwd } = config;
-  const launchers = new Launchers({ engines, python, env, cwd, clock, log, pid: given.pid, slots: config.maxConcurrentJobs });
+  const launchers = new Launchers({
+    engines,
+    python,
+    env,
+    cwd,
+    clock,
+    log,
+    pid: given.pid,
+    slots: config.maxConcurrentJobs,
+  });
   const agent = new Agent({ config, client, spool, clock, log, instance, python, env, launchers, waits, processes });
   if (!peersCanBeChecked()) {
     log.warn(

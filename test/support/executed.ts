@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import type { AttemptEnd } from '../../src/runner/attempt/outcome.ts';
 import { findPython } from '../../src/runner/attempt/engine.ts';
 import type { Engine } from '../../src/runner/config/config.ts';
@@ -34,13 +35,13 @@ export class ExecutionBench {
   }
 
   /** Keeps the engine warm from now on. */
-  async warm(engine: Engine): Promise<Launchers> {
+  async warm(engine: Engine, clock: Clock = systemClock): Promise<Launchers> {
     const python = await findPython(undefined, this.env['PATH'] ?? '');
     const common = {
       python,
       env: this.env,
       cwd: this.folder,
-      clock: systemClock,
+      clock,
       pid: process.pid,
       slots: 2,
       log: this.#log(),

@@ -107,6 +107,7 @@ function runnerArgs(id: string, outputDir: string): string[] {
     '--max-concurrent-jobs',
     '1',
     ...engine,
+    '--warm',
     '--output-root',
     join(outputDir, id),
     '--log-level',

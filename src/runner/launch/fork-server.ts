@@ -259,7 +259,7 @@ export class ForkServer {
 
   /** Ends it by force; its runs are lost. */
   #give(detail: string): void {
-    this.#fault ??= detail;
+    this.#fault ??= `by the runner: ${detail}`;
     this.#child.kill('SIGKILL');
   }
 

@@ -10,7 +10,7 @@ import { RESERVED_BYTES } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, WarmLauncher } from './launcher.ts';
 
 const SCRIPT = join(packageRoot, 'clients', 'node', 'warm', 'wait.cjs');
-/** Each takes about 40 MB. */
+/** Each takes about 7 MB beside what processes of Node share. */
 const MOST_WAITING = 8;
 
 export interface WaitingNodeOptions {

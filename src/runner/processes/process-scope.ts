@@ -29,6 +29,8 @@ export class ProcessScope {
   readonly #limits: CgroupLimits;
   #cgroup: RunCgroup | undefined;
   #leader: number | undefined;
+  /** When the leader started, as `processStart` returns it: another process with its pid has another. */
+  #leaderStart: string | undefined;
   /** Why the limits of the container do not take effect, if so. */
   limitFault: string | undefined;
 
@@ -53,7 +55,7 @@ export class ProcessScope {
     } finally {
       if (cgroup !== undefined) this.#leave(cgroup);
     }
-    this.#leader = child.pid;
+    if (child.pid !== undefined) this.#lead(child.pid);
     this.#limit();
     return child;
   }
@@ -70,7 +72,7 @@ export class ProcessScope {
 
   /** The run's first process, created by another. */
   adopt(leader: number): void {
-    this.#leader = leader;
+    this.#lead(leader);
     this.#limit();
   }
 
@@ -82,7 +84,7 @@ export class ProcessScope {
 
   /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
   kill(): void {
-    if (this.#leader !== undefined) sendKill(-this.#leader);
+    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) sendKill(-this.#leader);
     try {
       this.#cgroup?.kill();
     } catch (error) {
@@ -130,12 +132,25 @@ export class ProcessScope {
     const add = (it: ProcessInfo | undefined): void => {
       if (it !== undefined) found.set(it.pid, it);
     };
-    if (this.#leader !== undefined) for (const it of table.livingMembers(this.#leader)) add(it);
+    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) {
+      for (const it of table.livingMembers(this.#leader)) add(it);
+    }
     if (this.#cgroup !== undefined && !this.#cgroup.isEmpty) {
       for (const pid of this.#cgroup.members()) add(table.living(pid));
     }
     if (thorough || this.#cgroup === undefined) for (const it of await table.carriersOf(this.#directory)) add(it);
     return [...found.values()];
+  }
+
+  #lead(pid: number): void {
+    this.#leader = pid;
+    this.#leaderStart = this.#tools.table.processStart(pid);
+  }
+
+  /** False when the pid of the leader, which is dead then, is another process's: so is the group with its number. */
+  #ownsGroup(leader: number): boolean {
+    const start = this.#tools.table.processStart(leader);
+    return start === undefined || this.#leaderStart === undefined || start === this.#leaderStart;
   }
 
   #limit(): void {

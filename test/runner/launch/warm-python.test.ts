@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import type { Engine } from '../../../src/runner/config/config.ts';
 import { SCRIPT } from '../../../src/runner/launch/fork-server.ts';
 import type { Launchers } from '../../../src/runner/launch/launchers.ts';
@@ -192,6 +194,25 @@ describe('runner/launch: a warm Python', function () {
     for (let i = 0; i < 3; i++) ends.push((await bench.execute(engine)).end.type);
     expect(ends).to.deep.equal(['lost', 'lost', 'lost']);
     expect(bench.log).to.include('its forkserver ended 3 times in a row, the last time by signal SIGKILL');
+  });
+
+  it('is ended when it does not answer, and started again', async () => {
+    write('sim.py', PIDS);
+    const hasty: Clock = {
+      ...systemClock,
+      after: (delayMs, action, options) => systemClock.after(delayMs / 20, action, options),
+    };
+    const engine = { name: 'rocket', entrypoint: join(bench.folder, 'sim.py'), warm: true };
+    launchers = await bench.warm(engine, hasty);
+    const server = Number(printed(await bench.execute(engine)).split(/\s/)[0]);
+    process.kill(server, 'SIGSTOP');
+    const { end } = await bench.execute(engine);
+    expect(end).to.include({
+      type: 'lost',
+      error_message: 'the forkserver of the simulation ended by the runner: it did not fork within 10 s',
+    });
+    expect(lives(server)).to.equal(false);
+    expect((await bench.execute(engine)).end.type).to.equal('complete');
   });
 
   it('leaves the same artifacts as a cold study, byte by byte', async () => {
