@@ -206,7 +206,7 @@ export class Agent {
     while (!leaving.aborted) {
       const unfitMs = this.#attempts.unfitUntilMs - clock.monotonicMs();
       if (unfitMs > 0) await sleep(clock, unfitMs, leaving);
-      else if (this.#attempts.free <= 0) await this.#change();
+      else if (this.#attempts.wanted <= 0) await this.#change();
       else {
         const sinceMs = clock.monotonicMs();
         try {
@@ -231,10 +231,12 @@ export class Agent {
     // Claimed jobs that are not named here are handed out again: a lost reply strands none.
     const holding = this.#attempts.refs();
     // All slots, not only the free ones: more become free while the claim waits, and the coordinator, which counts claimed
-    // and running jobs and lost slots, never gives more than there are slots.
+    // and running jobs and lost slots, never gives more than there are slots and places to wait.
+    const { depth } = this.#attempts.ahead;
     const request = {
       instance,
-      max_jobs: config.maxConcurrentJobs,
+      max_jobs: config.maxConcurrentJobs + depth,
+      ...(depth === 0 ? {} : { ahead: depth }),
       wait_seconds: CLAIM_WAIT_SECS,
       holding,
       slots_lost: this.#attempts.slots.lost,
@@ -243,7 +245,10 @@ export class Agent {
   }
 
   #take(answer: ClaimResponse): number {
-    const taken = answer.assignments.filter((it) => this.#attempts.take(it, answer.batches[it.job.batch_id]?.config));
+    const taken = answer.assignments.filter((it) => {
+      const { config, priority } = answer.batches[it.job.batch_id] ?? {};
+      return this.#attempts.take(it, config, priority);
+    });
     this.#lifetime.holds(this.#attempts.size);
     return taken.length;
   }

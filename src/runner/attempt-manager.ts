@@ -1,32 +1,39 @@
 /**
  * The attempts that the coordinator has assigned to this runner, each from its claim to the acknowledgement of its outcome:
- * reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is decided in
- * `agent.ts`; the states are in `machines/attempt.ts`.
+ * waits for a slot, reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is
+ * decided in `agent.ts`; the states are in `machines/attempt.ts`.
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import type { RunnerConfig } from './config/config.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
-import { executionPlan } from './attempt/execution-plan.ts';
+import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
-import { Attempt, planFault } from './attempt/run-attempt.ts';
 import { environmentOf } from './attempt/execution-site.ts';
+import { planFault } from './attempt/preparation.ts';
+import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
+import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
+import { Slots, type Slot } from './capacity/slots.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
-import type { ReportQueue, Verdict } from './connection/report-queue.ts';
+import { OutcomeDelivery } from './connection/outcome-delivery.ts';
+import type { ReportQueue } from './connection/report-queue.ts';
 import { recover } from './recovery.ts';
 import type { Undelivered } from './recovery.ts';
-import { Slots } from './slots.ts';
-import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
+import type { Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
 
 interface ActiveAttempt {
   actor: AttemptActor;
+  /** Set from its slot on, until its processes have ended. */
+  slot?: Slot;
   /** While it is executed. */
   execution?: Attempt;
+  /** Its processes have ended. */
+  hasEnded?: true;
 }
 
 export interface AttemptManagerOptions {
-  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'maxConcurrentJobs'>;
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb'>;
   spool: Spool;
   reporter: ReportQueue;
   site: ExecutionSite;
@@ -44,13 +51,22 @@ export class AttemptManager {
   /** Until when (monotonic) this machine is not fit for new jobs. */
   unfitUntilMs = 0;
   readonly slots: Slots;
+  readonly ahead: ClaimAhead;
+  readonly #delivery: OutcomeDelivery;
   #failuresInARow = 0;
   readonly #options: AttemptManagerOptions;
   readonly #held = new Map<string, ActiveAttempt>();
 
   constructor(options: AttemptManagerOptions) {
     this.#options = options;
-    this.slots = new Slots(options.config.maxConcurrentJobs, options.site.log, options.onChange);
+    const { config, site, onChange, spool, reporter, leaving } = options;
+    const { maxConcurrentJobs: slots, cpuCores, memoryGb } = config;
+    this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
+    this.ahead = new ClaimAhead(slots);
+    this.#delivery = new OutcomeDelivery({ spool, reporter, log: site.log, onReport: onChange });
+    leaving.addEventListener('abort', () => {
+      this.handBackWaiting('the runner leaves');
+    });
   }
 
   /** Everything not yet acknowledged. */
@@ -58,14 +74,24 @@ export class AttemptManager {
     return this.#held.size;
   }
 
-  /** How many more jobs this machine could execute now. An attempt that only waits for its acknowledgement takes no slot. */
-  get free(): number {
-    const taken = [...this.#held.values()].filter(({ actor }) => actor.state !== 'Reporting').length;
-    return this.#options.config.maxConcurrentJobs - this.slots.lost - taken;
+  /** How many more jobs to claim now: for free slots, and to wait for one once only few wait. */
+  get wanted(): number {
+    let executing = 0;
+    let waiting = 0;
+    for (const { actor, slot, hasEnded } of this.#held.values()) {
+      if (actor.state === 'Claimed' && slot === undefined) waiting += 1;
+      else if (hasEnded !== true && actor.state !== 'Reporting' && actor.state !== 'Done') executing += 1;
+    }
+    const free = this.#options.config.maxConcurrentJobs - this.slots.lost - executing - waiting;
+    const { depth } = this.ahead;
+    return free > 0 || waiting * 2 <= depth ? Math.max(0, free + depth) : 0;
   }
 
+  /** Attempts that have processes, or may get them: also those whose start is being reported. */
   get running(): number {
-    return [...this.#held.values()].filter(({ actor }) => actor.isExecuting).length;
+    return [...this.#held.values()].filter(
+      ({ actor, slot }) => actor.isExecuting || (slot !== undefined && actor.state === 'Claimed'),
+    ).length;
   }
 
   refs(): AttemptRef[] {
@@ -87,24 +113,26 @@ export class AttemptManager {
   resume(undelivered: readonly Undelivered[]): void {
     for (const { record, outcome } of undelivered) {
       const held = this.#held.get(keyOf(record));
-      if (held !== undefined) void this.#deliver(held, record, outcome);
+      if (held === undefined) continue;
+      void this.#delivery.deliver(held.actor, record, outcome).then(() => {
+        this.#release(held);
+      });
     }
   }
 
   /** Processes the assignment in the background, to its end. Returns false when it is held already. */
-  take(assignment: Assignment, batch: BatchConfig | undefined): boolean {
+  take(assignment: Assignment, batch: BatchConfig | undefined, priority = 0): boolean {
     const ref = { job_id: assignment.job.id, attempt: assignment.attempt };
     if (this.#held.has(keyOf(ref))) return false;
     const held: ActiveAttempt = { actor: new AttemptActor(ref, this.#options.site.log) };
     this.#held.set(keyOf(ref), held);
-    this.#process(held, assignment, batch)
+    this.#process(held, assignment, batch, priority)
       .catch((error: unknown) => {
         if (error instanceof Stopped) return;
-        this.#options.site.log.error(`a run was given up: ${oneLine(error)}`, about(held));
+        this.#options.site.log.error(`a run was given up: ${oneLine(error)}`, { ...ref });
       })
       .finally(() => {
-        this.#held.delete(keyOf(ref));
-        this.#options.onChange();
+        this.#release(held);
       });
     return true;
   }
@@ -114,30 +142,69 @@ export class AttemptManager {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;
     if (held.execution !== undefined) held.execution.abandon(why);
-    else if (held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) {
-      // It may wait for a slot for long, and is not this runner's any more.
-      this.#held.delete(keyOf(ref));
-      this.#options.onChange();
-    }
+    // It may wait for a slot for long, and is not this runner's any more.
+    else if (held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) this.#release(held);
   }
 
   dropAll(why: string): void {
     for (const ref of this.refs()) this.drop(ref, why);
   }
 
-  async #process(held: ActiveAttempt, assignment: Assignment, batch: BatchConfig | undefined): Promise<void> {
-    const release = await this.slots.take();
+  /** Returns the runs that have no slot yet: another runner may start them at once. */
+  handBackWaiting(why: string): void {
+    const { reporter, site } = this.#options;
+    for (const held of this.#held.values()) {
+      if (held.slot !== undefined) continue;
+      if (!held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) continue;
+      site.log.debug(`handed back: ${why}`, { ...held.actor.ref });
+      // Held until the coordinator has it: until then a claim that does not name it would get it again.
+      void reporter
+        .report({ type: 'hand_back', ...held.actor.ref })
+        .catch(() => {})
+        .then(() => {
+          this.#release(held);
+        });
+    }
+  }
+
+  #release(held: ActiveAttempt): void {
+    if (this.#held.get(keyOf(held.actor.ref)) !== held) return;
+    this.#held.delete(keyOf(held.actor.ref));
+    this.#options.onChange();
+  }
+
+  async #process(
+    held: ActiveAttempt,
+    assignment: Assignment,
+    batch: BatchConfig | undefined,
+    priority: number,
+  ): Promise<void> {
+    const { clock } = this.#options.site;
+    const endWaiting = clock.after(HAND_BACK_MS, () => {
+      this.ahead.reset();
+      this.handBackWaiting('the runs before it take long');
+    });
+    const slot = await this.slots.take({ ...resourcesOf(batch), priority });
+    endWaiting();
+    held.slot = slot;
+    const sinceMs = clock.monotonicMs();
+    const onEnded = (): void => {
+      held.hasEnded = true;
+      this.ahead.note(clock.monotonicMs() - sinceMs);
+      slot.free();
+      this.#options.onChange();
+    };
     let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
     try {
-      ended = await this.#execute(held, assignment, batch);
+      ended = await this.#execute(held, assignment, batch, onEnded);
     } finally {
       // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
-      release(held.execution?.remains(), about(held));
+      slot.close(held.execution?.remains(), { ...held.actor.ref });
       delete held.execution;
     }
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
-    await this.#conclude(held, ended.record, ended.end);
+    await this.#delivery.conclude(held.actor, ended.record, ended.end);
   }
 
   /** Undefined when it is not to be executed. */
@@ -145,10 +212,12 @@ export class AttemptManager {
     held: ActiveAttempt,
     assignment: Assignment,
     batch: BatchConfig | undefined,
+    onEnded: () => void,
   ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
     const { spool, reporter, site, leaving, config } = this.#options;
     const { actor } = held;
-    const ref = about(held);
+    const { ref } = actor;
+    if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     const planned = executionPlan(config, assignment, batch);
     // Before the start is reported: the time limit of the run counts from then on.
     if (planned.type === 'plan' && planFault(planned.plan, site.environmentAllowed) === undefined) {
@@ -158,74 +227,47 @@ export class AttemptManager {
       await site.launchers.prepare(engine, environmentOf(site, planned.plan));
     }
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
-    // an executing attempt is known to be, so it is not given to another runner.
-    const verdict = await reporter.report({ type: 'start', ...ref });
-    if (this.#isRefused(held, verdict, 'start') || leaving.aborted) return undefined;
-    if (!actor.send({ type: 'ACKNOWLEDGED' })) return undefined;
     const record: SpooledAttempt = { ...ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
+    const execution = planned.type === 'plan' ? new Attempt(site, planned.plan, actor) : undefined;
+    // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
+    // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
+    const preparing = execution === undefined ? undefined : this.#prepare(execution, record);
+    const verdict = await reporter.report({ type: 'start', ...ref }).catch((error: unknown) => error as Error);
+    const isOver = verdict instanceof Error || this.#delivery.isRefused(actor, verdict, 'start') || leaving.aborted;
+    const isAcknowledged = !isOver && actor.send({ type: 'ACKNOWLEDGED' });
+    if (execution !== undefined) held.execution = execution;
+    const unrecorded = await preparing;
+    if (!isAcknowledged) {
+      await Promise.all([execution?.discard(), this.#delivery.forget(record)]);
+      if (verdict instanceof Error) throw verdict;
+      return undefined;
+    }
     const ended = (end: AttemptEnd): { record: SpooledAttempt; end: AttemptEnd } => {
       actor.send({ type: 'ENDED', survivors: 0 });
       return { record, end };
     };
-    if (planned.type === 'invalid') return ended({ type: 'fail', reason: 'invalid', error_message: planned.message });
-    const unrecorded = await this.#record(record);
+    if (planned.type === 'invalid' || execution === undefined) {
+      const error_message = planned.type === 'invalid' ? planned.message : '';
+      return ended({ type: 'fail', reason: 'invalid', error_message });
+    }
     if (unrecorded !== undefined) {
       return ended({ type: 'fail', reason: 'infrastructure', error_message: unrecorded });
     }
-    const execution = new Attempt(site, planned.plan, actor);
-    held.execution = execution;
-    site.log.debug(`run ${String(assignment.job.run_config.run_id)} starts`, ref);
-    const end = await execution.run(async (pid) => {
+    site.log.debug(`run ${String(assignment.job.run_config.run_id)} starts`, { ...ref });
+    const launched = async (pid: number): Promise<void> => {
       const pidStart = site.processes.table.processStart(pid);
       await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
-    });
+    };
+    const end = await execution.run({ launched, ended: onEnded });
     this.#options.onChange();
     return { record, end };
   }
 
-  async #conclude(held: ActiveAttempt, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
-    const { spool, site } = this.#options;
-    const ref = about(held);
-    if (end.type === 'abandoned') {
-      const { killedFor } = held.actor;
-      site.log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, ref);
-      await this.#forget(record);
-      return;
-    }
-    const outcome: Outcome =
-      end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
-    try {
-      // On disk before it is reported.
-      await spool.ended(record, outcome);
-    } catch (error) {
-      // A disk that cannot take it must not keep the outcome from being reported at all.
-      site.log.error(`the spool cannot take an outcome; reporting it from memory: ${oneLine(error)}`, ref);
-    }
-    await this.#deliver(held, record, outcome);
-  }
-
-  async #deliver(held: ActiveAttempt, record: SpooledAttempt, outcome: Outcome): Promise<void> {
-    const { reporter, site, onChange } = this.#options;
-    try {
-      const reported = reporter.report(outcome);
-      // The next claim is sent at the same time, and answered as soon as the coordinator has this outcome.
-      onChange();
-      const verdict = await reported;
-      if (!this.#isRefused(held, verdict, 'outcome')) {
-        if (outcome.type === 'complete') site.log.info('run completed', about(held));
-        else site.log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about(held));
-      }
-      held.actor.send({ type: 'DELIVERED' });
-      await this.#forget(record);
-    } catch (error) {
-      // It stays in the spool for the next process under this id.
-      held.actor.send({ type: 'KEPT' });
-      if (!(error instanceof Stopped)) site.log.error(`an outcome was not reported: ${oneLine(error)}`, about(held));
-    } finally {
-      this.#held.delete(keyOf(held.actor.ref));
-      onChange();
-    }
+  /** Resolves to why the runner cannot execute, if so. Never rejects. */
+  async #prepare(execution: Attempt, record: SpooledAttempt): Promise<string | undefined> {
+    const unrecorded = await this.#record(record);
+    if (unrecorded === undefined) await execution.prepare();
+    return unrecorded;
   }
 
   /** Before the process exists, so that a successor knows of every process. Resolves to why it failed, if so. */
@@ -240,27 +282,6 @@ export class AttemptManager {
     }
   }
 
-  /** Harmless when it fails: a successor reports once more and is answered as before, or refused. */
-  async #forget(record: SpooledAttempt): Promise<void> {
-    try {
-      await this.#options.spool.settled(record);
-    } catch (error) {
-      this.#options.site.log.warn(`the spool cannot be written: ${oneLine(error)}`, {
-        job_id: record.job_id,
-        attempt: record.attempt,
-      });
-    }
-  }
-
-  /** A refusal means that the attempt is no longer this runner's: it is logged and dropped. */
-  #isRefused(held: ActiveAttempt, verdict: Verdict, what: string): boolean {
-    if (!('problem' in verdict)) return false;
-    const { code, detail } = verdict.problem;
-    held.actor.send({ type: 'REFUSED', code });
-    this.#options.site.log.warn(`dropped: the coordinator refuses its ${what}: ${detail}`, { ...about(held), code });
-    return true;
-  }
-
   /** A machine that fails every run would fail a whole study within seconds: it pauses, longer each time. */
   #judgeFitness(end: AttemptEnd): void {
     if (end.type === 'abandoned' || end.type === 'lost') return;
@@ -273,12 +294,9 @@ export class AttemptManager {
     this.#failuresInARow += 1;
     this.unfitUntilMs = clock.monotonicMs() + pauseMs;
     this.#options.onUnfit();
+    this.handBackWaiting('this machine cannot execute');
     log.error(`no new jobs for ${String(pauseMs / 1000)} s, this machine cannot execute: ${end.error_message}`);
   }
-}
-
-function about({ actor }: ActiveAttempt): { job_id: string; attempt: number } {
-  return { ...actor.ref };
 }
 
 function keyOf(ref: AttemptRef): string {

@@ -58,7 +58,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'an outcome is reported before it is spooled',
-    file: 'src/runner/attempt-manager.js',
+    file: 'src/runner/connection/outcome-delivery.js',
     find: 'await spool.ended(',
     replace: 'void spool.ended(',
     test: 'runner/durability.test.js',

@@ -47,6 +47,8 @@ export interface JobSpec {
 /** `drop-reply`: the request takes effect and its answer is lost. `hang-up`: it never arrives. A number: that status. */
 export type Fault = 'drop-reply' | 'hang-up' | number | undefined;
 
+const STATUS_AFTER = { start: 'Running', complete: 'Completed', fail: 'Failed', hand_back: 'Pending' } as const;
+
 export class FakeCoordinator {
   readonly jobs: FakeJob[] = [];
   /** Every registration that arrived, accepted or not. */
@@ -273,7 +275,7 @@ export class FakeCoordinator {
       this.jobs.find(
         (it) =>
           (it.job.status === 'Pending' &&
-            this.jobs.filter((one) => this.#isHeld(one)).length < this.#places - this.slotsLost) ||
+            this.jobs.filter((one) => this.#isHeld(one)).length < this.#places - this.slotsLost + (body.ahead ?? 0)) ||
           (it.job.status === 'Claimed' && this.#isHeld(it) && !names(body.holding ?? [], it)),
       );
     while (open() === undefined && !response.destroyed && this.#instance === body.instance) await this.#change();
@@ -303,11 +305,12 @@ export class FakeCoordinator {
     if (report.attempt !== job.attempt || job.job.assigned_runner !== this.#id) {
       return { job_id, problem: problem(409, 'stale-attempt').body };
     }
-    if (job.job.status !== (report.type === 'start' ? 'Claimed' : 'Running')) {
+    const from = report.type === 'start' || report.type === 'hand_back' ? 'Claimed' : 'Running';
+    if (job.job.status !== from) {
       return { job_id, problem: problem(409, 'illegal-transition').body };
     }
     job.accepted.push(report);
-    job.job.status = report.type === 'start' ? 'Running' : report.type === 'complete' ? 'Completed' : 'Failed';
+    job.job.status = STATUS_AFTER[report.type];
     return { job_id, status: job.job.status };
   }
 
@@ -338,7 +341,7 @@ export function configOf(job: FakeJob): BatchConfig {
     monte_carlo: { runs: 1, sampling_method: 'monte_carlo', seed: 42 },
     dispersions: {},
     compute: {
-      container: { image: 'none', cpu_request: '1', memory_request: '1Gi', environment: job.environment },
+      container: { image: 'none', cpu_request: '0', memory_request: '0', environment: job.environment },
       max_parallel_jobs: 0,
       job_timeout_seconds: job.job.timeout_secs,
     },

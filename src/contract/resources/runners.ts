@@ -180,7 +180,18 @@ export const Assignment = named(
 );
 export type Assignment = Static<typeof Assignment>;
 
-const BatchOfAssignment = named('BatchOfAssignment', 'The study of a job.', answered({ config: ref(BatchConfig) }));
+const BatchOfAssignment = named(
+  'BatchOfAssignment',
+  'The study of a job.',
+  answered({
+    config: ref(BatchConfig),
+    priority: Type.Optional(
+      int32('Of jobs that wait on the runner, those of the highest priority start first; absent: 0.', {
+        minimum: -1_000,
+      }),
+    ),
+  }),
+);
 
 export const ClaimResponse = named(
   'ClaimResponse',

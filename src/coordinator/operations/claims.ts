@@ -132,9 +132,11 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
   for (const jobId of jobIds) {
     const job = jobOrThrow(turn, jobId);
     const { batchId, attempt } = job.context;
-    const study = core.studyCache.of(batchOrThrow(turn, batchId).context);
+    const { context } = batchOrThrow(turn, batchId);
+    const study = core.studyCache.of(context);
     assignments.push({ job: toJob(job, study), attempt });
-    batches[batchId] ??= { config: study.submission.config };
+    const { priority = 0 } = context;
+    batches[batchId] ??= { config: study.submission.config, ...(priority === 0 ? {} : { priority }) };
   }
   return { assignments, batches };
 }

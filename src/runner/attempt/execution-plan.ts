@@ -5,6 +5,7 @@ import type { RunnerConfig } from '../config/config.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import { chooseEngine } from './engine.ts';
+import type { ResourceRequest } from '../../domain/scheduling.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -58,6 +59,17 @@ export function limitsOf({ compute }: Pick<BatchConfig, 'compute'>): CgroupLimit
   return {
     ...(typeof memoryBytes === 'number' ? { memoryBytes } : {}),
     ...(typeof cpuMilli === 'number' ? { cpuMilli } : {}),
+  };
+}
+
+/** Returns the resources that a run requests; the coordinator has validated the quantities, and an invalid one counts as 0. */
+export function resourcesOf(batch: BatchConfig | undefined): ResourceRequest {
+  const container = batch?.compute.container;
+  const cpuMilli = container === undefined ? 0 : parseCpu(container.cpu_request);
+  const memoryBytes = container === undefined ? 0 : parseMemory(container.memory_request);
+  return {
+    cpuMilli: typeof cpuMilli === 'number' ? cpuMilli : 0,
+    memoryBytes: typeof memoryBytes === 'number' ? memoryBytes : 0,
   };
 }
 

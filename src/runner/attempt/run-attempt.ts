@@ -2,9 +2,7 @@
  * One attempt, from an empty directory to its outcome: the run contract of the specification. Knows nothing of the
  * coordinator; the runner and `simbatch run-one` execute by the same code. Every wait has a deadline.
  */
-import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { SimbatchError } from '../../domain/errors.ts';
-import { stringifyExact } from '../../base/json-writing.ts';
 import type { FailReason } from '../../contract/types.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
 import { newTelemetryToken } from '../telemetry/access.ts';
@@ -14,25 +12,32 @@ import { describeHit } from '../telemetry/early-termination.ts';
 import { DeadlineError } from '../waits.ts';
 import type { Waits } from '../waits.ts';
 import type { AttemptActor } from './attempt-actor.ts';
-import { commandOf, entrypointFault } from './engine.ts';
+import { commandOf } from './engine.ts';
 import { environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
-import { environmentFault } from './environment.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
-import { createLogs, SimulationProcess } from './simulation-process.ts';
+import { planFault, prepareRun, removePrepared } from './preparation.ts';
+import { SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 
 /** Deadlines of the steps around a run, in milliseconds. The run itself is limited by its time limit alone. */
 const DEADLINES_MS = { prepare: 30_000, launched: 30_000, telemetry: 60_000, logs: 10_000 };
-const ANSWER_VALID_MS = 1000;
 /** How often processes that survived are looked at again. */
 const SURVIVORS_LOOK_MS = 1000;
 
-/** One use: `run` once; `abandon` at any time. */
+/** Calls during a run. */
+export interface RunCalls {
+  /** The process exists; not waited for, but for the end of the run. */
+  launched?: (pid: number) => Promise<void>;
+  /** No process of the run is left: the next run may start while this one is concluded. Not called when some survive. */
+  ended?: () => void;
+}
+
+/** One use: `prepare` once if wanted, then `run` or `discard` once; `abandon` at any time. */
 export class Attempt {
   readonly #site: ExecutionSite;
   readonly #plan: ExecutionPlan;
@@ -43,6 +48,7 @@ export class Attempt {
   #remains: Remains = { survivors: [], isOutputHeld: false };
   /** The processes of the run were looked for after its end. */
   #hasCleared = false;
+  #prepared: Promise<Logs | AttemptEnd | Error> | undefined;
 
   constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor) {
     this.#site = site;
@@ -58,16 +64,33 @@ export class Attempt {
   }
 
   /**
-   * Never rejects for anything the simulation or the machine does: that becomes a `fail`.
-   * @param launched called once the process exists, before it is waited for.
+   * Makes everything that the process needs, and no process: directory, run configuration, logs. Never rejects; `run`
+   * concludes from what went wrong.
    */
-  async run(launched: (pid: number) => Promise<void> = async () => {}): Promise<AttemptEnd> {
+  async prepare(): Promise<void> {
+    this.#prepared ??= this.#waits
+      .within(DEADLINES_MS.prepare, `preparing ${this.#plan.directory}`, prepareRun(this.#site, this.#plan))
+      .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    await this.#prepared;
+  }
+
+  /** Removes what `prepare` has made: the run is not executed here. Never rejects. */
+  async discard(): Promise<void> {
+    const prepared = await this.#prepared;
+    if (prepared === undefined || prepared instanceof Error || 'type' in prepared) return;
+    await this.#closeLogs(prepared);
+    const what = `removing ${this.#plan.directory}`;
+    await this.#waits.within(DEADLINES_MS.logs, what, removePrepared(this.#plan)).catch(() => {});
+  }
+
+  /** Never rejects for anything the simulation or the machine does: that becomes a `fail`. */
+  async run(calls: RunCalls = {}): Promise<AttemptEnd> {
     const invalid = planFault(this.#plan, this.#site.environmentAllowed);
     let end: AttemptEnd;
     try {
       end =
         invalid === undefined
-          ? await this.#execute(launched)
+          ? await this.#execute(calls)
           : { type: 'fail', reason: 'invalid', error_message: invalid };
     } catch (error) {
       await this.#killAll();
@@ -101,10 +124,12 @@ export class Attempt {
     this.#scope.release();
   }
 
-  async #execute(launched: (pid: number) => Promise<void>): Promise<AttemptEnd> {
+  async #execute(calls: RunCalls): Promise<AttemptEnd> {
     const { clock, workingDirectory, python, launchers } = this.#site;
     const { engine, directory, runConfigPath } = this.#plan;
-    const ready = await this.#waits.within(DEADLINES_MS.prepare, `preparing ${directory}`, this.#prepare());
+    await this.prepare();
+    const ready = await this.#prepared;
+    if (ready === undefined || ready instanceof Error) throw ready ?? new Error('nothing is prepared');
     if ('type' in ready) return ready;
     const launch = commandOf(engine.entrypoint, python);
     if (launch === undefined) return infrastructure('no Python was found');
@@ -136,7 +161,7 @@ export class Attempt {
         cwd: workingDirectory,
         randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
       });
-      return await this.#watch(simulation, closeTelemetry, launch.command, launched);
+      return await this.#watch(simulation, closeTelemetry, launch.command, calls);
     } finally {
       await closeTelemetry().catch(() => {});
       await this.#closeLogs(ready);
@@ -147,22 +172,26 @@ export class Attempt {
     simulation: SimulationProcess,
     closeTelemetry: () => ReturnType<Telemetry['close']>,
     command: string,
-    launched: (pid: number) => Promise<void>,
+    { launched, ended }: RunCalls,
   ): Promise<AttemptEnd> {
     const { clock } = this.#site;
     const { timeoutSecs } = this.#plan;
     const endTimeLimit =
       timeoutSecs > 0 ? clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
     try {
+      let recorded: Promise<void> | undefined;
       if (simulation.pid !== undefined) {
         this.#actor.send({ type: 'LAUNCHED', pid: simulation.pid });
-        await this.#waits.within(DEADLINES_MS.launched, 'recording its process', launched(simulation.pid));
+        recorded = launched?.(simulation.pid);
+        if (recorded !== undefined) {
+          recorded = this.#waits.within(DEADLINES_MS.launched, 'recording its process', recorded);
+        }
       }
-      const ending = await simulation.ended;
+      const [ending] = await Promise.all([simulation.ended, recorded]);
       // An attempt that has ended by itself in time keeps its own outcome.
       endTimeLimit?.();
       const elapsedMs = clock.monotonicMs() - simulation.sinceMs;
-      const notes = await this.#clear(simulation);
+      const notes = await this.#clear(simulation, ended);
       // Checks the conditions a last time: a run that met one and ended before the check has failed all the same.
       const summary = await closeTelemetry().catch((error: unknown) => {
         notes.push(`telemetry was not stored completely: ${oneLine(error)}`);
@@ -186,9 +215,10 @@ export class Attempt {
   }
 
   /** Ends what is left of the processes and completes the logs; returns what a reader of the result must know of it. */
-  async #clear(simulation: SimulationProcess): Promise<string[]> {
+  async #clear(simulation: SimulationProcess, ended?: () => void): Promise<string[]> {
     this.#remains = await simulation.clear();
     this.#hasCleared = true;
+    if (this.#remains.survivors.length === 0 && !this.#remains.isOutputHeld) ended?.();
     const notes: string[] = simulation.note === undefined ? [] : [simulation.note];
     const { survivors, isOutputHeld } = this.#remains;
     if (survivors.length > 0) {
@@ -207,21 +237,6 @@ export class Attempt {
     }
     if (simulation.logFault !== undefined) notes.push(`its output could not be logged: ${simulation.logFault.message}`);
     return notes;
-  }
-
-  /** Whether it can be executed, the directory, the run configuration, the logs. */
-  async #prepare(): Promise<Logs | AttemptEnd> {
-    const { engine, directory, runConfigPath, runConfig, code } = this.#plan;
-    const absent = await entrypointFault(engine.entrypoint, this.#site.python);
-    if (absent !== undefined) return infrastructure(absent);
-    // Starting a process in a directory that does not answer would stop the whole runner.
-    await answered(this.#site);
-    const made = await mkdir(directory, { recursive: true });
-    // A directory that exists belongs to another attempt.
-    if (made === undefined) throw new Error(`${directory} exists already`);
-    await writeFile(runConfigPath, `${stringifyExact(runConfig)}\n`);
-    if (code !== undefined) await this.#site.functions?.fetch(code.batchId, code.sha256);
-    return createLogs(directory);
   }
 
   async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
@@ -277,26 +292,8 @@ export class Attempt {
   }
 }
 
-/** When the working directory of a site was looked at, in milliseconds of its clock. */
-const answeredMs = new WeakMap<ExecutionSite, number>();
-
-/** Resolves when the working directory answers, or has done so within the last second. */
-async function answered(site: ExecutionSite): Promise<void> {
-  const nowMs = site.clock.monotonicMs();
-  if (nowMs - (answeredMs.get(site) ?? -Infinity) < ANSWER_VALID_MS) return;
-  await stat(site.workingDirectory).catch(() => {});
-  answeredMs.set(site, nowMs);
-}
-
 /** Calls `operation` once, and returns its promise to every caller. */
 function once<T>(operation: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | undefined;
   return () => (started ??= operation());
-}
-
-/** Why no runner, or none with this configuration, can execute the plan. */
-export function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
-  const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
-  if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
-  return environmentFault(plan.environment, environmentAllowed);
 }

@@ -1,0 +1,76 @@
+/** The things a run needs before its process exists: a program to execute, its directory, its configuration, its logs. */
+import { writeFileSync } from 'node:fs';
+import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { stringifyExact } from '../../base/json-writing.ts';
+import { entrypointFault } from './engine.ts';
+import { environmentFault } from './environment.ts';
+import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
+import { infrastructure } from './outcome.ts';
+import type { AttemptEnd } from './outcome.ts';
+import { createLogs } from './simulation-process.ts';
+import type { Logs } from './simulation-process.ts';
+
+/** How long a look at the working directory counts, and one at an entrypoint, in milliseconds: short runs share them. */
+const DIRECTORY_VALID_MS = 1000;
+const ENTRYPOINT_VALID_MS = 20;
+
+/** When the files of a site were looked at and found well, in milliseconds of its clock. */
+const lookedAtMs = new WeakMap<ExecutionSite, Map<string, number>>();
+
+/**
+ * Makes the directory, the run configuration and the logs.
+ * @returns the logs, or the end of a run that cannot be executed here.
+ * @throws the system's error, e.g. of a full disk.
+ */
+export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Promise<Logs | AttemptEnd> {
+  const { engine, directory, runConfigPath, runConfig, code } = plan;
+  const absent = await unlessSeen(site, engine.entrypoint, ENTRYPOINT_VALID_MS, () =>
+    entrypointFault(engine.entrypoint, site.python),
+  );
+  if (absent !== undefined) return infrastructure(absent);
+  // Starting a process in a directory that does not answer would stop the whole runner.
+  await unlessSeen(site, site.workingDirectory, DIRECTORY_VALID_MS, () =>
+    stat(site.workingDirectory).then(noFault, noFault),
+  );
+  if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256);
+  const made = await mkdir(directory, { recursive: true });
+  // A directory that exists belongs to another attempt.
+  if (made === undefined) throw new Error(`${directory} exists already`);
+  // The file system has answered just now; without waiting, a small file takes a tenth of the time.
+  writeFileSync(runConfigPath, `${stringifyExact(runConfig)}\n`);
+  return createLogs(directory);
+}
+
+/** Removes the directory and the configuration of a run that was not executed. @throws the system's error. */
+export async function removePrepared({ directory, runConfigPath }: ExecutionPlan): Promise<void> {
+  await unlink(runConfigPath);
+  await rmdir(directory);
+  // It stays when the run has another attempt.
+  await rmdir(dirname(directory)).catch(() => {});
+}
+
+/** Why no runner, or none with this configuration, can execute the plan. */
+export function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
+  const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
+  if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
+  return environmentFault(plan.environment, environmentAllowed);
+}
+
+const noFault = (): undefined => undefined;
+
+/** Looks at a file, unless it was found without fault less than `validMs` ago. Returns its fault. */
+async function unlessSeen(
+  site: ExecutionSite,
+  path: string,
+  validMs: number,
+  look: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const seen = lookedAtMs.get(site) ?? new Map<string, number>();
+  lookedAtMs.set(site, seen);
+  const nowMs = site.clock.monotonicMs();
+  if (nowMs - (seen.get(path) ?? -Infinity) < validMs) return undefined;
+  const fault = await look();
+  if (fault === undefined) seen.set(path, nowMs);
+  return fault;
+}

@@ -1,0 +1,40 @@
+/**
+ * How many runs are claimed beyond the slots, so that the next run is there when a slot becomes free. As many as start within a
+ * tenth of a second: a run that waits longer would be better off on another runner, and a long run gains nothing.
+ */
+
+/** Runs that would start within this time are claimed ahead. */
+const AHEAD_MS = 100;
+const MOST_PER_SLOT = 2;
+const MOST_AT_LEAST = 8;
+/** The weight of the latest run in the mean. */
+const WEIGHT = 0.1;
+/** A run that has waited this long is handed back: the runs before it take longer than those that were measured. */
+export const HAND_BACK_MS = 1000;
+
+export class ClaimAhead {
+  readonly #slots: number;
+  /** Mean time between two runs on one slot; undefined: not known. */
+  #meanMs: number | undefined;
+
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  /** How many runs may wait. */
+  get depth(): number {
+    if (this.#meanMs === undefined) return 0;
+    const most = Math.max(MOST_AT_LEAST, MOST_PER_SLOT * this.#slots);
+    return Math.min(most, Math.floor((this.#slots * AHEAD_MS) / Math.max(this.#meanMs, 1)));
+  }
+
+  /** A run has occupied its slot for this time. */
+  note(ms: number): void {
+    this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);
+  }
+
+  /** Runs take longer than before: none waits until another run has been measured. */
+  reset(): void {
+    this.#meanMs = undefined;
+  }
+}

@@ -1,0 +1,90 @@
+/** Brings the outcome of an attempt to the coordinator: into the spool first, then reported until it is acknowledged. */
+import type { AttemptRef } from '../../contract/types.ts';
+import type { AttemptActor } from '../attempt/attempt-actor.ts';
+import type { AttemptEnd } from '../attempt/outcome.ts';
+import type { Log } from '../log.ts';
+import type { Outcome, Spool, SpooledAttempt } from '../spool.ts';
+import { oneLine } from '../system-error.ts';
+import { Stopped } from './coordinator-connection.ts';
+import type { ReportQueue, Verdict } from './report-queue.ts';
+
+export interface DeliveryOptions {
+  spool: Spool;
+  reporter: ReportQueue;
+  log: Log;
+  /** Called when an outcome is being reported. */
+  onReport: () => void;
+}
+
+export class OutcomeDelivery {
+  readonly #options: DeliveryOptions;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the attempt needs nothing more from this process. Never rejects. */
+  async conclude(actor: AttemptActor, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
+    const { spool, log } = this.#options;
+    const { ref } = actor;
+    if (end.type === 'abandoned') {
+      const { killedFor } = actor;
+      log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, { ...ref });
+      await this.forget(record);
+      return;
+    }
+    const outcome: Outcome =
+      end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
+    try {
+      // On disk before it is reported.
+      await spool.ended(record, outcome);
+    } catch (error) {
+      // A disk that cannot take it must not keep the outcome from being reported at all.
+      log.error(`the spool cannot take an outcome; reporting it from memory: ${oneLine(error)}`, { ...ref });
+    }
+    await this.deliver(actor, record, outcome);
+  }
+
+  /** Reports an outcome that is in the spool. Never rejects. */
+  async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome): Promise<void> {
+    const { reporter, log, onReport } = this.#options;
+    const about = { ...actor.ref };
+    try {
+      const reported = reporter.report(outcome);
+      // The next claim is sent at the same time, and answered as soon as the coordinator has this outcome.
+      onReport();
+      const verdict = await reported;
+      if (!this.isRefused(actor, verdict, 'outcome')) {
+        if (outcome.type === 'complete') log.info('run completed', about);
+        else log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about);
+      }
+      actor.send({ type: 'DELIVERED' });
+      await this.forget(record);
+    } catch (error) {
+      // It stays in the spool for the next process under this id.
+      actor.send({ type: 'KEPT' });
+      if (!(error instanceof Stopped)) log.error(`an outcome was not reported: ${oneLine(error)}`, about);
+    }
+  }
+
+  /** A refusal means that the attempt is no longer this runner's: it is logged and dropped. */
+  isRefused(actor: AttemptActor, verdict: Verdict, what: string): boolean {
+    if (!('problem' in verdict)) return false;
+    const { code, detail } = verdict.problem;
+    actor.send({ type: 'REFUSED', code });
+    // A run that waited here may have been given to a free runner meanwhile.
+    const level = what === 'start' && code === 'stale-attempt' ? 'info' : 'warn';
+    this.#options.log[level](`dropped: the coordinator refuses its ${what}: ${detail}`, { ...actor.ref, code });
+    return true;
+  }
+
+  /** Harmless when it fails: a successor reports once more and is answered as before, or refused. */
+  async forget(record: AttemptRef): Promise<void> {
+    const { spool, log } = this.#options;
+    try {
+      await spool.settled(record);
+    } catch (error) {
+      log.warn(`the spool cannot be written: ${oneLine(error)}`, { job_id: record.job_id, attempt: record.attempt });
+    }
+  }
+}

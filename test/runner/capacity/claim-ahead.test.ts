@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { ClaimAhead } from '../../../src/runner/capacity/claim-ahead.ts';
+
+describe('runner/capacity/claim-ahead', () => {
+  it('claims nothing ahead before a run has been measured, nor after a reset', () => {
+    const ahead = new ClaimAhead(4);
+    expect(ahead.depth).to.equal(0);
+    ahead.note(5);
+    expect(ahead.depth).to.be.greaterThan(0);
+    ahead.reset();
+    expect(ahead.depth).to.equal(0);
+  });
+
+  const table: [slots: number, runMs: number, depth: number][] = [
+    [1, 1, 8],
+    [2, 3, 8],
+    [16, 5, 32],
+    [1, 50, 2],
+    [1, 101, 0],
+    [16, 1000, 1],
+    [16, 60_000, 0],
+  ];
+  for (const [slots, runMs, depth] of table) {
+    it(`lets ${String(depth)} runs of ${String(runMs)} ms wait for ${String(slots)} slots`, () => {
+      const ahead = new ClaimAhead(slots);
+      for (let run = 0; run < 100; run += 1) ahead.note(runMs);
+      expect(ahead.depth).to.equal(depth);
+    });
+  }
+});
