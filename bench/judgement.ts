@@ -12,6 +12,7 @@ import { openStore } from '../src/coordinator/storage/open-store.ts';
 import { jobId } from '../src/domain/ids.ts';
 import { seededRandom } from '../test/support/simulated-clock.ts';
 import { study } from '../test/support/studies.ts';
+import { measureTasks } from './support/task-meter.ts';
 
 const RUNS = Number(process.argv[2] ?? 1_000_000);
 const GROUP = 1_000;
@@ -42,45 +43,21 @@ const ended = (runId: number): Fact => ({
 });
 
 const { judgements } = coordinator.core;
-/**
- * Between two looks into the event loop, of which a slice of judging takes a part: the time, and that of the process's processors,
- * which does not count the time for which other programs had them.
- */
-let longestMs = 0;
-let longestCpuMs = 0;
-let lastMs = performance.now();
-let lastCpu = process.cpuUsage();
-let isOver = false;
-const look = (): void => {
-  const nowMs = performance.now();
-  longestMs = Math.max(longestMs, nowMs - lastMs);
-  lastMs = nowMs;
-  const cpuNow = process.cpuUsage();
-  longestCpuMs = Math.max(longestCpuMs, (cpuNow.user + cpuNow.system - lastCpu.user - lastCpu.system) / 1000);
-  lastCpu = cpuNow;
-  if (!isOver) setImmediate(look);
-};
-setImmediate(look);
-
-const takeMs = performance.now();
-for (let from = 1; from < RUNS; from += GROUP) {
-  judgements.committed(Array.from({ length: Math.min(GROUP, RUNS - from) }, (_, at) => ended(from + at)));
-  await new Promise((resolve) => setImmediate(resolve));
-}
-const perEndUs = (1_000 * (performance.now() - takeMs)) / RUNS;
-console.log(`${RUNS} ends taken: ${perEndUs.toFixed(2)} us each, longest iteration ${longestMs.toFixed(1)} ms`);
-longestMs = longestCpuMs = 0;
-const cpu = process.cpuUsage();
-const judgeMs = performance.now();
-judgements.committed([ended(0)]);
-await judgements.idle();
-const { user } = process.cpuUsage(cpu);
+const taken = await measureTasks(async () => {
+  for (let from = 1; from < RUNS; from += GROUP) {
+    judgements.committed(Array.from({ length: Math.min(GROUP, RUNS - from) }, (_, at) => ended(from + at)));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});
+const startedMs = performance.now();
+const judged = await measureTasks(async () => {
+  judgements.committed([ended(0)]);
+  await judgements.idle();
+});
 console.log(
-  `the prefix of ${RUNS} runs judged under ${requirements.length} requirements: ${((performance.now() - judgeMs) / 1000).toFixed(1)} s, ` +
-    `${(user / RUNS).toFixed(2)} us of processor per run, longest iteration of the event loop ${longestMs.toFixed(1)} ms ` +
-    `(${longestCpuMs.toFixed(1)} ms of processor)`,
+  `${RUNS} runs judged under ${requirements.length} requirements in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
 );
-isOver = true;
+console.table({ 'ends taken, in groups of 1000': taken, 'the prefix judged': judged });
 const { requirements: verdicts = [] } = await coordinator.batch(batchId);
 console.log(verdicts.map((it) => `${it.name}: ${it.sentence}`).join('\n'));
 await coordinator.close();
