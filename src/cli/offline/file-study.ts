@@ -7,6 +7,7 @@ import { parseExact } from '../../base/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/run-selection.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
+import { declaredOutputs } from '../../coordinator/answers/worker/study.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { loadStudy } from '../study/check-study.ts';
@@ -48,6 +49,7 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
     method: config?.monte_carlo.sampling_method ?? 'monte_carlo',
     // Without the configuration every lost sample may be decisive.
+    kept: declaredOutputs({ submission }),
     mixed: new Set(described?.mixed_outputs),
     hasRules: config === undefined || (enabled && !shadow && conditions.length > 0),
   });

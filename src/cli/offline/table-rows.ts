@@ -79,6 +79,8 @@ export interface TableRequest {
   layout: Layout;
   batchId: string;
   method: SamplingMethod;
+  /** Outputs that have a column even among too many. */
+  kept: ReadonlySet<string>;
   /** Outputs that are text in the file whatever their type. */
   mixed: ReadonlySet<string>;
   /** Rules could end runs, so that lost telemetry makes an outcome unknown. */
@@ -97,13 +99,14 @@ export interface ReadTable {
 export async function readTable(
   path: string,
   file: RowsFile,
-  { layout, batchId, method, mixed, hasRules }: TableRequest,
+  { layout, batchId, method, kept, mixed, hasRules }: TableRequest,
 ): Promise<ReadTable> {
   const { runIds, replicates } = layout;
   const isWhole = replicates === undefined && runIds.at(-1) === runIds.length - 1;
   const builder = new RunTableBuilder({
     batchId,
     method,
+    kept,
     runs: runIds.length,
     ...(isWhole ? {} : { runIds }),
     ...(replicates === undefined ? {} : { replicates }),

@@ -20,6 +20,15 @@ const wait = {
   },
 } as const;
 const confidence = { confidence: share('Confidence of intervals and tests, between 0 and 1; 0.95 without it.') };
+const family = {
+  family: {
+    kind: 'enum',
+    list: false,
+    values: ['true', 'false'],
+    description:
+      '`true`: the runs of the batch are pooled with those of its extensions and reruns, of each run the latest that ended. `false` without it.',
+  },
+} as const;
 const output = { output: text('Flat name of an output, or `execution_secs`.') };
 const requiredOutput = { output: { ...output.output, required: true } } as const;
 const failing = {
@@ -32,6 +41,7 @@ const failing = {
 export const SUMMARY_QUERY = {
   ...confidence,
   quantiles: { kind: 'number', list: true, minimum: 0, maximum: 1, description: 'The quantiles, from 0 to 1.' },
+  ...family,
   ...wait,
 } as const satisfies QueryParameters;
 
@@ -47,12 +57,18 @@ export const VERDICTS_QUERY = {
     description: 'How a run counts that a rule ended early; `fail` without it.',
   },
   look: { kind: 'enum', list: false, values: LOOKS, description: 'Judged once, or after each run; `once` without it.' },
+  ...family,
   ...wait,
 } as const satisfies QueryParameters;
 
-export const SENSITIVITY_QUERY = { ...requiredOutput, ...confidence, ...wait } as const satisfies QueryParameters;
+export const SENSITIVITY_QUERY = {
+  ...requiredOutput,
+  ...confidence,
+  ...family,
+  ...wait,
+} as const satisfies QueryParameters;
 
-export const ATTRIBUTION_QUERY = { ...failing, ...confidence, ...wait } as const satisfies QueryParameters;
+export const ATTRIBUTION_QUERY = { ...failing, ...confidence, ...family, ...wait } as const satisfies QueryParameters;
 
 export const CONVERGENCE_QUERY = {
   ...output,
@@ -68,6 +84,7 @@ export const CONVERGENCE_QUERY = {
     description: 'Half-width of the interval for which to estimate the number of runs, in the units of the output.',
   },
   ...confidence,
+  ...family,
   ...wait,
 } as const satisfies QueryParameters;
 
@@ -75,6 +92,7 @@ export const WORST_QUERY = {
   ...requiredOutput,
   k: { kind: 'integer', list: false, minimum: 1, maximum: 1000, description: 'How many runs; 10 without it.' },
   direction: { kind: 'enum', list: false, values: DIRECTIONS, description: '`largest` without it.' },
+  ...family,
   ...wait,
 } as const satisfies QueryParameters;
 

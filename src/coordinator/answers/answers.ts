@@ -4,8 +4,10 @@ import { packageVersion } from '../../base/package.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
+import { familyOf, mergeable } from '../growth/family.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
 import type { Store } from '../storage/store.ts';
@@ -29,6 +31,8 @@ export type Answer =
   | { state: 'pending' };
 
 export interface AskOptions {
+  /** Pools the runs of the batch with those of its extensions and reruns. */
+  family?: boolean;
   /** How long to wait for the answer. */
   waitMs: number;
   /** True for the tag of an answer that the client has. */
@@ -49,6 +53,7 @@ interface Entry {
 export class Answers {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #share: EventLoopShare;
   readonly #readings: RowReadings;
   readonly thread: AnalysisThread;
   /** Tables and manifests, which are streams. */
@@ -66,6 +71,7 @@ export class Answers {
   ) {
     this.#store = parts.store;
     this.#clock = parts.clock;
+    this.#share = parts.share;
     this.#readings = new RowReadings(parts);
     this.thread = new AnalysisThread(this.#readings, hooks);
     const tag = (key: string, versions: readonly string[]): string => this.#tag(key, versions);
@@ -78,7 +84,8 @@ export class Answers {
    * @throws SimbatchError `unknown-batch`; `malformed-query` for a question that its study cannot answer; `too-many-requests`;
    * `unavailable` when the worker crashes.
    */
-  async ask(question: Question, { waitMs, isKnown, abandoned }: AskOptions): Promise<Answer> {
+  async ask(asked: Question, { waitMs, isKnown, abandoned, family = false }: AskOptions): Promise<Answer> {
+    const question = family ? { ...asked, members: await this.#family(asked.batchId) } : asked;
     const studies = batchesOf(question).map((batchId) => readBatch(this.#store, batchId));
     const versions = studies.map(versionOf);
     const key = JSON.stringify(question);
@@ -93,6 +100,12 @@ export class Answers {
     }
     entry.isOwed = false;
     return { state: 'ready', tag: this.#tag(key, entry.versions), body: entry.body! };
+  }
+
+  async #family(batchId: Uuid): Promise<Uuid[]> {
+    const { context } = readBatch(this.#store, batchId);
+    const members = await familyOf(this.#share, (key) => this.#store.get(key), context);
+    return mergeable(members).map((it) => it.state.context.batchId);
   }
 
   /** Takes the facts of a group that is on disk. */

@@ -6,6 +6,8 @@ interface About {
   batchId: Uuid;
   /** In (0, 1); 0.95 when absent. */
   confidence?: number | undefined;
+  /** The batches of the family whose runs are pooled, `batchId` among them, oldest first; absent: this batch alone. */
+  members?: readonly Uuid[];
 }
 
 export interface SummaryQuestion extends About {
@@ -64,4 +66,4 @@ export type Question =
 
 /** The studies that a question is about. */
 export const batchesOf = (question: Question): Uuid[] =>
-  question.kind === 'compare' ? [question.batchId, question.with] : [question.batchId];
+  question.kind === 'compare' ? [question.batchId, question.with] : [...(question.members ?? [question.batchId])];

@@ -25,6 +25,7 @@ const ask =
       waitMs: 1000 * ((query['wait'] as number | undefined) ?? LIMITS.waitSeconds),
       isKnown,
       abandoned: abandoned(),
+      family: query['family'] === 'true',
     });
 
 /** The media type of each format of a table. */

@@ -26,8 +26,8 @@ describe('cli/offline answers', function () {
     await rm(folder, { recursive: true });
   });
 
-  async function written(batchId: string, format: TableFormat): Promise<string> {
-    const answer = await scene.api.table({ batchId, format });
+  async function written(batchId: string, format: TableFormat, family = false): Promise<string> {
+    const answer = await scene.api.table({ batchId, format, family });
     if (answer.state !== 'ready') throw new Error(`the table is ${answer.state}`);
     const pieces: Uint8Array[] = [];
     if (answer.body instanceof Uint8Array) pieces.push(answer.body);
@@ -37,8 +37,8 @@ describe('cli/offline answers', function () {
     return path;
   }
 
-  async function online(question: Question): Promise<unknown> {
-    const answer = await scene.api.answer(question, { waitMs: 1e6 });
+  async function online(question: Question, family = false): Promise<unknown> {
+    const answer = await scene.api.answer(question, { waitMs: 1e6, family });
     if (answer.state !== 'ready') throw new Error(`the answer is ${answer.state}`);
     return JSON.parse(new TextDecoder().decode(answer.body));
   }
@@ -112,5 +112,20 @@ describe('cli/offline answers', function () {
     expect(study.warnings.map((it) => it.code)).to.deep.equal(['types-unknown']);
     const found = await fileAnalysis({ ...study, warnings: [] }).summary(batchId);
     expect(found).to.deep.equal(await online({ kind: 'summary', batchId }));
+  });
+
+  it('of a family are those of the family online', async () => {
+    const batchId = await flown(scene, { method: 'latin_hypercube', runs: 30 });
+    await scene.api.extendBatch(batchId, { runs: 30 });
+    const study = await readFileStudy(await written(batchId, 'parquet', true));
+    expect(study.warnings).to.deep.equal([]);
+    const analysis = fileAnalysis(study);
+    const summary = await analysis.summary(batchId);
+    expect(summary.of).to.equal(60);
+    expect(summary).to.deep.equal(await online({ kind: 'summary', batchId }, true));
+    const worst = { output: 'miss', k: 5, direction: 'largest' } as const;
+    expect(await analysis.worst(batchId, worst)).to.deep.equal(
+      await online({ kind: 'worst', batchId, ...worst }, true),
+    );
   });
 });

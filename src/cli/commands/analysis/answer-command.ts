@@ -13,6 +13,8 @@ export interface SourceFlags extends ClientFlags {
   from?: string[];
   /** Study files that describe them: one for all, or one each. */
   study?: string[];
+  /** With the runs of the extensions and reruns of the study. */
+  family?: boolean;
 }
 
 export interface AnswerFlags extends SourceFlags {
@@ -35,6 +37,29 @@ export const sourceCommand = (name: string, summary: string): Command =>
         collect,
       ),
     );
+
+/** `--family`, as the arguments of `Command.option`. */
+export const FAMILY_OPTION = [
+  '--family',
+  'with the extensions and reruns of the study: the latest of each run',
+] as const;
+
+/** The same with `--family`. */
+export const familyCommand = (name: string, summary: string): Command =>
+  answerCommand(name, summary).option(
+    '--family',
+    'with the extensions and reruns of the study: the latest of each run',
+  );
+
+/** The query parameter of `--family`. @throws Failure with `--from`: a file holds the runs that it holds. */
+export function familyQuery({ family, from }: SourceFlags): { family?: 'true' } {
+  if (family !== true) return {};
+  if (from === undefined) return { family: 'true' };
+  throw new Failure(
+    EXIT.usage,
+    '--family has no meaning with --from: write the file with the family, `simbatch table --family`',
+  );
+}
 
 /** The same with `--confidence`. */
 export const answerCommand = (name: string, summary: string): Command =>

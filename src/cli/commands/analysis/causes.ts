@@ -4,7 +4,17 @@ import type { StudyAttribution, StudyComparison } from '../../../contract/types.
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { renderTable, type Column } from '../../terminal/table.ts';
-import { answerCommand, given, noMore, openSource, printAnswer, required, type AnswerFlags } from './answer-command.ts';
+import {
+  answerCommand,
+  familyCommand,
+  familyQuery,
+  given,
+  noMore,
+  openSource,
+  printAnswer,
+  required,
+  type AnswerFlags,
+} from './answer-command.ts';
 
 interface FailingFlags extends AnswerFlags {
   failing?: string;
@@ -17,12 +27,12 @@ const columns = (...names: string[]): Column[] =>
 const yes = (answer: boolean | null): string => (answer === null ? '-' : answer ? 'yes' : 'no');
 
 export function whyCommand(): Command {
-  return answerCommand('why', 'which parameters drive the failures')
+  return familyCommand('why', 'which parameters drive the failures')
     .option('--failing <choice>', `the failing runs: ${FAILING}`)
     .action(async (reference: string | undefined, { failing, confidence, ...flags }: FailingFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
-      const found = await analysis.attribution(batchId, given({ failing, confidence }));
+      const found = await analysis.attribution(batchId, { ...given({ failing, confidence }), ...familyQuery(flags) });
       await printAnswer(flags, found, (answer) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
@@ -45,12 +55,16 @@ export function whyCommand(): Command {
 }
 
 export function sensitivityCommand(): Command {
-  return answerCommand('sensitivity', 'which parameters drive an output')
+  return familyCommand('sensitivity', 'which parameters drive an output')
     .argument('[output]', 'the output, such as miss_m')
     .action(async (reference: string | undefined, name: string | undefined, flags: AnswerFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
       noMore(rest, 1);
-      const query = { output: required(rest[0], 'output'), ...given({ confidence: flags.confidence }) };
+      const query = {
+        output: required(rest[0], 'output'),
+        ...given({ confidence: flags.confidence }),
+        ...familyQuery(flags),
+      };
       await printAnswer(flags, await analysis.sensitivity(batchId, query), (answer) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),

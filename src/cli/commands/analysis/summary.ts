@@ -15,7 +15,9 @@ import {
 } from '../../study/answer-text.ts';
 import { renderTable } from '../../terminal/table.ts';
 import {
-  answerCommand,
+  FAMILY_OPTION,
+  familyCommand,
+  familyQuery,
   given,
   noMore,
   openSource,
@@ -27,11 +29,14 @@ import {
 } from './answer-command.ts';
 
 export function summaryCommand(): Command {
-  return answerCommand('summary', 'statistics of the outputs, failures by pattern, verdicts').action(
+  return familyCommand('summary', 'statistics of the outputs, failures by pattern, verdicts').action(
     async (reference: string | undefined, flags: AnswerFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
-      const answer = await analysis.summary(batchId, given({ confidence: flags.confidence }));
+      const answer = await analysis.summary(batchId, {
+        ...given({ confidence: flags.confidence }),
+        ...familyQuery(flags),
+      });
       await printAnswer(flags, answer, summaryLines);
     },
   );
@@ -53,6 +58,7 @@ interface WorstFlags extends SourceFlags {
 export function worstCommand(): Command {
   return sourceCommand('worst', 'the runs with the most extreme values of an output')
     .argument('[output]', 'the output, such as miss_m')
+    .option(...FAMILY_OPTION)
     .addOption(new Option('-k, --count <count>', 'how many runs').argParser(integerBetween(1, 1000)).default(10))
     .addOption(new Option('--direction <extreme>', 'which extreme').choices(DIRECTIONS).default('largest'))
     .action(async (reference: string | undefined, name: string | undefined, flags: WorstFlags) => {
@@ -60,15 +66,19 @@ export function worstCommand(): Command {
       const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
       noMore(rest, 1);
       const output = required(rest[0], 'output');
-      await printAnswer(flags, await analysis.worst(batchId, { output, k, direction }), (answer) => [
-        ...usedRunsLines(answer),
-        `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
-        ...limitLines(answer, ['runs-left-out']),
-        renderTable(
-          [{ name: 'run', align: 'right' }, { name: 'value', align: 'right' }, { name: 'execute again with' }],
-          answer.runs.map((it) => [it.run_id, cell(it.value), it.replay]),
-        ),
-      ]);
+      await printAnswer(
+        flags,
+        await analysis.worst(batchId, { output, k, direction, ...familyQuery(flags) }),
+        (answer) => [
+          ...usedRunsLines(answer),
+          `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
+          ...limitLines(answer, ['runs-left-out']),
+          renderTable(
+            [{ name: 'run', align: 'right' }, { name: 'value', align: 'right' }, { name: 'execute again with' }],
+            answer.runs.map((it) => [it.run_id, cell(it.value), it.replay]),
+          ),
+        ],
+      );
     });
 }
 
@@ -81,7 +91,7 @@ interface ConvergenceFlags extends AnswerFlags {
 const SHOWN_POINTS = 12;
 
 export function convergenceCommand(): Command {
-  return answerCommand('convergence', 'how an estimate settles with the number of runs')
+  return familyCommand('convergence', 'how an estimate settles with the number of runs')
     .argument('[output]', 'the output, such as miss_m; without it the share of failed runs')
     .option('--quantity <quantity>', 'mean, or a percentile such as p95')
     .addOption(
@@ -92,7 +102,7 @@ export function convergenceCommand(): Command {
       const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
       noMore(rest, 1);
       const [output] = rest;
-      const query = given({ output, quantity, half_width, confidence });
+      const query = { ...given({ output, quantity, half_width, confidence }), ...familyQuery(flags) };
       await printAnswer(flags, await analysis.convergence(batchId, query), (answer) => {
         const last = answer.points.at(-1);
         const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;

@@ -8,7 +8,16 @@ import { limitLines, rangeCell, usedRunsLines, verdictLines } from '../../study/
 import { verdictExitCode } from '../../study/verdicts.ts';
 import { formatNumber } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { answerCommand, given, noMore, openSource, printAnswer, share, type AnswerFlags } from './answer-command.ts';
+import {
+  familyCommand,
+  familyQuery,
+  given,
+  noMore,
+  openSource,
+  printAnswer,
+  share,
+  type AnswerFlags,
+} from './answer-command.ts';
 
 interface VerdictFlags extends AnswerFlags {
   on?: string;
@@ -19,7 +28,7 @@ interface VerdictFlags extends AnswerFlags {
 }
 
 export function verdictCommand(): Command {
-  return answerCommand('verdict', 'judge the requirements of a study, or one given here')
+  return familyCommand('verdict', 'judge the requirements of a study, or one given here')
     .option('--on <output>', 'the output of a requirement given here')
     .option('--condition <condition>', 'with --on: the condition under which a run passes, such as "<= 50"')
     .addOption(new Option('--probability <share>', 'with --on: the required probability of passing').argParser(share))
@@ -31,7 +40,10 @@ export function verdictCommand(): Command {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
       const { on: output, condition, probability, confidence, terminated, look } = flags;
-      const query = given({ output, condition, probability, confidence, terminated, look });
+      const query = {
+        ...given({ output, condition, probability, confidence, terminated, look }),
+        ...familyQuery(flags),
+      };
       const { requirements } = await printAnswer(flags, await analysis.verdicts(batchId, query), verdictReport);
       if (requirements.length === 0) {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';

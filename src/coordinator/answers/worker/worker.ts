@@ -1,12 +1,13 @@
 /** The analysis worker: a thread that reads studies through the coordinator and answers questions about them, one at a time. */
 import { parentPort } from 'node:worker_threads';
+import { joinTables } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import { type Question, batchesOf } from '../question.ts';
 import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
-import { answerTo } from './answer.ts';
+import { type AnsweredStudy, answerTo } from './answer.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
@@ -56,6 +57,16 @@ async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<K
 
 const tables = new StudyTables(refreshed, MAX_TABLE_BYTES);
 
+/** The runs of a family as those of the batch that was asked for, with its requirements and outputs. */
+function pooled({ batchId }: Question, studies: readonly Study[]): AnsweredStudy {
+  const members = studies.map(({ table, submission }) => ({
+    table,
+    replicate: submission.config.monte_carlo.replicate ?? 0,
+  }));
+  const { submission } = studies.find((it) => it.table.batchId === batchId)!;
+  return { table: joinTables(batchId, members), submission };
+}
+
 /** The tables and manifests in progress, by their first reading. */
 const streams = new Map<number, { pieces: AsyncGenerator<Uint8Array>; readings: readonly number[] }>();
 
@@ -88,7 +99,10 @@ const methods: WorkerMethods = {
   async answer({ question, versions }) {
     const studies: Study[] = [];
     for (const [at, batchId] of batchesOf(question).entries()) studies.push(await tables.of(batchId, versions[at]!));
-    const answer = answerTo(question, studies as [Study, Study?]);
+    const answer = answerTo(
+      question,
+      question.members === undefined ? (studies as [Study, Study?]) : [pooled(question, studies)],
+    );
     const bytes = new TextEncoder().encode(stringifyExact(answer));
     return { bytes, versions: studies.map((it) => it.version) };
   },
