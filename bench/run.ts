@@ -22,6 +22,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   submit: { load: () => import('./submit.ts') },
   lifecycle: { load: () => import('./lifecycle.ts') },
   lists: { load: () => import('./lists.ts') },
+  table: { load: () => import('./table.ts') },
   pool: { load: () => import('./pool.ts') },
   fairness: { load: () => import('./fairness.ts') },
   greedy: { load: () => import('./greedy.ts') },

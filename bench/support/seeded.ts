@@ -37,7 +37,25 @@ export async function seed(directory: string, finishedRuns: number, activeRuns: 
   }
 }
 
-async function seedFinished(store: Store, runs: number): Promise<Uuid> {
+/** Fills the directory with a finished study whose runs have these outputs. */
+export async function seedOutputs(
+  directory: string,
+  runs: number,
+  metadataOf: (runId: number) => Record<string, unknown>,
+): Promise<Uuid> {
+  const store = await openStore(directory);
+  try {
+    return await seedFinished(store, runs, metadataOf);
+  } finally {
+    await store.close();
+  }
+}
+
+async function seedFinished(
+  store: Store,
+  runs: number,
+  metadataOf: (runId: number) => Record<string, unknown> = () => RESULT.metadata,
+): Promise<Uuid> {
   const now = Date.now();
   const counts = { next: runs, completed: runs, startedAtMs: now, endedAtMs: now };
   const batch = await seedBatch(store, 'Completed', { ...counts, totalJobs: runs });
@@ -46,7 +64,10 @@ async function seedFinished(store: Store, runs: number): Promise<Uuid> {
     for (let runId = from; runId < Math.min(runs, from + WRITTEN_AT_ONCE); runId += 1) {
       const { id, record } = jobRecord(batch, runId, 'Completed', `r${runId % 4}`, now);
       changes.set(keys.job(id), record);
-      changes.set(keys.result(id), JSON.stringify(reportedResult(id, RESULT, null, 1000)));
+      changes.set(
+        keys.result(id),
+        JSON.stringify(reportedResult(id, { ...RESULT, metadata: metadataOf(runId) }, null, 1000)),
+      );
     }
     await store.write(changes);
   }
