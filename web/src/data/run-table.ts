@@ -8,12 +8,14 @@ import type { RunSelection } from '../../../src/domain/run-selection.ts';
 import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
+import type { Units } from './units.ts';
 
 /** Interval of change notifications. */
 const NOTIFY_MS = 400;
 
 export class RunTable {
   readonly batchId: string;
+  readonly units: Units;
   readonly size: number;
   readonly #selection: RunSelection;
   readonly status: Uint8Array;
@@ -40,9 +42,10 @@ export class RunTable {
   #timer: number | undefined;
 
   /** `selection`: the runs that the batch holds. */
-  constructor(batchId: string, selection: RunSelection) {
+  constructor(batchId: string, selection: RunSelection, units: Units) {
     const size = selection.count;
     this.batchId = batchId;
+    this.units = units;
     this.#selection = selection;
     this.size = size;
     this.status = new Uint8Array(size);

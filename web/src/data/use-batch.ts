@@ -5,6 +5,7 @@ import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable } from './run-table.ts';
+import { unitsOf } from './units.ts';
 import { useStore } from './use-store.ts';
 
 export interface BatchView {
@@ -19,14 +20,14 @@ export function useBatch(batchId: string): BatchView {
   const [table, setTable] = useState<RunTable>();
   const submission = useRequest<BatchSubmission>(`/batches/${encodeURIComponent(batchId)}/submission`);
   const size = initial.data?.batch.total_jobs;
-  const monteCarlo = submission.data?.config.monte_carlo;
+  const study = submission.data;
   useEffect(() => {
-    if (size === undefined || monteCarlo === undefined) return undefined;
-    const made = new RunTable(batchId, selectedRuns(monteCarlo, size));
+    if (size === undefined || study === undefined) return undefined;
+    const made = new RunTable(batchId, selectedRuns(study.config.monte_carlo, size), unitsOf(study));
     setTable(made);
     made.load();
     return () => made.close();
-  }, [batchId, size, monteCarlo]);
+  }, [batchId, size, study]);
   const [gone, setGone] = useState<string>();
   useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message) => {
     if (message.type === 'error') setGone(message.detail);

@@ -148,7 +148,7 @@ function Histograms({ kind, table, variables, mask, ranges, onRange }: Histogram
           histogram === undefined ? null : (
             <HistogramPlot
               key={variable.key}
-              name={variable.name}
+              name={variable.label}
               note={`n = ${count(histogram.count)}`}
               histogram={histogram}
               range={ranges.get(variable.key)}
@@ -178,7 +178,7 @@ function Choice({
       <select value={value} onChange={(event) => onChange(event.target.value)}>
         {variables.map((it) => (
           <option key={it.key} value={it.key}>
-            {it.name}
+            {it.label}
           </option>
         ))}
       </select>
@@ -201,7 +201,7 @@ function Scatter({ table, variables, mask, query }: PlotProps & { query: URLSear
       const group = mask !== undefined && mask[run] === 0 ? 0 : isFailure(table.status[run]!) ? 2 : 1;
       groups[group]!.push([x.values[run]!, y.values[run]!]);
     }
-    return { option: scatterOption(x.name, y.name, groups), shown: runs.length };
+    return { option: scatterOption(x.label, y.label, groups), shown: runs.length };
   }, [table, x, y, mask, theme]);
   const size = table.size;
   return (
@@ -333,7 +333,7 @@ function parallelOption(
     parallelAxis: axes.map((it, dim) => ({
       dim,
       id: it.key,
-      name: it.name,
+      name: it.label,
       areaSelectStyle: {
         color: colour('accent'),
         borderColor: colour('accent'),

@@ -59,8 +59,8 @@ function columnsOf(table: RunTable, variables: readonly Variable[]): Column[] {
     { key: 'retries', title: 'Retries', width: '76px', value: (run) => table.retries[run]! },
     ...shown.map((it): Column => ({
       key: it.key,
-      title: it.name,
-      width: `${Math.max(92, it.name.length * 8 + 34)}px`,
+      title: it.label,
+      width: `${Math.max(92, it.label.length * 8 + 34)}px`,
       value: (run) => it.values[run]!,
     })),
   ];

@@ -98,6 +98,30 @@ export function BatchStudy({ batchId }: { batchId: string }) {
           </table>
         </div>
       </Panel>
+      {data.outputs !== undefined && Object.keys(data.outputs).length > 0 && (
+        <Panel title="Outputs" flush>
+          <div className="scroll" tabIndex={0} role="region" aria-label="Outputs">
+            <table>
+              <thead>
+                <tr>
+                  <th>Output</th>
+                  <th>Meaning</th>
+                  <th>Units</th>
+                </tr>
+              </thead>
+              <tbody>
+                {Object.entries(data.outputs).map(([name, it]) => (
+                  <tr key={name}>
+                    <td className="mono">{name}</td>
+                    <td>{it.description}</td>
+                    <td>{it.units}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Panel>
+      )}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The page of one run: attempts, parameters as percentiles, result, replay command. */
 import { useMemo, useState } from 'react';
 import { batchIdOf, isJobId, jobId } from '../../../src/domain/ids.ts';
+import { executionSecsOf, outputsOf } from '../../../src/domain/outputs.ts';
 import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
@@ -17,6 +18,7 @@ import type {
 import { post, useRequest } from '../data/api.ts';
 import { useTopic } from '../data/live.ts';
 import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { labelOf } from '../plots/variables.ts';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { duration, figure, Time } from '../parts/time.tsx';
@@ -66,7 +68,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         <Panel title="Parameters" flush>
           <Parameters job={job} submission={submission.data} />
         </Panel>
-        <Outputs result={result} job={job} />
+        <Outputs result={result} job={job} declared={submission.data?.outputs} />
       </div>
     </>
   );
@@ -285,7 +287,15 @@ function Percentile({ share }: { share: number | undefined }) {
   );
 }
 
-function Outputs({ result, job }: { result: JobResult | null; job: Job }) {
+function Outputs({
+  result,
+  job,
+  declared = {},
+}: {
+  result: JobResult | null;
+  job: Job;
+  declared: BatchSubmission['outputs'];
+}) {
   if (result === null) {
     return (
       <Panel title="Outputs" flush>
@@ -297,10 +307,12 @@ function Outputs({ result, job }: { result: JobResult | null; job: Job }) {
     <Panel title="Outputs">
       <dl className="pairs">
         <dt>Simulation ran</dt>
-        <dd>{duration(result.execution_time_secs * 1_000)}</dd>
-        {Object.entries(result.metadata).map(([name, value]) => (
+        <dd>{duration(executionSecsOf(result) * 1_000)}</dd>
+        {[...outputsOf(result.metadata)].map(([name, value]) => (
           <div key={name} className="pair">
-            <dt className="mono">{name}</dt>
+            <dt className="mono" title={Object.hasOwn(declared, name) ? declared[name]?.description : undefined}>
+              {labelOf(name, Object.hasOwn(declared, name) ? declared[name]?.units : undefined)}
+            </dt>
             <dd title={JSON.stringify(value)}>
               {typeof value === 'number' ? figure(value) : <code>{JSON.stringify(value)}</code>}
             </dd>

@@ -9,16 +9,33 @@ export interface Variable {
   /** Distinct from an output of the same name. */
   key: string;
   name: string;
+  /** The name with the units that the study declares. */
+  label: string;
   kind: 'parameter' | 'output';
   values: Float64Array;
 }
 
 export function variablesOf(table: RunTable): Variable[] {
+  const { parameters, outputs } = table.units;
   return [
-    ...table.parameters.map((it): Variable => ({ ...it, key: `p.${it.name}`, kind: 'parameter' })),
-    ...[...table.outputs].map(([name, values]): Variable => ({ name, values, key: `o.${name}`, kind: 'output' })),
+    ...table.parameters.map((it): Variable => ({
+      ...it,
+      key: `p.${it.name}`,
+      label: labelOf(it.name, parameters.get(it.name)),
+      kind: 'parameter',
+    })),
+    ...[...table.outputs].map(([name, values]): Variable => ({
+      name,
+      values,
+      key: `o.${name}`,
+      label: labelOf(name, outputs.get(name)),
+      kind: 'output',
+    })),
   ];
 }
+
+export const labelOf = (name: string, units: string | undefined): string =>
+  units === undefined ? name : `${name} [${units}]`;
 
 /** Ranges (from, to) by key of a variable. */
 export type Ranges = ReadonlyMap<string, readonly [number, number]>;
