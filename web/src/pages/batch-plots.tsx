@@ -86,7 +86,7 @@ export function BatchPlots({ progress, table, query }: PageProps) {
       <Statistics progress={progress} />
       <div className="columns">
         <Scatter table={table} variables={variables} mask={mask} query={query} />
-        <RunningMean progress={progress} outputs={outputs} chosen={query.get('mean')} />
+        <RunningMean progress={progress} outputs={outputs} units={table.units.outputs} chosen={query.get('mean')} />
       </div>
       <Parallel table={table} variables={variables} mask={mask} onRange={setRange} />
     </>

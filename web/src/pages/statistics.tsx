@@ -3,6 +3,7 @@ import { Fragment } from 'react';
 import type { BatchStatusResponse, Convergence, StudySummary } from '../../../src/contract/types.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting } from '../parts/common.tsx';
+import { labelOf } from '../plots/variables.ts';
 import { Table } from '../parts/table.tsx';
 import { count, figure } from '../parts/time.tsx';
 import { TimeSeries } from '../plots/time-series.tsx';
@@ -89,9 +90,11 @@ function Limits({ warnings }: Pick<StudySummary, 'warnings'>) {
 export function RunningMean({
   progress,
   outputs,
+  units,
   chosen,
 }: {
   progress: BatchStatusResponse;
+  units: ReadonlyMap<string, string>;
   /** Names of outputs; the first one is shown unless another is chosen. */
   outputs: readonly string[];
   chosen: string | null;
@@ -121,7 +124,7 @@ export function RunningMean({
     >
       <Failure what="The running mean could not be read." detail={error?.message} />
       {data === undefined && error === undefined && <Waiting what="Computing the running mean" />}
-      {data !== undefined && <Curve output={output} answer={data} />}
+      {data !== undefined && <Curve output={labelOf(output, units.get(output))} answer={data} />}
     </Panel>
   );
 }
