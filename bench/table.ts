@@ -13,8 +13,8 @@ const OUTPUTS = 8;
 const FORMATS = ['csv', 'parquet', 'arrow', 'ndjson'] as const;
 
 /** Different digits in every run, as in real results. */
-const metadataOf = (run: number): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: OUTPUTS }, (_, at) => [`output_${at}`, Math.sin(run * (at + 1)) * 100]));
+const metadataOf = (runId: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: OUTPUTS }, (_, at) => [`output_${at}`, Math.sin(runId * (at + 1)) * 100]));
 
 /** Reads the whole answer and throws it away. */
 function drain(url: string): Promise<{ secs: number; bytes: number; start: Buffer }> {
@@ -28,8 +28,8 @@ function drain(url: string): Promise<{ secs: number; bytes: number; start: Buffe
         bytes += chunk.length;
       });
       response.on('end', () => {
-        if (response.statusCode !== 200) reject(new Error(`${url} is answered ${response.statusCode}`));
-        resolve({ secs: (performance.now() - since) / 1000, bytes, start: start ?? Buffer.alloc(0) });
+        if (response.statusCode !== 200) return reject(new Error(`${url} is answered ${response.statusCode}`));
+        return resolve({ secs: (performance.now() - since) / 1000, bytes, start: start ?? Buffer.alloc(0) });
       });
       response.on('error', reject);
     }).on('error', reject);
