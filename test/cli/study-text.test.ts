@@ -112,12 +112,13 @@ config:
 
 /** A change to the study above -> `line:column pointer` of each fault, and a word its text must have. */
 const CHANGES: [string, string, string[], RegExp][] = [
-  ['name: A', 'nmae: A', ['1:1 /name', '1:1 /nmae'], /did you mean "name"/],
+  ['name: A', 'nmae: A', ['1:1 /nmae'], /did you mean "name"/],
   ["version: '1'", 'version: 1.10', ['3:35 /config/simulation/version'], /put it in quotes: "1.10"/],
   ['enabled: true', 'enabled: on', ['14:33 /config/early_termination/enabled'], /reads on as text: write true/],
   ['runs: 10', 'runs: 1_000', ['5:11 /config/monte_carlo/runs'], /digits only/],
   ['runs: 10', 'runs: -1', ['5:11 /config/monte_carlo/runs'], /at least 0/],
-  ['    max_parallel_jobs: 4\n', '', ['10:3 /config/compute/max_parallel_jobs'], /required/],
+  ['    runs: 10\n', '', ['4:3 /config/monte_carlo/runs'], /required/],
+  ['    max_parallel_jobs: 4', '    max_paralel_jobs: 4', ['12:5 /config/compute/max_paralel_jobs'], /did you mean/],
   ['type: normal', 'type: normall', ['9:35 /config/dispersions/mass/distribution/type'], /"normal"/],
   ['std_dev: 2', 'std_dev: -2', ['9:61 /config/dispersions/mass/distribution/std_dev'], />= 0/],
   ['mean: 1', 'mean: .inf', ['9:49 /config/dispersions/mass/distribution/mean'], /finite/],
@@ -125,6 +126,64 @@ const CHANGES: [string, string, string[], RegExp][] = [
   ['cpu_request: 100m', 'cpu_request: 100x', ['11:41 /config/compute/container/cpu_request'], /suffix/],
   ['variables: [a]', 'variables: [a, 7]', ['17:20 /config/telemetry/variables/1'], /put it in quotes: "7"/],
 ];
+
+describe('cli/study/study-defaults', () => {
+  const FIRST = `config:
+  simulation: { name: throw }
+  monte_carlo: { runs: 10 }
+  dispersions: { mass: { distribution: { type: normal, mean: 1, std_dev: 2 } } }
+`;
+  const taken = (text: string): string[] => checkStudyText(text).defaults.map(({ member }) => member);
+
+  it('completes a study that says only what is its own, and lists every default', () => {
+    const { text, faults, defaults } = checkStudyText(FIRST);
+    expect(faults).to.deep.equal([]);
+    expect(text.value).to.deep.equal({
+      name: 'throw',
+      config: {
+        simulation: { name: 'throw', version: '1', duration_minutes: 1 },
+        monte_carlo: { runs: 10, sampling_method: 'latin_hypercube' },
+        dispersions: { mass: { distribution: { type: 'normal', mean: 1, std_dev: 2 }, units: '' } },
+        compute: {
+          container: { image: '', cpu_request: '1', memory_request: '256Mi' },
+          max_parallel_jobs: 0,
+          job_timeout_seconds: 0,
+        },
+        early_termination: { enabled: false, check_frequency_hz: 10, conditions: [] },
+        telemetry: {
+          sampling_rate_hz: 0,
+          variables: [],
+          storage: { s3_bucket: '', s3_prefix: '', compression: 'snappy' },
+          buffer_flush_interval_seconds: 5,
+        },
+      },
+    });
+    for (const { member, meaning } of defaults) expect(meaning, member).to.not.equal('');
+    expect(defaults.map(({ member }) => member)).to.include.members([
+      'name',
+      'config.monte_carlo.sampling_method',
+      'config.compute.container.cpu_request',
+      'config.telemetry.storage.compression',
+      'config.dispersions.*.units',
+    ]);
+  });
+
+  it('changes no study that says everything, and no member that is there', () => {
+    expect(taken(STUDY)).to.deep.equal([]);
+    const limited = `${FIRST}  early_termination: { conditions: [{ variable: a, condition: '> 1', description: '' }] }\n`;
+    const { text, faults } = checkStudyText(limited);
+    expect(faults).to.deep.equal([]);
+    expect((text.value as { config: { early_termination: object } }).config.early_termination).to.include({
+      enabled: true,
+    });
+    expect(taken(`${FIRST}  compute: null\n`).filter((it) => it.startsWith('config.compute'))).to.deep.equal([]);
+  });
+
+  it('takes no default in place of a fault', () => {
+    for (const text of ['name: a', 'config: 7', '[]', 'config: { dispersions: 3 }', 'config: { simulation: [] }'])
+      expect(checkStudyText(text).faults, text).to.not.deep.equal([]);
+  });
+});
 
 describe('cli/study/check-study', () => {
   it('finds no fault in a valid study', () => {

@@ -10,6 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { plural } from '../terminal/format.ts';
 import { readColumns } from './study-columns.ts';
+import { takeDefaults, type TakenDefault } from './study-defaults.ts';
 import { readStudyText, type FileFault, type StudyText } from './study-file.ts';
 
 /** The coordinator takes no larger body either. */
@@ -17,6 +18,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface CheckedStudy {
   submission: BatchSubmission;
+  /** The members that the file leaves out. */
+  defaults: readonly TakenDefault[];
   /** A member as the user wrote it: `file:line:column: pointer`, or the option that took its place. */
   named: (pointer: string) => string;
 }
@@ -43,22 +46,26 @@ export async function loadStudy(file: string, override?: RunsOption): Promise<Ch
     const { line, column } = study.text.place(pointer);
     return `${source}:${line}:${column}: ${pointer || '/'}`;
   };
-  return { submission: study.text.value as BatchSubmission, named };
+  return { submission: study.text.value as BatchSubmission, defaults: study.defaults, named };
+}
+
+interface CheckedText {
+  text: StudyText;
+  faults: FileFault[];
+  /** The members that the text leaves out. */
+  defaults: TakenDefault[];
 }
 
 /** All faults of the text, in the order of the text; `runsOverride` takes the place of the text's own. */
-export function checkStudyText(text: string, runsOverride?: number): { text: StudyText; faults: FileFault[] } {
+export function checkStudyText(text: string, runsOverride?: number): CheckedText {
   return checkStudy(readStudyText(text), runsOverride, []);
 }
 
 /** `columnFaults`: those of the columns that distributions name, in place of other faults of the same distribution. */
-function checkStudy(
-  study: StudyText,
-  runsOverride: number | undefined,
-  columnFaults: readonly Fault[],
-): { text: StudyText; faults: FileFault[] } {
-  if (study.faults.length > 0) return { text: study, faults: study.faults };
+function checkStudy(study: StudyText, runsOverride: number | undefined, columnFaults: readonly Fault[]): CheckedText {
+  if (study.faults.length > 0) return { text: study, faults: study.faults, defaults: [] };
   const value = study.value;
+  const defaults = takeDefaults(value);
   if (runsOverride !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     (value as Partial<BatchSubmission>).runs_override = runsOverride;
   }
@@ -68,7 +75,7 @@ function checkStudy(
     const ofName = fault.detail.startsWith('is not known');
     return { ...study.place(fault.pointer, ofName), pointer: fault.pointer, detail: fault.detail + hint(fault, study) };
   });
-  return { text: study, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
+  return { text: study, defaults, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
 const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);

@@ -6,6 +6,7 @@ import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { parseLabel } from '../../../domain/labels.ts';
 import type { BatchSubmission, SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
+import { checkedLines } from '../../study/study-sentences.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { plural, printable } from '../../terminal/format.ts';
@@ -54,16 +55,14 @@ function addLabels(submission: BatchSubmission, texts: readonly string[] = []): 
     throw new Failure(EXIT.invalid, `the study has ${count} labels; the limit is ${LIMITS.labels}`);
 }
 
+/** Says what the study does, in sentences, and which members it leaves to their defaults. */
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
-  const { submission } = study;
+  const { submission, defaults } = study;
   const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
   const warnings = samplingWarnings(submission.config, runs);
-  if (flags.output === 'json') return writeJson({ valid: true, runs, warnings });
+  if (flags.output === 'json') return writeJson({ valid: true, runs, warnings, defaults });
   warn(warnings, study);
-  const dispersions = Object.keys(submission.config.dispersions).length;
-  return writeLine(
-    `${file === '-' ? '<stdin>' : file}: valid - ${plural(runs, 'run')} of "${printable(submission.name)}", ${plural(dispersions, 'dispersion')}`,
-  );
+  for (const line of checkedLines(file === '-' ? '<stdin>' : file, study, runs)) await writeLine(line);
 }
 
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {

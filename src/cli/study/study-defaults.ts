@@ -1,0 +1,130 @@
+/**
+ * Defaults of a study file: what a study on the user's own machines does not need to say. The coordinator gets the whole
+ * study; a study that says everything is not changed.
+ */
+
+/** A member that the file leaves out, and the value that it gets. */
+export interface TakenDefault {
+  /** Members from the root, joined by points: `config.compute`. */
+  member: string;
+  value: unknown;
+  /** The effect of the value on the runs. */
+  meaning: string;
+}
+
+type Members = Record<string, unknown>;
+
+interface Default {
+  path: readonly string[];
+  value: (study: Members) => unknown;
+  meaning: string;
+}
+
+const always = (value: unknown) => () => structuredClone(value);
+
+/** In this order: a default within an object comes after that of the object. */
+const DEFAULTS: readonly Default[] = [
+  { path: ['name'], value: simulationName, meaning: 'the study has the name of its simulation' },
+  { path: ['config', 'simulation', 'version'], value: always('1'), meaning: 'a label; results keep it' },
+  {
+    path: ['config', 'simulation', 'duration_minutes'],
+    value: always(1),
+    meaning: 'passed to the simulation, which may ignore it',
+  },
+  {
+    path: ['config', 'monte_carlo', 'sampling_method'],
+    value: always('latin_hypercube'),
+    meaning: 'every dispersion is covered evenly',
+  },
+  { path: ['config', 'compute'], value: always({}), meaning: '' },
+  { path: ['config', 'compute', 'container'], value: always({}), meaning: '' },
+  {
+    path: ['config', 'compute', 'container', 'image'],
+    value: always(''),
+    meaning: 'no image: the runner starts the entrypoint it was given',
+  },
+  { path: ['config', 'compute', 'container', 'cpu_request'], value: always('1'), meaning: 'one core for each run' },
+  {
+    path: ['config', 'compute', 'container', 'memory_request'],
+    value: always('256Mi'),
+    meaning: 'memory for each run',
+  },
+  {
+    path: ['config', 'compute', 'max_parallel_jobs'],
+    value: always(0),
+    meaning: 'as many runs at once as the runners have slots',
+  },
+  { path: ['config', 'compute', 'job_timeout_seconds'], value: always(0), meaning: 'no time limit' },
+  { path: ['config', 'early_termination'], value: always({}), meaning: '' },
+  { path: ['config', 'early_termination', 'conditions'], value: always([]), meaning: 'no run is ended early' },
+  {
+    path: ['config', 'early_termination', 'enabled'],
+    value: hasConditions,
+    meaning: 'conditions are evaluated where there are some',
+  },
+  {
+    path: ['config', 'early_termination', 'check_frequency_hz'],
+    value: always(10),
+    meaning: 'how often a condition that is met is acted upon, per second',
+  },
+  { path: ['config', 'telemetry'], value: always({}), meaning: '' },
+  { path: ['config', 'telemetry', 'sampling_rate_hz'], value: always(0), meaning: 'every sample is kept' },
+  { path: ['config', 'telemetry', 'variables'], value: always([]), meaning: 'all variables are kept' },
+  { path: ['config', 'telemetry', 'storage'], value: always({}), meaning: '' },
+  { path: ['config', 'telemetry', 'storage', 's3_bucket'], value: always(''), meaning: 'artifacts stay on the runner' },
+  { path: ['config', 'telemetry', 'storage', 's3_prefix'], value: always(''), meaning: 'artifacts stay on the runner' },
+  {
+    path: ['config', 'telemetry', 'storage', 'compression'],
+    value: always('snappy'),
+    meaning: 'compression of telemetry files',
+  },
+  {
+    path: ['config', 'telemetry', 'buffer_flush_interval_seconds'],
+    value: always(5),
+    meaning: 'how often telemetry is written to the disk, in seconds',
+  },
+];
+
+/**
+ * Adds the members that the study leaves out, in place, and returns those with a meaning of their own. Does nothing where
+ * the parent is not an object, and nothing to a value that is not an object: such faults are reported.
+ */
+export function takeDefaults(study: unknown): TakenDefault[] {
+  if (!isObject(study) || !isObject(study['config'])) return [];
+  const taken: TakenDefault[] = [];
+  for (const { path, value, meaning } of DEFAULTS) {
+    const parent = path.slice(0, -1).reduce<unknown>((it, name) => (isObject(it) ? it[name] : undefined), study);
+    const name = path.at(-1) as string;
+    if (!isObject(parent) || name in parent) continue;
+    const given = value(study);
+    if (given === undefined) continue;
+    parent[name] = given;
+    if (meaning !== '') taken.push({ member: path.join('.'), value: given, meaning });
+  }
+  return [...taken, ...takeUnits(study['config']['dispersions'])];
+}
+
+/** Units are for people, and may be empty. */
+function takeUnits(dispersions: unknown): TakenDefault[] {
+  if (!isObject(dispersions)) return [];
+  const without = Object.entries(dispersions).filter(([, it]) => isObject(it) && !('units' in it));
+  for (const [, it] of without) (it as Members)['units'] = '';
+  if (without.length === 0) return [];
+  const names = without.map(([name]) => name).join(', ');
+  return [{ member: 'config.dispersions.*.units', value: '', meaning: `no units are shown for ${names}` }];
+}
+
+function simulationName({ config }: Members): unknown {
+  const name = isObject(config) && isObject(config['simulation']) ? config['simulation']['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function hasConditions({ config }: Members): boolean {
+  const termination = isObject(config) ? config['early_termination'] : undefined;
+  const conditions = isObject(termination) ? termination['conditions'] : undefined;
+  return Array.isArray(conditions) && conditions.length > 0;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,28 @@
+/** A checked study in plain sentences, and the defaults it takes. Pure. */
+import { conditionVariables } from '../../domain/condition.ts';
+import { plural, printable } from '../terminal/format.ts';
+import type { CheckedStudy } from './check-study.ts';
+
+/** `file` for people; `runs`: how many the batch will have. */
+export function checkedLines(file: string, { submission, defaults }: CheckedStudy, runs: number): string[] {
+  const { config, policy, requirements = [], name } = submission;
+  const { simulation, monte_carlo: design, compute } = config;
+  const dispersions = Object.keys(config.dispersions).length;
+  const parameters = dispersions === 0 ? 'no dispersed parameter' : plural(dispersions, 'dispersion');
+  const seed = design.seed ?? undefined;
+  const limits = conditionVariables(config.early_termination);
+  const sentences = [
+    `${file}: valid - ${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${design.sampling_method}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
+    ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
+    ...(requirements.length === 0 ? [] : [`It is judged by ${plural(requirements.length, 'requirement')}.`]),
+    ...(policy?.canary_runs === undefined
+      ? []
+      : [`Its first ${plural(policy.canary_runs, 'run')} must complete first.`]),
+    ...(policy?.max_failures === undefined ? [] : [`It stops by itself at ${policy.max_failures} failed runs.`]),
+  ];
+  if (defaults.length === 0) return sentences;
+  const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
+  return [...sentences, 'These members are left out and take their defaults:', ...taken];
+}
