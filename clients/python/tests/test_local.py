@@ -121,6 +121,18 @@ def test_the_same_study_again_is_the_same_batch_and_executes_nothing(local):
         sb.open("absent")
 
 
+def test_a_study_that_was_deleted_or_cancelled_is_not_taken_for_a_running_one(local, capsys):
+    first = study(runs=2).run(workers=1).wait(PATIENCE_S)
+    first.delete()
+    second = study(runs=2).run(workers=1)
+    assert second.id != first.id
+    assert second.wait(PATIENCE_S).status == "Completed"
+    cancelled = study(runs=400).run(workers=1).cancel("enough").wait(PATIENCE_S)
+    assert study(runs=400).run(workers=1).id == cancelled.id
+    assert "was cancelled; again=True runs it anew" in capsys.readouterr().err
+    assert cancelled.resource["cancel_reason"] == "enough"
+
+
 def test_a_study_grows_is_run_again_and_is_audited(local):
     one = study()
     batch = one.run(workers=2).wait(PATIENCE_S)

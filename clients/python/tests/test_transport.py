@@ -8,6 +8,8 @@ import pytest
 import simbatch as sb
 from simbatch.api.transport import Transport, next_cursor
 
+from .conftest import missing
+
 JSON = {"Content-Type": "application/json"}
 PROBLEM = {"Content-Type": "application/problem+json"}
 
@@ -158,3 +160,29 @@ def test_threads_do_not_share_a_connection(fake):
     transport = Transport(fake.url)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda _: transport.get("/a"), range(40))) == [{"a": 1}] * 40
+
+
+def test_https_needs_a_certificate_of_a_known_authority(fake, folder, monkeypatch):
+    import shutil
+    import ssl
+    import subprocess
+
+    if shutil.which("openssl") is None:
+        missing("openssl")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("cert.pem", "key.pem")
+    fake.server.socket = context.wrap_socket(fake.server.socket, server_side=True)
+    fake.answers = [ok({"a": 1})]
+    url = fake.url.replace("http:", "https:")
+    with pytest.raises(sb.UnreachableError, match="CERTIFICATE_VERIFY_FAILED"):
+        Transport(url, retry_s=0).get("/a")
+    assert Transport(url, ca_file="cert.pem", retry_s=0).get("/a") == {"a": 1}
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(folder / "cert.pem"))
+    assert Transport(url, retry_s=0).get("/a") == {"a": 1}
+    with pytest.raises(sb.SimbatchError, match="the CA file key.pem cannot be used"):
+        Transport(url, ca_file="key.pem")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
 
 from ..api.problems import argument_of
 from ..api.transport import DEFAULT_RETRY_S, DEFAULT_TIMEOUT_S, PathLike, Transport, credential, segment
-from ..errors import Fault, SimbatchError, StudyError
+from ..errors import ApiError, Fault, SimbatchError, StudyError
 
 if TYPE_CHECKING:
     from ..study.study import Study
@@ -86,18 +87,30 @@ class Coordinator:
         if not again:
             known = [one for one in self.batches(label=f"{KEY_LABEL}={study.key}") if "parent" not in one.resource]
             if known:
-                known[-1].study = study
-                return known[-1]
-        key = f"{study.key}-{os.urandom(6).hex()}" if again else study.key
-        try:
-            answer = self.transport.post("/jobs", study.submission(), idempotency_key=key)
-        except StudyError as error:
-            raise _with_pairs(error, study) from None
+                return _continued(known[-1], study)
+        fresh = f"{study.key}-{os.urandom(6).hex()}"
+        answer = self._submitted(study, fresh if again else study.key)
+        if answer is None:
+            answer = self._submitted(study, fresh)
+        assert answer is not None
         made = Batch(self, answer["batch_id"], study=study)
         made.warnings = [
             f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()
         ]
         return made
+
+    def _submitted(self, study: "Study", key: str) -> Optional[Dict[str, Any]]:
+        """The answer to a submission; None when the key belongs to a batch that was deleted."""
+        try:
+            answer: Dict[str, Any] = self.transport.post("/jobs", study.submission(), idempotency_key=key)
+            self.transport.get(f"/batches/{answer['batch_id']}")
+        except StudyError as error:
+            raise _with_pairs(error, study) from None
+        except ApiError as error:
+            if error.code in ("unknown-batch", "idempotency-key-reused") and key == study.key:
+                return None
+            raise
+        return answer
 
     def runners(self) -> List[Dict[str, Any]]:
         """The runners of the pool, as `GET /runners` describes them."""
@@ -125,6 +138,16 @@ class Batches(List["Batch"]):
         from ..show.html import batches_html
 
         return batches_html(self)
+
+
+def _continued(batch: "Batch", study: "Study") -> "Batch":
+    """The batch that a study became before."""
+    batch.study = study
+    if batch.resource["status"] == "Cancelled":
+        warning = f"study {study.name!r} was cancelled; again=True runs it anew"
+        batch.warnings.append(warning)
+        print(f"simbatch: {warning}", file=sys.stderr)
+    return batch
 
 
 def _with_pairs(error: StudyError, study: "Study") -> StudyError:
