@@ -26,6 +26,8 @@ export interface LocalRun {
   engine: Engine;
   /** Undefined: all telemetry is kept, nothing terminates early, no environment is added, no time limit. */
   study: StudyPart | undefined;
+  /** The function of the study, of a simulation that is one. */
+  code?: ExecutionPlan['code'];
   /** Absolute; must not exist. The run configuration file is written beside it. */
   directory: string;
 }
@@ -37,10 +39,11 @@ const KEEP_ALL: BatchConfig['telemetry'] = {
   buffer_flush_interval_seconds: 1,
 };
 
-export function localPlan({ runConfig, engine, study, directory }: LocalRun): ExecutionPlan {
+export function localPlan({ runConfig, engine, study, code, directory }: LocalRun): ExecutionPlan {
   return {
     runConfig,
     engine,
+    ...(code === undefined ? {} : { code }),
     directory,
     runConfigPath: `${directory}.run_config.json`,
     telemetry: study?.telemetry ?? KEEP_ALL,

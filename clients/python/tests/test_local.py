@@ -1,5 +1,6 @@
 """Studies on this machine, with a coordinator and a runner in a folder, by the real program."""
 
+import json
 import os
 import signal
 import subprocess
@@ -236,6 +237,20 @@ def test_the_folder_belongs_to_its_user_alone(local):
     # Another user of this machine reaches the port, and must not be able to submit code.
     with pytest.raises(sb.ApiError, match="unauthenticated"):
         sb.connect(batch.coordinator.endpoint).batches()
+
+
+def test_the_command_line_replays_a_function_only_with_consent(local, program):
+    batch = study(runs=2).run(workers=1).wait(PATIENCE_S)
+    run = next(run for run in (batch.run(0), batch.run(1)) if run.status == "Completed")
+    given = {
+        **os.environ, "SVC_ENDPOINT": batch.coordinator.endpoint, "SVC_TOKEN": (local / ".simbatch" / "read.token").read_text().strip()
+    }  # fmt: skip
+    command = [*program, "replay", run.job["id"], "--quiet", "--python-executable", sys.executable]
+    refused = subprocess.run(command, env=given, capture_output=True, encoding="utf-8")
+    assert refused.returncode == 77 and "add --allow-functions" in refused.stderr
+    replayed = subprocess.run([*command, "--allow-functions"], env=given, capture_output=True, encoding="utf-8")
+    assert replayed.returncode == 0, replayed.stderr
+    assert json.loads(replayed.stdout)["result"]["metadata"] == run.outputs
 
 
 def test_a_script_runs_by_its_entrypoint(local):

@@ -3,15 +3,15 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { stringifyExact } from '../../../base/json-writing.ts';
-import type { JobRunConfig } from '../../../contract/types.ts';
+import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
-import type { StudyPart } from '../../../runner/local-run.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { configOptions, configSources } from '../pool/runner.ts';
 
 const FIELDS_OF_A_RUN: readonly FieldName[] = [
   'engines',
   'entrypoint',
+  'allow_functions',
   'python_executable',
   'working_directory',
   'environment_inherited',
@@ -36,10 +36,12 @@ export function withLocalOptions(command: Command): Command {
 /** Executes the run, prints its telemetry on stderr and its result on stdout, and sets the exit code. */
 export async function executeLocally(
   runConfig: JobRunConfig,
-  study: StudyPart | undefined,
+  study: Pick<BatchSubmission, 'config' | 'code'> | undefined,
   options: LocalOptions,
 ): Promise<void> {
   // Loaded on demand, so that other commands start fast.
+  const { localFunction, requireConsent } = await import('./local-function.ts');
+  requireConsent(study, options['allowFunctions'] === true);
   const { resolveConfig } = await import('../../../runner/config/config.ts');
   const { chooseEngine, findPython } = await import('../../../runner/attempt/engine.ts');
   const { inheritedEnvironment } = await import('../../../runner/attempt/environment.ts');
@@ -50,13 +52,14 @@ export async function executeLocally(
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
   const config = resolveConfig(configSources(options));
   const name = runConfig.metadata.simulation_name;
-  const engine = chooseEngine(config.engines, name);
-  if (engine === undefined)
-    throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
   const directory =
     options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
   const log = createLog(process.stderr, { format: 'text', level: 'warn' });
   const python = await findPython(config.pythonExecutable, process.env['PATH'] ?? '');
+  const carried = await localFunction(study, runConfig, { python, directory });
+  const engine = carried?.engine ?? chooseEngine(config.engines, name);
+  if (engine === undefined)
+    throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
   const live = new LiveTelemetry(
     () => systemClock.monotonicMs(),
     (line) => process.stderr.write(`${line}\n`),
@@ -80,9 +83,16 @@ export async function executeLocally(
       env: inheritedEnvironment(process.env, config.environmentInherited),
       environmentAllowed: config.environmentAllowed,
       workingDirectory: config.workingDirectory,
+      ...(carried === undefined ? {} : { functions: carried.functions }),
       ...(options.quiet === true ? {} : { onSample: live.take }),
     },
-    { runConfig, engine, study, directory },
+    {
+      runConfig,
+      engine,
+      study: study?.config,
+      directory,
+      ...(carried === undefined ? {} : { code: carried.code }),
+    },
     stop.signal,
   );
   processes.cgroups?.close();

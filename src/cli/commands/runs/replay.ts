@@ -15,7 +15,6 @@ export function replayCommand(): Command {
   return withLocalOptions(command).action(async (reference: string, options: LocalOptions & { endpoint?: string }) => {
     const client = await connect(options);
     const job = await client.job(await resolveJob(client, reference));
-    const { config } = await client.submission(job.batch_id);
-    await executeLocally(job.run_config, config, options);
+    await executeLocally(job.run_config, await client.submission(job.batch_id), options);
   });
 }

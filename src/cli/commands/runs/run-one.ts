@@ -14,6 +14,6 @@ export function runOneCommand(): Command {
     const { readRunConfig } = await import('../../../runner/local-run.ts');
     const runConfig = readRunConfig(readFileSync(file, 'utf8'), file);
     const study = options.study === undefined ? undefined : await loadStudy(options.study);
-    await executeLocally(runConfig, study?.submission.config, options);
+    await executeLocally(runConfig, study?.submission, options);
   });
 }

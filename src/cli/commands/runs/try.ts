@@ -31,7 +31,7 @@ export function tryCommand(): Command {
         `the study does not hold run ${options.run} of its design of ${runs} runs; choose another with --run`,
       );
     }
-    await executeLocally(runConfigOf(options.run, submission.config), config, options);
+    await executeLocally(runConfigOf(options.run, config), submission, options);
   });
 }
 
