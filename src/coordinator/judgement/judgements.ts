@@ -4,23 +4,22 @@
  * runs; what is judged is stored now and then, and a restart reads the runs after that again.
  */
 import type { Fact } from '../../../machines/protocol.ts';
-import { parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
 import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
 import type { Warning } from '../../analysis/warning.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
-import type { JobRecord, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
-import { endingConditions } from '../../domain/condition.ts';
+import type { ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Study, StudyCache } from '../resources/study-cache.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
-import { idOf, keys, ofBatch } from '../storage/keys.ts';
+import { keys } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
 import type { Turns } from '../turn/turn.ts';
-import { outcomesOfFact, outcomesOfRecords, outcomesOfResult } from './outcomes.ts';
-import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
+import { openJudgement } from './open-judgement.ts';
+import { outcomesOfFact, outcomesOfResult } from './outcomes.ts';
+import { addStoredOutcomes, outcomesOnDisk } from './stored-outcomes.ts';
+import type { StudyJudgement, VerdictsRecord } from './study-judgement.ts';
 
 /** Runs that are judged before the state is stored: a restart reads at most as many of the prefix again. */
 const STORE_EVERY = 1_000;
@@ -53,6 +52,8 @@ interface Parts {
 export class Judgements {
   readonly #parts: Parts;
   readonly #entries = new Map<Uuid, Entry>();
+  /** Studies that cannot be judged; each is reported once. */
+  readonly #unusable = new Set<Uuid>();
   #isStopped = false;
   readonly #running = new Set<Promise<void>>();
   /** Readings of stored runs, one after the other. */
@@ -71,11 +72,13 @@ export class Judgements {
   /** Takes over an open batch after a restart, or an ended batch that is not judged to its end. */
   restore(state: BatchState): void {
     const { batchId } = state.context;
-    if (this.#isStopped || (state.context.requirements ?? 0) === 0 || this.#entries.has(batchId)) return;
+    if (this.#isStopped || (state.context.requirements ?? 0) === 0) return;
+    if (this.#entries.has(batchId) || this.#unusable.has(batchId)) return;
     const stored = this.#parts.store.get(keys.verdicts(batchId));
     const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
     if (record?.verdicts !== undefined) return;
     const entry = this.#open(state, record);
+    if (entry === undefined) return;
     entry.isEnded = isTerminal(state.value);
     this.#readings = this.#readings.then(() => this.#read(entry)).catch((error: unknown) => this.#failed(error));
     this.#track(this.#readings);
@@ -90,7 +93,9 @@ export class Judgements {
       if (entry === undefined) continue;
       if (fact.type === 'job.ended') {
         const index = entry.study.selection.indexOf(fact.runId);
-        const outcomes = outcomesOfFact(entry.judgement.study, fact) ?? this.#outcomesOnDisk(entry, fact.jobId);
+        const outcomes =
+          outcomesOfFact(entry.judgement.study, fact) ??
+          outcomesOnDisk(this.#parts.store, entry.judgement.study, fact.jobId);
         if (index !== undefined && outcomes !== undefined) entry.judgement.add(index, outcomes);
       } else if (fact.type === 'batch.ended') entry.isEnded = true;
       else if (fact.type === 'batch.deleted') this.#entries.delete(fact.batchId);
@@ -141,28 +146,22 @@ export class Judgements {
   #opened(batchId: Uuid): void {
     const state = this.#parts.stateOf(batchId);
     if (state === undefined || (state.context.requirements ?? 0) === 0 || this.#entries.has(batchId)) return;
-    this.#open(state, undefined).isRead = true;
+    const entry = this.#open(state, undefined);
+    if (entry !== undefined) entry.isRead = true;
   }
 
-  #open({ context }: BatchState, record: VerdictsRecord | undefined): Entry {
-    const { batchId, totalJobs } = context;
+  /** Reports a study that cannot be judged, and leaves it out. */
+  #open({ context }: BatchState, record: VerdictsRecord | undefined): Entry | undefined {
+    const { batchId } = context;
     const study = this.#parts.studyCache.of(context);
-    const { submission, selection } = study;
-    const requirements = requirementsOf(submission).map((it) => {
-      const parsed = parseRequirement(it);
-      if (typeof parsed === 'string') throw new Error(`the requirement "${it.name}" of batch ${batchId}: ${parsed}`);
-      return parsed;
-    });
-    const judgement = new StudyJudgement(
-      {
-        batchId,
-        requirements,
-        hasConditions: endingConditions(submission.config.early_termination).length > 0,
-        runs: totalJobs,
-        runAt: (index) => selection.nth(index),
-      },
-      record,
-    );
+    let judgement: StudyJudgement;
+    try {
+      judgement = openJudgement(context, study, record, this.#parts.failed);
+    } catch (error) {
+      this.#unusable.add(batchId);
+      this.#parts.failed(error);
+      return undefined;
+    }
     const entry: Entry = {
       judgement,
       study,
@@ -176,39 +175,10 @@ export class Judgements {
     return entry;
   }
 
-  /** Adds the runs that ended before the start. Runs that end meanwhile are added by their facts; a run added twice counts once. */
   async #read(entry: Entry): Promise<void> {
-    const { judgement } = entry;
-    const { batchId } = judgement.study;
-    const { store, share } = this.#parts;
-    if (!judgement.isDone) {
-      const view = store.snapshot();
-      try {
-        const first = entry.study.selection.nth(judgement.prefix);
-        const range = { ...ofBatch('job', batchId), gte: keys.job(jobIdOf(batchId, first)) };
-        for await (const chunk of view.entries(range)) {
-          for await (const [key, record] of share.paced(chunk)) {
-            if (this.#isStopped) return;
-            const index = entry.study.selection.indexOf(runIdOf(idOf(key)));
-            const outcomes = outcomesOfRecords(judgement.study, JSON.parse(record) as JobRecord, () =>
-              view.get(keys.result(idOf(key))),
-            );
-            if (index !== undefined && outcomes !== undefined) judgement.add(index, outcomes);
-          }
-        }
-      } finally {
-        await view.close();
-      }
-    }
-    entry.isRead = true;
+    await addStoredOutcomes(this.#parts, entry.judgement, entry.study.selection, () => this.#isStopped);
+    entry.isRead = !this.#isStopped;
     this.#wake(entry);
-  }
-
-  #outcomesOnDisk({ judgement }: Entry, jobId: Uuid): string | undefined {
-    const record = this.#parts.store.get(keys.job(jobId));
-    if (record === undefined) return undefined;
-    const result = (): string | undefined => this.#parts.store.get(keys.result(jobId));
-    return outcomesOfRecords(judgement.study, JSON.parse(record) as JobRecord, result);
   }
 
   #wake(entry: Entry): void {

@@ -181,6 +181,35 @@ describe('coordinator/judgement', function () {
     expect(scene.store.get(keys.verdicts(batch))).to.equal(undefined);
   });
 
+  it('judges a study from its first run when its stored verdicts are not usable, and reports it', async () => {
+    const batch = await scene.submit({ runs: 10, requirements: [{ ...EASY, look: 'continuous' }] });
+    await scene.claim('a', 4);
+    await end(batch, [0, 1], [1, 99], [2, 1]);
+    const requirements = [{ passed: -1, failed: 0, unknown: 0, verdict: null, settled_at_run_id: null }];
+    scene.store.disk.set(keys.verdicts(batch), JSON.stringify({ judged: 2, requirements }));
+    await scene.restart();
+    await scene.api.core.judgements.idle();
+    expect(await shortly(batch)).to.equal('open 2/1/0');
+    expect(scene.faults.splice(0).map(String)).to.deep.equal([
+      'RangeError: the state of a sequential verdict is not usable: passed is -1; expected a count',
+    ]);
+  });
+
+  it('reports a study whose requirement it cannot read, and leaves it unjudged', async () => {
+    const batch = await scene.submit({ runs: 2, requirements: [EASY] });
+    const record = scene.store.get(keys.submission(batch))!;
+    scene.store.disk.set(keys.submission(batch), record.replace('"< 50"', '"about 50"'));
+    await scene.restart();
+    await scene.register('a', { slots: 2 });
+    await scene.claim('a', 2);
+    await end(batch, [0, 1], [1, 1]);
+    const { batch: over, requirements } = await scene.api.batch(batch);
+    expect([over.status, requirements]).to.deep.equal(['Completed', undefined]);
+    expect(scene.faults.splice(0).map(String).join()).to.match(
+      /^Error: batch \S+ is not judged: its requirement "close"/,
+    );
+  });
+
   it('refuses a study that cannot be stopped', async () => {
     const { submissionFaults } = await import('../../../src/domain/submission.ts');
     expect(submissionFaults({ policy: { stop_when: 'settled' } })).to.deep.equal([

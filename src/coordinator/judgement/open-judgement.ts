@@ -1,0 +1,37 @@
+/** Makes the judgement of a study from its submission and its stored verdicts. */
+import type { BatchContext } from '../../../machines/batch.ts';
+import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
+import { endingConditions } from '../../domain/condition.ts';
+import type { Study } from '../resources/study-cache.ts';
+import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
+
+/**
+ * @throws Error for a requirement that this version cannot read: its study is then not judged. A record that is not usable is
+ * reported, and the study is judged from its first run.
+ */
+export function openJudgement(
+  { batchId, totalJobs }: BatchContext,
+  { submission, selection }: Study,
+  record: VerdictsRecord | undefined,
+  report: (error: unknown) => void,
+): StudyJudgement {
+  const study = {
+    batchId,
+    requirements: requirementsOf(submission).map((it): ParsedRequirement => {
+      const parsed = parseRequirement(it);
+      if (typeof parsed === 'string')
+        throw new Error(`batch ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);
+      return parsed;
+    }),
+    hasConditions: endingConditions(submission.config.early_termination).length > 0,
+    runs: totalJobs,
+    runAt: (index: number) => selection.nth(index),
+  };
+  try {
+    return new StudyJudgement(study, record);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    report(error);
+    return new StudyJudgement(study);
+  }
+}
