@@ -93,13 +93,13 @@ export function rerunOf(
   { simulation_version: version, container_image: image, name }: Omit<RerunRequest, 'select' | 'relation'>,
 ): BatchSubmission | Fault {
   const design = submission.config.monte_carlo;
-  const isWhole = selection.count === design.runs;
+  const isCapped = typeof submission.runs_override === 'number';
+  const isWhole = selection.count === design.runs || (selection.count === held && !isCapped);
   if (!isWhole && selection.ranges.length > MAX_RANGES) return tooLong(`${selection.ranges.length} ranges`, MAX_RANGES);
   const runIds = isWhole ? undefined : selection.toString();
   if ((runIds?.length ?? 0) > LIMITS.selectionLength) return tooLong('too many characters', LIMITS.selectionLength);
   // The design as it was where its runs are the same, so that an unchanged configuration keeps its hash.
-  const isSame = isWhole || runIds === design.run_ids;
-  const rerun = derived(submission, isSame ? design : { ...design, run_ids: runIds }, name);
+  const rerun = derived(submission, isWhole ? design : { ...design, run_ids: runIds }, name);
   if (selection.count < held) ruleOut(rerun);
   if (version !== undefined) rerun.config.simulation = { ...rerun.config.simulation, version };
   if (image !== undefined) {
@@ -109,13 +109,14 @@ export function rerunOf(
   return rerun;
 }
 
-/** Returns a submission that repeats these runs of a study, or the fault when they are too long to write down. */
+/** Returns a submission that repeats these runs of a study that holds `held` runs, or the fault when they are too long to write down. */
 export function auditOf(
   submission: BatchSubmission,
+  held: number,
   selection: RunSelection,
   name: string | undefined,
 ): BatchSubmission | Fault {
-  const audit = rerunOf(submission, selection.count, selection, name === undefined ? {} : { name });
+  const audit = rerunOf(submission, held, selection, name === undefined ? {} : { name });
   if (!('pointer' in audit)) ruleOut(audit);
   return audit;
 }

@@ -38,7 +38,8 @@ export async function auditBatch(
     const used = seed ?? drawnSeed(core);
     const selection = await drawnRuns(core, view, batch, study.selection, fraction, used);
     await core.share.slice();
-    const submission = auditOf(core.studyCache.wholeSubmission(batch.context, source), selection, name);
+    const whole = core.studyCache.wholeSubmission(batch.context, source);
+    const submission = auditOf(whole, study.selection.count, selection, name);
     if ('pointer' in submission) return refuse(submission);
     const answer = { relation: 'audit' as const, seed: used };
     await core.share.slice();

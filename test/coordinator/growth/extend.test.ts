@@ -103,6 +103,16 @@ describe('coordinator/growth/extend', () => {
     expect((await scene.api.batch(second)).batch.labels).to.deep.equal({ campaign: '2026-q4' });
   });
 
+  it('has the configuration hash of a study that is submitted with the same runs of the design', async () => {
+    const first = await scene.submit({ runs: 10 });
+    const { batch_id: second } = await scene.api.extendBatch(first, { runs: 15 });
+    const alone = await scene.submit({ runs: 15, config: { monte_carlo: { run_ids: '10-14' } } });
+    const hashes = await Promise.all(
+      [first, second, alone].map(async (it) => (await scene.api.batch(it)).batch.config_hash),
+    );
+    expect(hashes[1]).to.equal(hashes[2]).and.not.equal(hashes[0]);
+  });
+
   it('refuses runs that the family has, a missing number and a design that its data do not cover', async () => {
     const first = await scene.submit({ runs: 10 });
     expect(await codeOf(scene.api.extendBatch(first, { runs: 10 }))).to.equal('invalid-request');

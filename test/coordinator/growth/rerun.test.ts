@@ -143,7 +143,7 @@ describe('coordinator/growth/rerun', () => {
   });
 
   it('keeps the configuration hash of all runs of an unchanged configuration', async () => {
-    for (const options of [{ runs: 10 }, { runs: 10, config: { monte_carlo: { run_ids: '2-5' } } }]) {
+    for (const options of [{ runs: 10 }, { runs: 10, config: { monte_carlo: { run_ids: '2-3,4,5' } } }]) {
       const batch = await scene.submit(options);
       const { batch_id: again } = await scene.api.rerunBatch(batch, { relation: 'comparison' });
       const hashes = await Promise.all([batch, again].map(async (it) => (await scene.api.batch(it)).batch.config_hash));
