@@ -24,12 +24,18 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     now: core.clock.now(),
     runLength: runLengthOf(core, state),
     runners: isOver ? [] : (await runners(core, {})).runners,
+    ...reservationOf(core, batchId),
     earlyTermination,
     variables: telemetry.variables,
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: undefined,
   });
+}
+
+function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'reservation'> {
+  const reservation = scheduler.reservation(batchId);
+  return reservation === undefined ? {} : { reservation };
 }
 
 const runLengthOf = ({ statistics }: Core, { context: c }: BatchState): RunLength => ({

@@ -68,7 +68,7 @@ interface OpenBatch {
   assigned: Set<number>;
   isPlanned: boolean;
   /** Of an audit: the untouched run that was first refused to the runner of its original, and when. Not a part of the plan. */
-  reserved?: { index: number; sinceMs: number };
+  reserved?: { index: number; runnerId: string; sinceMs: number };
 }
 
 /** A run to be assigned; `index` for an untouched run. */
@@ -130,6 +130,14 @@ export class Scheduler {
   /** The jobs of a batch that are Pending again. */
   requeuedJobs(batchId: Uuid): Uuid[] {
     return [...(this.#batches.get(batchId)?.requeued.keys() ?? [])].map((runId) => jobId(batchId, runId));
+  }
+
+  /** Of an audit whose next run waits for another runner than that of the original run: that runner, and until when. */
+  reservation(batchId: Uuid): { runnerId: string; untilMs: number } | undefined {
+    const batch = this.#batches.get(batchId);
+    const { reserved } = batch ?? {};
+    if (batch === undefined || reserved === undefined || reserved.index < batch.context.next) return undefined;
+    return { runnerId: reserved.runnerId, untilMs: reserved.sinceMs + AUDIT_OTHER_RUNNER_MS };
   }
 
   /** The open batches with runs that a runner could claim now. Does not change while it is read. */
@@ -250,7 +258,7 @@ export class Scheduler {
     const { context } = batch;
     if (this.#sources.originalRunner(context, this.#sources.runAt(context, index)) !== runnerId) return true;
     if (!this.#sources.isOtherConnected(context, runnerId, now)) return true;
-    if (batch.reserved?.index !== index) batch.reserved = { index, sinceMs: now };
+    if (batch.reserved?.index !== index) batch.reserved = { index, runnerId, sinceMs: now };
     return now >= batch.reserved.sinceMs + AUDIT_OTHER_RUNNER_MS;
   }
 

@@ -35,6 +35,8 @@ export interface Situation {
   paused?: { reason: string | undefined };
   /** The runs that wait for the canary runs; absent while none do. */
   canary?: { runs: number; withheld: number; isFailed: boolean };
+  /** Of an audit: the runner that must not repeat its own run, and until when; absent while none waits. */
+  reservation?: { runnerId: string; untilMs: number };
   earlyTermination: EarlyTerminationConfig;
   /** `telemetry.variables`: the variables that the study wants kept; empty: all that come. */
   variables: readonly string[];

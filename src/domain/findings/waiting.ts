@@ -196,6 +196,19 @@ const CAP_REACHED: Rule = {
   },
 };
 
+const AUDIT_WAITS: Rule = {
+  code: 'audit-waits',
+  find({ reservation, now, jobsByStatus }) {
+    if (reservation === undefined || now >= reservation.untilMs || jobsByStatus.Pending === 0) return undefined;
+    const secs = Math.ceil((reservation.untilMs - now) / 1000);
+    return {
+      severity: 'waiting',
+      message: `the next run waits for another runner than "${reservation.runnerId}", which executed the original; for ${secs} s at most`,
+      remedy: 'wait, or start another runner',
+    };
+  },
+};
+
 const STARTING: Rule = {
   code: 'starting',
   find(situation) {
@@ -259,6 +272,7 @@ const CHAIN: readonly Rule[] = [
   TOO_LARGE,
   LIFETIME_TOO_SHORT,
   CAP_REACHED,
+  AUDIT_WAITS,
   STARTING,
   POOL_BUSY,
   RUNNING,

@@ -122,6 +122,10 @@ describe('coordinator/growth/audit', () => {
       await scene.beat('a', []);
     }
     expect(given, 'before').to.deep.equal([]);
+    const found = await scene.api.findings(audit);
+    expect(found.map((it) => it.message)).to.include(
+      'the next run waits for another runner than "a", which executed the original; for 5 s at most',
+    );
     for (let ms = 0; ms < 10_000; ms += 5_000) {
       await scene.world.advance(5_000);
       await scene.beat('b', holding);

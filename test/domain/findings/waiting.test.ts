@@ -148,6 +148,15 @@ const TABLE: [string, Situation, string[]][] = [
     ['blocked no-runner: no runner has registered'],
   ],
   [
+    'an audit whose next run waits for another runner',
+    situation({ Pending: 3 }, [{}], {
+      reservation: { runnerId: 'lab-1', untilMs: Date.parse('2026-03-01T12:36:00.000Z') },
+    }),
+    [
+      'waiting audit-waits: the next run waits for another runner than "lab-1", which executed the original; for 60 s at most',
+    ],
+  ],
+  [
     'a failed canary run',
     situation({ Pending: 9_999, Failed: 1 }, [{}], { canary: { runs: 1, withheld: 9_999, isFailed: true } }),
     ['blocked canary-failed: a canary run has not completed: 9999 other runs must wait'],
