@@ -226,6 +226,8 @@ def test_a_kept_coordinator_outlives_the_process_until_it_is_stopped(local):
 def test_a_coordinator_that_was_killed_is_started_again(local):
     batch = study().run(workers=2)
     assert sb.stop() is True
+    assert len(batch.rows()) == 16
+    assert sb.stop() is True
     assert batch.wait(PATIENCE_S).status == "Completed"
     assert executed(local) == list(range(16))
 

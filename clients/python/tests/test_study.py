@@ -148,6 +148,19 @@ def test_the_submission_has_every_argument():
     }  # fmt: skip
 
 
+def test_numbers_of_numpy_are_taken():
+    numpy = package("numpy")
+    study = named(
+        inputs={"x": sb.Normal(numpy.float32(0.5), numpy.int64(2)), "y": numpy.float64(3)}, runs=numpy.int32(4),
+        seed=numpy.uint64(5), timeout_s=numpy.int64(6), requirements=[sb.Requirement("a", "> 0", probability=numpy.float32(0.5))],
+    )  # fmt: skip
+    again = named(
+        inputs={"x": sb.Normal(0.5, 2), "y": 3.0}, runs=4, seed=5, timeout_s=6,
+        requirements=[sb.Requirement("a", "> 0", probability=0.5)],
+    )  # fmt: skip
+    assert json.dumps(study.submission()) == json.dumps(again.submission())
+
+
 def test_a_saved_study_is_a_study_file(folder, program):
     import subprocess
 

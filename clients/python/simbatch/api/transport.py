@@ -161,7 +161,15 @@ class Transport:
         """The body of a GET in pieces, on a connection of its own. Not repeated. Raises as `send`."""
         connection = self._connect(self.timeout_s)
         try:
-            response = self._request(connection, "GET", path, query, None, {"Accept": accept})
+            try:
+                response = self._request(connection, "GET", path, query, None, {"Accept": accept})
+            except OSError:
+                moved = self.on_unreachable() if self.on_unreachable is not None else None
+                if moved is None:
+                    raise
+                self.move(moved)
+                connection = self._connect(self.timeout_s)
+                response = self._request(connection, "GET", path, query, None, {"Accept": accept})
             if response.status >= 400:
                 raise error_of(Answer(response.status, dict(response.getheaders()), response.read()), path)
             while True:

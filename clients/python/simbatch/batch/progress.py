@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Set
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def wait(batch: "Batch", timeout: Optional[float], progress: bool) -> "Batch":
 
 def _bar(batch: Mapping[str, Any]) -> Any:
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without ipywidgets a notebook gets a bar of text
+            from tqdm.auto import tqdm
     except ImportError:
         return _Lines(batch)
     return _Tqdm(tqdm, batch)

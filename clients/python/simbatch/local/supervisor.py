@@ -51,7 +51,7 @@ class Child:
         with open(self._folder / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*find_program(), *self.arguments],
-                stdin=subprocess.DEVNULL, stdout=stdout, stderr=log, env={**os.environ, **self.env},
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=log, env={**_own_environment(), **self.env},
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )  # fmt: skip
         self._started = time.monotonic()
@@ -248,6 +248,11 @@ class Supervisor:
         for runner in self._runners.values():
             runner.end(_LEAVE_S)
         self._coordinator.end(_LEAVE_S)
+
+
+def _own_environment() -> Dict[str, str]:
+    """The environment without settings of other coordinators and runners."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
 
 
 def _die_with_parent() -> None:

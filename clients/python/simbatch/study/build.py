@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ..functions import ship
@@ -124,7 +125,7 @@ def base_submission(
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
     requirements = [_of(Requirement, "requirements", one).member() for one in a["requirements"]]
-    return {
+    made: Dict[str, Any] = {
         "name": a["name"],
         "config": config,
         **({"requirements": requirements} if requirements else {}),
@@ -132,6 +133,21 @@ def base_submission(
         **({} if a["outputs"] is None else {"outputs": {name: {"units": units} for name, units in a["outputs"].items()}}),
         **({} if a["labels"] is None else {"labels": dict(a["labels"])}),
     }
+    plain: Dict[str, Any] = _plain(made)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """The value with Python's own numbers in the place of numpy's."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, int)):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, int, float)):
+        return float(value)
+    return value
 
 
 def _early_termination(value: Any) -> EarlyTermination:
