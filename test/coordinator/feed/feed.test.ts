@@ -5,6 +5,8 @@ import { changeSetOf } from '../../../src/coordinator/feed/change-set.ts';
 import { Feed } from '../../../src/coordinator/feed/feed.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
+import { strictFaults } from '../../support/strict-schema.ts';
+import { BatchStatusResponse } from '../../../src/contract/resources/batches.ts';
 
 interface Message {
   type: string;
@@ -54,6 +56,25 @@ describe('coordinator/feed', () => {
     await claimed;
     const [message] = await messagesOf(`machine/job/${job}`);
     expect(message?.data).to.include({ value: 'Claimed' });
+  });
+
+  it('carries the verdicts on requirements as runs end, and the stop that they cause', async () => {
+    const requirement = { name: 'near', output: 'miss', condition: '< 5', probability: 0.5, confidence: 0.6 };
+    const batch = await scene.submit({ runs: 9, requirements: [requirement], policy: { stop_when: 'settled' } });
+    await scene.register('a', { slots: 3 });
+    const messages = await messagesOf(`batch/${batch}`);
+    await scene.claim('a', 3);
+    for (let run = 0; run < 3; run += 1) {
+      await scene.start(batch, run, 'a');
+      await scene.complete(batch, run, 'a');
+      await scene.world.advance(1_000);
+    }
+    const shown = messages.map(({ data }) => data['progress'] as BatchStatusResponse);
+    const verdicts = shown.map(({ requirements: [it] = [] }) => `${it?.verdict} ${it?.passed}`);
+    expect([...new Set(verdicts)]).to.deep.equal(['open 0', 'open 1', 'open 2', 'met 3']);
+    const last = shown.at(-1)!;
+    expect(last.batch).to.include({ status: 'Completed', settled_at_run_id: 2 });
+    expect(strictFaults(BatchStatusResponse, last)).to.deep.equal([]);
   });
 
   it('lists no batch that is not on disk yet', async () => {
