@@ -156,7 +156,7 @@ export class Judgements {
     const study = this.#parts.studyCache.of(context);
     let judgement: StudyJudgement;
     try {
-      judgement = openJudgement(context, study, record, this.#parts.failed);
+      judgement = openJudgement(context, study, record, (error) => this.#parts.failed(error));
     } catch (error) {
       this.#unusable.add(batchId);
       this.#parts.failed(error);
