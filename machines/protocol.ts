@@ -9,6 +9,7 @@ import type {
   FailReason,
   JobStatus,
   RunnerCapabilities,
+  RunnerContext,
   Uuid,
 } from '../src/contract/types.ts';
 
@@ -192,6 +193,8 @@ export interface HeartbeatEvent {
   holding: readonly AttemptRef[] | undefined;
   /** Absent: none. */
   slotsLost?: number | undefined;
+  /** The latest measurement; undefined when the contact has none. */
+  machine?: RunnerContext['machine'];
   now: number;
 }
 

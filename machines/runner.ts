@@ -84,6 +84,7 @@ export const runnerMachine = setup({
       heardAtMs: event.now,
       held: markMissing(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
       ...slotsLostMember(event.type === 'HEARTBEAT' ? event.slotsLost : undefined),
+      ...(event.type === 'HEARTBEAT' && event.machine !== undefined ? { machine: event.machine } : {}),
     })),
     noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
@@ -147,6 +148,7 @@ export const runnerMachine = setup({
     completed: 0,
     failed: 0,
     slotsLost: undefined,
+    machine: undefined,
     allocation: undefined,
     endsAtMs: undefined,
     ephemeral: undefined,

@@ -176,6 +176,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     drainedUntilMs: undefined,
     quarantined: undefined,
     slotsLost: undefined,
+    machine: undefined,
     allocation: undefined,
     endsAtMs: undefined,
     ephemeral: undefined,

@@ -30,6 +30,8 @@ export interface CoordinatorOptions {
    * level of the finding, false: never.
    */
   quarantine: boolean | number;
+  /** Returns the free bytes on the disk of the store; absent where they are not known. */
+  freeBytes?: () => Promise<number | undefined>;
   /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
   interpreter: Interpreter;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */

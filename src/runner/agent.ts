@@ -9,6 +9,7 @@ import type { Python } from './attempt/engine.ts';
 import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
+import { MachineGauge } from './connection/machine-gauge.ts';
 import type { LauncherChoice } from './launch/launchers.ts';
 import { FunctionFiles } from './functions/function-files.ts';
 import type { Log } from './log.ts';
@@ -99,6 +100,7 @@ export class Agent {
       runnerId: config.id,
       instance,
       held: () => this.#attempts.refs(),
+      gauge: new MachineGauge(clock, config.workingDirectory),
       slotsLost: () => this.#attempts.slots.lost,
       onDrop: (ref, why) => {
         this.#attempts.drop(ref, why);

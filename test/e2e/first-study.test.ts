@@ -96,6 +96,9 @@ describe('e2e/first-study', () => {
     const found = (await findings()).find(({ code }) => code === 'canary-failed');
     expect(found).to.include({ severity: 'blocked', count: 10_000 });
     const [batch] = await read<BatchStatusResponse['batch'][]>('/batches');
+    // The measurements of its machine come with a heartbeat.
+    await until(async () => JSON.stringify(await read('/runners')).includes('"clock_offset_secs":0'));
+    expect(JSON.stringify(await read('/runners'))).to.match(/"disk_free_bytes":[1-9]/);
     const { jobs_by_status: counts } = await read<BatchStatusResponse>(`/batches/${batch?.id}`);
     expect(counts).to.include({ Pending: 10_000, Failed: 1 });
   });

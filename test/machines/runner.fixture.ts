@@ -35,6 +35,7 @@ const BLANK: RunnerContext = {
   completed: 0,
   failed: 0,
   slotsLost: undefined,
+  machine: undefined,
   allocation: undefined,
   endsAtMs: undefined,
   ephemeral: undefined,

@@ -161,6 +161,12 @@ export const RunnerRecord = Type.Object({
   completed: count('Jobs it completed.'),
   failed: count('Jobs that failed on it.'),
   slotsLost: Type.Optional(count('Slots that it reported lost; absent: none.')),
+  machine: Type.Optional(
+    Type.Object({
+      clockOffsetMs: Type.Optional(Type.Number({ description: 'How far its clock is surely ahead; negative: late.' })),
+      diskFreeBytes: Type.Optional(amount('Free space for artifacts.')),
+    }),
+  ),
   allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
   endsAtMs: Type.Optional(time('When its machine is taken from it; absent: never.')),
   ephemeral: Type.Optional(Type.Literal(true, { description: 'It is forgotten when it is gone.' })),

@@ -133,7 +133,22 @@ export const RegisterResponse = named(
 );
 export type RegisterResponse = Static<typeof RegisterResponse>;
 
-export const HeartbeatRequest = named('HeartbeatRequest', 'A heartbeat.', submitted({ instance, holding, slots_lost }));
+export const MachineState = named(
+  'MachineState',
+  'The state of a machine, as its runner measures it.',
+  submitted({
+    clock_ms: Type.Optional(double('Its time when the heartbeat was sent, in milliseconds since the epoch.')),
+    round_trip_ms: Type.Optional(double('How long its previous heartbeat took until its answer.', { minimum: 0 })),
+    disk_free_bytes: Type.Optional(count('Free space for artifacts.')),
+  }),
+);
+export type MachineState = Static<typeof MachineState>;
+
+export const HeartbeatRequest = named(
+  'HeartbeatRequest',
+  'A heartbeat.',
+  submitted({ instance, holding, slots_lost, machine: Type.Optional(ref(MachineState)) }),
+);
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 export const CancelNotice = named(

@@ -29,7 +29,7 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     variables: telemetry.variables,
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
-    storeFreeBytes: undefined,
+    storeFreeBytes: isOver ? undefined : await core.options.freeBytes?.(),
   });
 }
 

@@ -6,10 +6,12 @@ import type {
   CancelNotice,
   ClaimRequest,
   HeartbeatRequest,
+  MachineState,
   HeartbeatResponse,
   RegisterRequest,
   RegisterResponse,
   Runner,
+  RunnerContext,
 } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { toRunner } from '../resources/to-resource.ts';
@@ -110,14 +112,35 @@ export function register(core: Core, request: RegisterRequest): Promise<Register
   });
 }
 
+/** A heartbeat may have travelled this long at least, in ms. */
+const LEAST_TRAVEL_MS = 1_000;
+
+/** The offset of a clock is that which the travel of the heartbeat cannot explain, to 0.1 s. */
+function measuredMachine(machine: MachineState, now: number): RunnerContext['machine'] {
+  const { clock_ms: clockMs, round_trip_ms: roundTripMs = 0, disk_free_bytes: diskFreeBytes } = machine;
+  const disk = diskFreeBytes === undefined ? {} : { diskFreeBytes };
+  if (clockMs === undefined) return disk;
+  // A heartbeat that took t to arrive shows a clock that is later by t.
+  const shown = clockMs - now;
+  const offsetMs = shown > 0 ? shown : Math.min(0, shown + Math.max(LEAST_TRAVEL_MS, roundTripMs));
+  return { ...disk, clockOffsetMs: Math.round(offsetMs / 100) * 100 + 0 };
+}
+
 /** Records a contact of the registered process. */
 export function recordContact(
   turn: Turn,
   runnerId: string,
-  { instance, holding, slots_lost: slotsLost }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'>,
+  {
+    instance,
+    holding,
+    slots_lost: slotsLost,
+    machine,
+  }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'> & Pick<HeartbeatRequest, 'machine'>,
 ): void {
   sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
-  const after = turn.trySend('runner', runnerId, { type: 'HEARTBEAT', instance, holding, slotsLost, now: turn.now });
+  const measured = machine === undefined ? {} : { machine: measuredMachine(machine, turn.now) };
+  const event = { type: 'HEARTBEAT' as const, instance, holding, slotsLost, ...measured, now: turn.now };
+  const after = turn.trySend('runner', runnerId, event);
   // The machine refuses a heartbeat of the registered process only after its sign-off.
   if (after === undefined) {
     throw new SimbatchError('signed-off', `runner "${runnerId}" has signed off; register it again (POST /runners)`);

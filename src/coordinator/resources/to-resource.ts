@@ -155,6 +155,9 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   if (c.drainedUntilMs !== undefined) runner.drained_until = timestamp(c.drainedUntilMs);
   if (c.quarantined !== undefined) runner.quarantined = c.quarantined;
   if (c.slotsLost !== undefined) runner.slots_lost = c.slotsLost;
+  const { clockOffsetMs, diskFreeBytes } = c.machine ?? {};
+  if (diskFreeBytes !== undefined) runner.disk_free_bytes = diskFreeBytes;
+  if (clockOffsetMs !== undefined) runner.clock_offset_secs = clockOffsetMs / 1000;
   if (c.allocation !== undefined) runner.allocation = c.allocation;
   if (c.endsAtMs !== undefined) runner.ends_at = timestamp(c.endsAtMs);
   if (c.ephemeral !== undefined) runner.ephemeral = c.ephemeral;

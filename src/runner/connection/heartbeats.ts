@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
 import { isForgotten, slotsLostMember, Stopped } from './coordinator-connection.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
+import type { MachineGauge } from './machine-gauge.ts';
 
 /** The least time a heartbeat may take. */
 const SHORTEST_MS = 2000;
@@ -19,6 +20,7 @@ export interface HeartbeatOptions {
   instance: string;
   held: () => AttemptRef[];
   slotsLost: () => number;
+  gauge: MachineGauge;
   /** An attempt must end without an outcome, for this reason. */
   onDrop: (ref: AttemptRef, why: string) => void;
   /** Aborted when the runner ends at once. */
@@ -46,7 +48,7 @@ export class Heartbeats {
   }
 
   async #send(intervalMs: number): Promise<void> {
-    const { clock, connection, runnerId, instance, held, slotsLost, onDrop, stop } = this.#options;
+    const { clock, connection, runnerId, instance, held, slotsLost, gauge, onDrop, stop } = this.#options;
     const end = AbortSignal.any([stop, this.#ending.signal]);
     const { client } = connection;
     for (;;) {
@@ -59,8 +61,10 @@ export class Heartbeats {
       });
       try {
         const signal = AbortSignal.any([stop, hanging.signal]);
-        const request = { instance, holding: held(), ...slotsLostMember(slotsLost()) };
+        const request = { instance, holding: held(), ...slotsLostMember(slotsLost()), machine: gauge.state() };
+        const sentMs = clock.monotonicMs();
         const answer = await client.heartbeat(runnerId, request, { signal });
+        gauge.answered(sentMs);
         connection.wentWell();
         for (const notice of answer.cancel) onDrop(notice, `cancelled: ${notice.reason}`);
         for (const ref of answer.lost) onDrop(ref, 'the coordinator has given it to another runner');

@@ -1,6 +1,7 @@
 /** `simbatch serve`: runs a coordinator on a data directory. */
 import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
+import { statfs } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import { Access } from '../../../http/security/auth.ts';
@@ -206,8 +207,13 @@ class Running {
   }
 }
 
-function settingsOf({ maxRetries, retainDays, quarantine = false }: ServeFlags): Partial<CoordinatorOptions> {
+function settingsOf({ maxRetries, retainDays, quarantine = false, dataDir }: ServeFlags): Partial<CoordinatorOptions> {
   return {
+    freeBytes: () =>
+      statfs(dataDir).then(
+        ({ bavail, bsize }) => bavail * bsize,
+        () => undefined,
+      ),
     ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
     quarantine,
     ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
