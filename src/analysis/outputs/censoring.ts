@@ -11,13 +11,13 @@ export interface UnknownGroup {
 
 /**
  * The terminal runs without a value, together with `missing` completed ones. A run that was ended by a rule on `variable`, the
- * telemetry whose extreme the output reports, is bounded by the rule's threshold; the others may have any value.
+ * telemetry whose extreme the output reports, is bounded by the rule's threshold; the others may have any value. Of the first `rows` runs.
  */
-export function unknownValues(table: RunTable, variable: string, missing: number): UnknownGroup[] {
+export function unknownValues(table: RunTable, variable: string, missing: number, rows = table.rows): UnknownGroup[] {
   const groups = table.rules.map((rule) => ({ ...boundsOf(rule, variable), count: 0 }));
   const unbounded = groups[0]!;
   unbounded.count = missing;
-  for (let row = 0; row < table.rows; row++) {
+  for (let row = 0; row < rows; row++) {
     const code = table.classes[row];
     if (code === CLASS_CODES.ok || code === CLASS_CODES.open) continue;
     const group = code === CLASS_CODES.terminated ? groups[table.ruleCodes[row]!]! : unbounded;

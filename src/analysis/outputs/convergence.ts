@@ -5,6 +5,8 @@ import { type AnswerHeader, answerHeader, dependenceWarnings } from '../table/he
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, completePrefix, outputColumn } from '../table/run-table.ts';
 import { estimateMean } from './mean.ts';
+import { unknownValues } from './censoring.ts';
+import { type OpenInterval, quantileBounds } from './quantiles.ts';
 import { quantileRanks } from './order-statistics.ts';
 import { requireShare } from '../request-checks.ts';
 import { RankedValues } from './ranked-values.ts';
@@ -24,6 +26,11 @@ export interface ConvergencePoint {
 
 export interface Convergence extends AnswerHeader {
   points: ConvergencePoint[];
+  /**
+   * Of a quantile where runs of the complete prefix have no value: the smallest and the largest that it can be, whatever these values are, as in
+   * a summary. Null otherwise.
+   */
+  bounds: OpenInterval | null;
   /** The number of runs whose interval has the half-width that was asked for; null without an interval. */
   runs_for_half_width: number | null;
 }
@@ -40,7 +47,7 @@ const JUDGED = ['ok', 'terminated', 'crashed', 'timeout'] as const;
  */
 export function convergence(
   table: RunTable,
-  request: { output: string; quantity: Quantity; confidence: number; halfWidth?: number },
+  request: { output: string; quantity: Quantity; confidence: number; halfWidth?: number; variable?: string },
 ): Convergence {
   const { output, quantity, confidence, halfWidth } = request;
   requireShare('confidence', confidence);
@@ -59,8 +66,21 @@ export function convergence(
     ...header,
     warnings: [...header.warnings, ...dependenceWarnings(table.method)],
     points,
+    bounds: typeof quantity === 'object' ? boundsOf(table, output, quantity.p, request.variable ?? output) : null,
     runs_for_half_width: halfWidth === undefined ? null : runsForHalfWidth(points.at(-1), halfWidth),
   };
+}
+
+/** `variable`: the telemetry whose extreme the output reports. */
+function boundsOf(table: RunTable, output: string, p: number, variable: string): OpenInterval | null {
+  const values = outputColumn(table, output) ?? new Float64Array(0);
+  const rows = valueRows(table, output);
+  const prefix = completePrefix(table);
+  let completed = 0;
+  for (let row = 0; row < prefix; row++) completed += Number(table.classes[row] === CLASS_CODES.ok);
+  const unknown = unknownValues(table, variable, completed - rows.length, prefix);
+  if (unknown.length === 0) return null;
+  return quantileBounds(Float64Array.from(rows, (row) => values[row]!).sort(), unknown, p);
 }
 
 /** ceil(n (current half-width / wanted half-width)^2). */

@@ -41,7 +41,8 @@ export function estimateQuantile(
 export const valueAt = (sorted: Float64Array, rank: number | null): number | null =>
   rank === null ? null : (sorted[rank - 1] ?? null);
 
-function quantileBounds(sorted: Float64Array, unknown: readonly UnknownGroup[], p: number): OpenInterval {
+/** See `QuantileEstimate.bounds`; `sorted` and `unknown` together hold at least one run. */
+export function quantileBounds(sorted: Float64Array, unknown: readonly UnknownGroup[], p: number): OpenInterval {
   const total = unknown.reduce((sum, it) => sum + it.count, sorted.length);
   // The allowance is for the rounding of p * total.
   const k = Math.max(1, Math.ceil(p * total - 1e-9));

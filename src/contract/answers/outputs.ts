@@ -23,7 +23,7 @@ const Tolerance = named(
   'Tolerance',
   'Tolerance bounds of an output (Wilks).',
   answered({
-    content: probability('The share of all runs inside.'),
+    content: probability('The share inside, of the runs that have a value.'),
     confidence: probability('The confidence.'),
     lower: number('One-sided; null where there are too few runs.'),
     upper: number('One-sided; null where there are too few runs.'),
@@ -113,6 +113,11 @@ export const Convergence = named(
         high: number('Upper end.'),
       }),
       'At most 200, evenly spaced in log n.',
+    ),
+    bounds: nullable(
+      openRange(
+        'Of a quantile, over all runs of the prefix, whatever the missing values are; null where none is missing.',
+      ),
     ),
     runs_for_half_width: nullable(count('Runs for the half-width asked for.')),
   }),

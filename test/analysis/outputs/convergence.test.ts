@@ -125,4 +125,24 @@ describe('analysis/outputs: convergence', () => {
       }),
     );
   });
+
+  it('a quantile has the bounds of the summary of the complete prefix, where runs have no value', () => {
+    const ended: Run = {
+      status: 'Failed',
+      reason: 'early_termination',
+      terminatedBy: { variable: 'y', condition: '> 3' },
+    };
+    const run = fc.oneof(
+      fc.integer({ min: -9, max: 9 }),
+      fc.constantFrom<Run>('crashed', 'cancelled', Number.NaN, ended),
+    );
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 40 }), fc.array(run, { maxLength: 5 }), (prefix, rest) => {
+        const runs: Run[] = [1, ...prefix];
+        const expected = summarizeOutput(tableOf(runs), 'y', { confidence: 0.9, quantiles: [0.8] }).quantiles[0]!;
+        expect(converge([...runs, 'open', ...rest], { p: 0.8 }).bounds).to.deep.equal(expected.bounds);
+        expect(converge(runs, 'mean').bounds).to.equal(null);
+      }),
+    );
+  });
 });

@@ -114,6 +114,9 @@ export function convergenceCommand(): Command {
           last === undefined
             ? `${estimated}: no values yet`
             : `${estimated}: ${cell(last.value)} after ${last.n} runs, interval ${rangeCell([last.low, last.high])}`,
+          ...(answer.bounds === null
+            ? []
+            : [`of all runs, whatever the missing values are: ${rangeCell(answer.bounds)}`]),
           ...(needed === null ? [] : [`half-width ${cell(half_width)} needs about ${needed} runs`]),
           ...limitLines(answer, ['runs-left-out']),
           renderTable(

@@ -65,7 +65,8 @@ const ANSWERERS: Answerers = {
     studyAttribution(table, { ...given({ failing, confidence }), requirements: requirementsOf(submission) }),
   convergence: ({ output = '', quantity, confidence = DEFAULT_CONFIDENCE, halfWidth }, study) => {
     if (quantity !== 'failure') requireOutput(study, output);
-    return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth }) });
+    const variable = study.submission.outputs?.[output]?.censored;
+    return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth, variable }) });
   },
   worst: ({ output, k, direction }, study) => {
     requireOutput(study, output);
