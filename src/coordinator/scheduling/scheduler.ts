@@ -9,7 +9,7 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { endsInTime, fits, minus, type RunLength } from '../../domain/scheduling.ts';
+import { endsInTime, fits, minus, type RunLength, supports } from '../../domain/scheduling.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
@@ -197,6 +197,8 @@ export class Scheduler {
     const types = request.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
     for (const batch of candidates) {
+      // `*` does not include functions that studies carry.
+      if (!supports(request.capabilities, batch.context.simulationName)) continue;
       if (!fits(batch.context, request.capacity) || !this.#endsInTime(request, batch.context, now)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
