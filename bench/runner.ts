@@ -1,12 +1,12 @@
 /**
- * Jobs per second of one runner whose simulation does nothing (`true`), against a real coordinator in another process, and
- * the cost of a job beside a bare `spawn`. Prints its figures; `run` is for `bench/run.ts`.
+ * Runs per second of one runner whose simulation does nothing (`true`), against a real coordinator in another process, beside
+ * an earlier build, HyperQueue and a bare `spawn`. Prints its figures; `run` is for `bench/run.ts`.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '../src/client/client.ts';
@@ -16,11 +16,16 @@ import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
 import { openStore } from '../src/coordinator/storage/open-store.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { packageRoot } from '../src/base/package.ts';
+import { median } from './support/measure.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const TRUE = existsSync('/bin/true') ? '/bin/true' : '/usr/bin/true';
-const PARALLEL = [1, 2, 4, 8, 16];
+const PARALLEL = [1, 2, 16];
 const RUNS = 300;
+const ROUNDS = 3;
+/** Runs before the measured ones. */
+const WARM_UP = 50;
 /** Linux counts CPU time in hundredths of a second. */
 const MS_PER_TICK = 10;
 
@@ -45,6 +50,12 @@ const STUDY: BatchSubmission = {
   },
 };
 
+/** A build of simbatch: its `bench/runner.js`. */
+interface Build {
+  name: string;
+  program: string;
+}
+
 /** Milliseconds per process when `parallel` bare spawns are kept going. */
 async function bareSpawnMs(parallel: number): Promise<number> {
   let left = RUNS;
@@ -67,8 +78,14 @@ function cpuMs(pid: number | undefined): number {
 }
 
 /** Per job of a study of RUNS runs, in milliseconds: from its submission to its end, and of the runner's CPU time. */
-async function jobMs(client: Client, folder: string, parallel: number): Promise<{ ms: number; runnerMs: number }> {
+async function jobMs(
+  build: Build,
+  client: Client,
+  folder: string,
+  parallel: number,
+): Promise<{ ms: number; runnerMs: number }> {
   const runner = child(
+    build,
     'runner',
     '--endpoint',
     client.endpoint,
@@ -85,15 +102,10 @@ async function jobMs(client: Client, folder: string, parallel: number): Promise<
   );
   try {
     while (!(await client.runners()).runners.some((it) => it.id === `p${String(parallel)}`)) await pause(20);
+    await complete(client, WARM_UP);
     const computedMs = cpuMs(runner.pid);
     const since = performance.now();
-    const { batch_id } = await client.submit(STUDY);
-    let status = '';
-    while (status !== 'Completed') {
-      await pause(10);
-      status = (await client.batch(batch_id)).batch.status;
-      if (status === 'Failed') throw new Error('the study failed');
-    }
+    await complete(client, RUNS);
     return { ms: (performance.now() - since) / RUNS, runnerMs: (cpuMs(runner.pid) - computedMs) / RUNS };
   } finally {
     runner.kill('SIGTERM');
@@ -101,35 +113,90 @@ async function jobMs(client: Client, folder: string, parallel: number): Promise<
   }
 }
 
-function child(...args: string[]): ChildProcess {
-  return spawn(process.execPath, [SELF, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Submits a study of so many runs and waits for its end. */
+async function complete(client: Client, runs: number): Promise<void> {
+  const { batch_id } = await client.submit({ ...STUDY, runs_override: runs });
+  for (let status = ''; status !== 'Completed';) {
+    await pause(25);
+    status = (await client.batch(batch_id)).batch.status;
+    if (status === 'Failed') throw new Error('the study failed');
+  }
+}
+
+function child({ program }: Build, ...args: string[]): ChildProcess {
+  return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-export async function run(): Promise<void> {
+/** Per run with a coordinator and a runner of this build. */
+async function buildRate(build: Build, slots: number): Promise<{ ms: number; runnerMs: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'simbatch-bench-'));
-  const server = child('coordinator', join(folder, 'data'));
+  const server = child(build, 'coordinator', join(folder, 'data'));
   try {
     const [url] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    const client = new Client({ endpoint: url.toString().trim() });
-    console.log(`runner: ${String(RUNS)} runs of \`true\` for each row`);
-    console.log('parallel   jobs/s   ms/job   bare spawn ms   overhead ms/job   runner CPU ms/job');
-    for (const parallel of PARALLEL) {
-      const bareMs = await bareSpawnMs(parallel);
-      const { ms, runnerMs } = await jobMs(client, folder, parallel);
-      const numbers = [ms, bareMs, ms - bareMs, runnerMs].map((it) => it.toFixed(2));
-      const cells = [(1000 / ms).toFixed(0), ...numbers];
-      console.log(
-        `${String(parallel).padStart(8)} ${cells.map((cell, column) => cell.padStart([8, 8, 15, 17, 19][column] ?? 0)).join(' ')}`,
-      );
-    }
+    return await jobMs(build, new Client({ endpoint: url.toString().trim() }), folder, slots);
   } finally {
     server.kill('SIGTERM');
     await once(server, 'exit');
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds per task of HyperQueue; undefined where its Python package is not installed. */
+function hyperqueueMs(slots: number): number | undefined {
+  const python = process.env['HYPERQUEUE_PYTHON'] ?? 'python3';
+  const script = join(packageRoot, 'bench', 'support', 'hyperqueue_rate.py');
+  const { status, stdout } = spawnSync(python, [script, String(slots), String(RUNS), TRUE], { encoding: 'utf8' });
+  const seconds = /^seconds (.+)$/m.exec(stdout)?.[1];
+  return status === 0 && seconds !== undefined ? (Number(seconds) * 1000) / RUNS : undefined;
+}
+
+/** One contender in one round at one number of slots. */
+interface Sample {
+  ms: number;
+  runnerMs?: number;
+}
+
+/**
+ * Every contender once in each round, in turns, so that the state of the machine is the same for all. `BENCH_BEFORE` is the
+ * `dist` folder of an earlier build to compare with; `HYPERQUEUE_PYTHON` a Python that has the package `hyperqueue`.
+ */
+export async function run(): Promise<void> {
+  const before = process.env['BENCH_BEFORE'];
+  const builds: Build[] = [
+    ...(before === undefined ? [] : [{ name: 'before', program: join(before, 'bench', 'runner.js') }]),
+    { name: 'simbatch', program: SELF },
+  ];
+  console.log(`runner: ${String(RUNS)} runs of \`true\`, ${String(ROUNDS)} rounds in turns; medians`);
+  console.log('slots  contender     runs/s   ms/run   runner CPU ms/run   bare spawn ms   load');
+  for (const slots of PARALLEL) {
+    const samples = new Map<string, Sample[]>();
+    const bare: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      bare.push(await bareSpawnMs(slots));
+      const add = (name: string, sample: Sample): void =>
+        void samples.set(name, [...(samples.get(name) ?? []), sample]);
+      for (const build of builds) add(build.name, await buildRate(build, slots));
+      const peerMs = hyperqueueMs(slots);
+      if (peerMs !== undefined) add('hyperqueue', { ms: peerMs });
+    }
+    for (const [name, its] of samples) {
+      const ms = median(its.map((it) => it.ms));
+      const cpu = median(its.flatMap((it) => it.runnerMs ?? []));
+      const cells = [
+        (1000 / ms).toFixed(0).padStart(8),
+        ms.toFixed(2).padStart(8),
+        (Number.isNaN(cpu) ? '' : cpu.toFixed(2)).padStart(19),
+      ];
+      const load = loadavg()[0]?.toFixed(1) ?? '';
+      console.log(
+        `${String(slots).padStart(5)}  ${name.padEnd(11)} ${cells.join(' ')} ${median(bare).toFixed(2).padStart(15)} ${load.padStart(6)}`,
+      );
+    }
+    if (!samples.has('hyperqueue')) console.log('       hyperqueue is not installed (pip install hyperqueue): skipped');
   }
 }
 

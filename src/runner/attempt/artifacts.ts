@@ -1,5 +1,5 @@
 /** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
-import { constants } from 'node:fs';
+import { constants, type Dir, type Dirent } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lossyFault } from '../../base/json-loss.ts';
@@ -64,7 +64,7 @@ async function listFiles(
     const { directory, depth } = next;
     try {
       // Entry by entry: a directory may hold more names than memory.
-      for await (const entry of await opendir(directory, { bufferSize: 256 })) {
+      for await (const entry of entriesOf(await opendir(directory, { bufferSize: ENTRIES_AT_ONCE }))) {
         if (isStopped()) break;
         const path = join(directory, entry.name);
         if (entry.isDirectory() && depth < limits.depth) pending.push({ directory: path, depth: depth + 1 });
@@ -84,6 +84,22 @@ async function listFiles(
     notes.push(`${String(odd)} entries are not listed: symbolic links, special files or too deep directories`);
   if (tooMany > 0) notes.push(`${String(tooMany)} more files are in ${root}; the list is limited`);
   return files.sort();
+}
+
+/** How many entries are read without waiting from a directory that has answered just now: most have fewer. */
+const ENTRIES_AT_ONCE = 256;
+
+async function* entriesOf(directory: Dir): AsyncIterable<Dirent> {
+  try {
+    for (let read = 0; read < ENTRIES_AT_ONCE; read += 1) {
+      const entry = directory.readSync();
+      if (entry === null) return;
+      yield entry;
+    }
+    for (let entry = await directory.read(); entry !== null; entry = await directory.read()) yield entry;
+  } finally {
+    directory.closeSync();
+  }
 }
 
 async function readMetadata(root: string, limits: ArtifactLimits, notes: string[]): Promise<Record<string, unknown>> {

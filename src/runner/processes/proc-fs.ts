@@ -33,6 +33,8 @@ export class ProcessTable {
   #boot: string | undefined;
   /** Processes whose environment was read and does not name an output directory. */
   readonly #foreign = new Set<number>();
+  /** Processes with the marker of a run: their start and the marker. With many slots, most of the others are such. */
+  readonly #marked = new Map<number, { start: string; marker: string }>();
   #foreignSinceMs = 0;
 
   constructor(root = '/proc') {
@@ -87,21 +89,30 @@ export class ProcessTable {
     const present = new Set(pids);
     if (stopwatch() - this.#foreignSinceMs > FOREIGN_MS) {
       this.#foreign.clear();
+      this.#marked.clear();
       this.#foreignSinceMs = stopwatch();
     }
     for (const pid of this.#foreign) if (!present.has(pid)) this.#foreign.delete(pid);
+    for (const pid of this.#marked.keys()) if (!present.has(pid)) this.#marked.delete(pid);
     for (const pid of pids) {
-      if (pid === process.pid || this.#foreign.has(pid)) continue;
+      if (pid === process.pid || this.#foreign.has(pid) || this.#isOfAnother(pid, wanted)) continue;
       const environ = await readFile(`${this.#root}/${String(pid)}/environ`, 'utf8').catch(() => undefined);
       const stat = this.#stat(pid);
       if (stat === undefined || isDead(stat)) continue;
       const variables = environ?.split('\0') ?? [];
+      const marker = variables.find((it) => it.startsWith('SVC_OUTPUT_DIR='));
       if (variables.includes(wanted)) found.push({ pid, command: stat.command, state: stat.state });
+      else if (marker !== undefined) this.#marked.set(pid, { start: stat.start, marker });
       // A child of this process may not have its own environment yet.
-      else if (stat.parent !== process.pid && !variables.some((it) => it.startsWith('SVC_OUTPUT_DIR=')))
-        this.#foreign.add(pid);
+      else if (stat.parent !== process.pid) this.#foreign.add(pid);
     }
     return found;
+  }
+
+  /** True for a process that was seen with the marker of another run; another process under its pid has another start. */
+  #isOfAnother(pid: number, wanted: string): boolean {
+    const marked = this.#marked.get(pid);
+    return marked !== undefined && marked.marker !== wanted && this.#stat(pid)?.start === marked.start;
   }
 
   #pids(): number[] | undefined {
