@@ -31,7 +31,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   {
     name: 'a checksum is not verified',
     file: CHECKED_STORE,
-    find: 'const value = unseal(key, sealed);',
+    find: 'const value = unseal(key, sealed, checksums.of);',
     replace: 'const value = sealed.slice(8);',
     test: 'coordinator/storage/checked-store.test.js',
   },
