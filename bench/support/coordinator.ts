@@ -44,17 +44,27 @@ export class CoordinatorProcess {
 
   /** Resident memory in MB (10^6 bytes). */
   residentMb(): number {
-    const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#pid}/status`, 'utf8'))?.[1];
+    return this.#statusMb('VmRSS');
+  }
+
+  /** Resident memory in MB without the pages of mapped files, which the kernel takes back at any time: LevelDB maps its tables. */
+  ownMb(): number {
+    return this.#statusMb('RssAnon');
+  }
+
+  #statusMb(name: string): number {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    const kb = new RegExp(String.raw`^${name}:\s+(\d+)`, 'm').exec(status)?.[1];
     return (Number(kb) * 1024) / 1e6;
   }
 
   /** Samples the resident memory until the function returned is called, which gives the highest (MB). */
-  watchResident(): () => number {
-    let highest = this.residentMb();
-    const timer = setInterval(() => (highest = Math.max(highest, this.residentMb())), 50);
+  watchResident(read = (): number => this.residentMb()): () => number {
+    let highest = read();
+    const timer = setInterval(() => (highest = Math.max(highest, read())), 50);
     return () => {
       clearInterval(timer);
-      return Math.max(highest, this.residentMb());
+      return Math.max(highest, read());
     };
   }
 

@@ -39,17 +39,16 @@ export class Chunk {
 
   /** Removes all rows. */
   clear(): void {
+    for (const cells of this.cells) {
+      if (cells.type === 'text' || cells.type === 'mixed') cells.values.fill(null, 0, this.rows);
+      else cells.values.fill(Number.NaN, 0, this.rows);
+    }
     this.rows = 0;
   }
 
   /** Adds a row without values; returns its place. */
   add(): number {
-    const row = this.rows++;
-    for (const cells of this.cells) {
-      if (cells.type === 'text' || cells.type === 'mixed') cells.values[row] = null;
-      else cells.values[row] = Number.NaN;
-    }
-    return row;
+    return this.rows++;
   }
 }
 
