@@ -78,6 +78,21 @@ describe('coordinator/operations: slices of the event loop', () => {
     ['a list of batches', ITEMS, async () => drain((await coordinator.batches({})).chunks)],
     ['the results of a batch', ITEMS, async () => drain((await coordinator.batchResults(batchId)).results.chunks)],
     [
+      'the results of a family',
+      ITEMS,
+      async () => drain((await coordinator.batchResults(batchId, { family: true })).results.chunks),
+    ],
+    [
+      'the runs of a sorted table, read by their keys',
+      ITEMS,
+      async () => {
+        const request = { batchId, format: 'csv', columns: ['run_id', 'outputs.miss'], sort: ['-run_id'] } as const;
+        const answer = await coordinator.table(request);
+        if (answer.state !== 'ready' || answer.body instanceof Uint8Array) throw new Error('not a stream');
+        await drain(answer.body);
+      },
+    ],
+    [
       'a selection of runs by their state',
       ITEMS,
       () => coordinator.rerunBatch(batchId, { select: { states: ['Completed'] } }),
