@@ -235,8 +235,10 @@ export class ForkServer {
   async #connect(run: Pending): Promise<void> {
     const { clock } = this.#options;
     const { stdout, stderr, cancel } = run.output;
-    const none = run.ended.then(() => sleep(clock, CONNECT_MS)).then(() => undefined);
+    const connected = new AbortController();
+    const none = run.ended.then(() => sleep(clock, CONNECT_MS, connected.signal)).then(() => undefined);
     const [out, error] = await Promise.all([Promise.race([stdout, none]), Promise.race([stderr, none])]);
+    connected.abort();
     cancel();
     run.settle({ stdout: out ?? Readable.from([]), stderr: error ?? Readable.from([]), ended: run.ended });
   }

@@ -196,6 +196,23 @@ describe('runner/launch: a warm Python', function () {
     expect(bench.log).to.include('its forkserver ended 3 times in a row, the last time by signal SIGKILL');
   });
 
+  it('works without waitid, death signals and C functions, as on other systems', async () => {
+    write('site/sitecustomize.py', 'import os, sys\ndel os.waitid\nsys.modules["ctypes"] = None\n');
+    write(
+      'sim.py',
+      `${PIDS}import sys\nsys.stderr.write("reason")\nopen(os.environ["SVC_OUTPUT_DIR"] + "/a", "w").write("b")\nsys.exit(3)\n`,
+    );
+    bench.env['PYTHONPATH'] = join(bench.folder, 'site');
+    const engine = await warm();
+    const [first, second] = [await bench.execute(engine), await bench.execute(engine)];
+    for (const it of [first, second]) {
+      expect(it.end).to.include({ type: 'fail', reason: 'exit' });
+      expect(it.files).to.include({ 'stderr.log': 'reason', a: 'b' });
+    }
+    expect(printed(first).split(' ')[0]).to.equal(printed(second).split(' ')[0]);
+    expect(printed(first)).not.to.equal(printed(second));
+  });
+
   it('is ended when it does not answer, and started again', async () => {
     write('sim.py', PIDS);
     const hasty: Clock = {
