@@ -74,6 +74,7 @@ export class Launchers {
       const launcher = this.of(engine, env);
       void launcher.prepare?.();
       if (launcher instanceof WaitingNode) {
+        launcher.fill();
         log.info(`engine ${engine.name}: warm, ${String(launcher.size)} Node processes wait for runs`);
       }
     }

@@ -26,6 +26,9 @@ export class WaitingNode implements WarmLauncher {
   readonly size: number;
   readonly #options: WaitingNodeOptions;
   readonly #waiting = new Set<ChildProcess>();
+  /** How many processes are to wait: as many as there were launches, so that an environment of one run costs one. */
+  #wanted = 1;
+  #launches = 0;
   #isClosed = false;
 
   constructor(options: WaitingNodeOptions) {
@@ -34,10 +37,16 @@ export class WaitingNode implements WarmLauncher {
     this.#fill();
   }
 
-  async prepare(): Promise<void> {}
+  /** Starts as many processes as runs may want at once. */
+  fill(): void {
+    this.#wanted = this.size;
+    this.#fill();
+  }
 
   /** Gives the run to a process that waits; starts one cold when there is none. */
   async launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
+    this.#launches += 1;
+    this.#wanted = Math.min(this.size, Math.max(this.#wanted, this.#launches));
     const [child] = this.#waiting;
     if (child?.pid === undefined) {
       this.#fillSoon();
@@ -79,7 +88,7 @@ export class WaitingNode implements WarmLauncher {
   }
 
   #fill(): void {
-    while (!this.#isClosed && this.#waiting.size < this.size) if (!this.#start()) return;
+    while (!this.#isClosed && this.#waiting.size < this.#wanted) if (!this.#start()) return;
   }
 
   /** Returns whether a process was started. */
