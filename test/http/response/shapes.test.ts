@@ -51,14 +51,14 @@ describe('http/routes: every route', () => {
 
   it('passes the request to the coordinator unchanged', async () => {
     coordinator.calls.length = 0;
-    await post(`${server.url}/runners/r1/drain?reason=new%20disk`);
+    await post(`${server.url}/runners/r1/drain?reason=new%20disk&until=2026-11-22T06:00:00Z`);
     await post(`${server.url}/batches/${BATCH_ID}/cancel`, { reason: 'wrong mass' });
     await post(`${server.url}/jobs/${JOB_ID}/cancel`);
     await fetch(`${server.url}/jobs?status=Pending,Running&status=Failed&run_id=3&batch_id=${BATCH_ID}&runner_id=a,b`);
     await fetch(`${server.url}/batches?name=a%2Cb,c&status=Running`);
     await fetch(`${server.url}/runners?tag=gpu&status=Idle`);
     expect(coordinator.calls).to.deep.equal([
-      { operation: 'drain', args: ['r1', 'new disk'] },
+      { operation: 'drain', args: ['r1', 'new disk', '2026-11-22T06:00:00Z'] },
       { operation: 'cancelBatch', args: [BATCH_ID, 'wrong mass'] },
       { operation: 'cancelJob', args: [JOB_ID, undefined] },
       {
