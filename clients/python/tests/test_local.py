@@ -34,7 +34,7 @@ def throw(p, run):
 def study(**changes):
     arguments = {
         "simulation": throw,
-        "inputs": {"speed": sb.Normal(30, 1, units="m/s"), "angle": sb.Uniform(0, 1)},
+        "inputs": {"speed": sb.Normal(30, 2, units="m/s"), "angle": sb.Uniform(0, 1)},
         "correlations": {("speed", "angle"): 0.5},
         "runs": 16,
         "method": "sobol",

@@ -34,7 +34,7 @@ class Study:
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
     runs: number of runs of the design.
     method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), or `monte_carlo` (`random`).
-    seed: 0 to 2**63 - 1. None: derived from everything else in the study, so that the same study has the same samples.
+    seed: 0 to 2**63 - 1. None: derived from the name and the inputs, so that a changed function gets the same samples.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
     run_ids: the runs of the design to execute, e.g. `"0-99,150"`; None: all. replicate: another randomisation of the design.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
@@ -98,7 +98,8 @@ class Study:
         self._submission = base_submission(self._given, self.inputs, self.correlations, self.artifact)
         sampling_method(method)
         if seed is None:
-            self._submission["config"]["monte_carlo"]["seed"] = int(self._identity()[:13], 16)
+            drawn = json.dumps([name, self._submission["config"]["dispersions"]], sort_keys=True)
+            self._submission["config"]["monte_carlo"]["seed"] = int(hashlib.sha256(drawn.encode()).hexdigest()[:13], 16)
 
     @property
     def seed(self) -> int:
