@@ -8,10 +8,11 @@ import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/h
 import type { Warning } from '../../analysis/warning.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
-import type { ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
+import type { ReportedResult, RequirementVerdict, SamplingMethod, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import type { RunSelection } from '../../domain/run-selection.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
-import type { Study, StudyCache } from '../resources/study-cache.ts';
+import type { StudyCache } from '../resources/study-cache.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { keys } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -26,7 +27,9 @@ const STORE_EVERY = 1_000;
 
 interface Entry {
   judgement: StudyJudgement;
-  study: Study;
+  /** The runs of the study; its submission is not kept, which may be large. */
+  selection: RunSelection;
+  method: SamplingMethod;
   /** The latest committed state of the batch. */
   state(): BatchState | undefined;
   /** True once the runs that ended before this coordinator started are added. */
@@ -92,7 +95,7 @@ export class Judgements {
       const entry = 'batchId' in fact ? this.#entries.get(fact.batchId) : undefined;
       if (entry === undefined) continue;
       if (fact.type === 'job.ended') {
-        const index = entry.study.selection.indexOf(fact.runId);
+        const index = entry.selection.indexOf(fact.runId);
         const outcomes =
           outcomesOfFact(entry.judgement.study, fact) ??
           outcomesOnDisk(this.#parts.store, entry.judgement.study, fact.jobId);
@@ -126,8 +129,8 @@ export class Judgements {
   /** The verdict so far on each requirement of each open study. */
   *openVerdicts(): Generator<Verdict> {
     for (const entry of this.#entries.values()) {
-      const { judgement, study } = entry;
-      const limits = limitsOf(study, entry.state());
+      const { judgement, method } = entry;
+      const limits = limitsOf(method, entry.state());
       for (const at of judgement.study.requirements.keys()) yield judgement.answer(at, limits).verdict;
     }
   }
@@ -164,7 +167,8 @@ export class Judgements {
     }
     const entry: Entry = {
       judgement,
-      study,
+      selection: study.selection,
+      method: study.submission.config.monte_carlo.sampling_method,
       state: () => this.#parts.stateOf(batchId),
       isRead: false,
       isEnded: false,
@@ -176,7 +180,7 @@ export class Judgements {
   }
 
   async #read(entry: Entry): Promise<void> {
-    await addStoredOutcomes(this.#parts, entry.judgement, entry.study.selection, () => this.#isStopped);
+    await addStoredOutcomes(this.#parts, entry.judgement, entry.selection, () => this.#isStopped);
     entry.isRead = !this.#isStopped;
     this.#wake(entry);
   }
@@ -256,7 +260,7 @@ export class Judgements {
 
   /** The verdicts on an ended study, each computed within a slice. */
   async #final(entry: Entry): Promise<RequirementVerdict[]> {
-    const limits = limitsOf(entry.study, entry.state());
+    const limits = limitsOf(entry.method, entry.state());
     const verdicts: RequirementVerdict[] = [];
     for (const at of entry.judgement.study.requirements.keys()) {
       const later = this.#parts.share.slice();
@@ -266,10 +270,10 @@ export class Judgements {
     return verdicts;
   }
 
-  #latest({ judgement, study }: Entry, state: BatchState): RequirementVerdict[] {
+  #latest({ judgement, method }: Entry, state: BatchState): RequirementVerdict[] {
     const { clock } = this.#parts;
     const startedMs = clock.monotonicMs();
-    const limits = limitsOf(study, state);
+    const limits = limitsOf(method, state);
     return judgement.study.requirements.map((_, at) => {
       const known = judgement.latest(at);
       const isLate = clock.monotonicMs() - startedMs >= SLICE_MS;
@@ -279,8 +283,7 @@ export class Judgements {
 }
 
 /** The limits that the requirements of a study share. */
-function limitsOf({ submission }: Study, state: BatchState | undefined): Warning[] {
-  const { sampling_method: method } = submission.config.monte_carlo;
+function limitsOf(method: SamplingMethod, state: BatchState | undefined): Warning[] {
   if (state === undefined) return dependenceWarnings(method);
   const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
   const open = Pending + Claimed + Running;

@@ -32,7 +32,7 @@ function reportsOf(batch: Uuid, run: number, end: End): Report[] {
 }
 
 describe('coordinator/judgement', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();
