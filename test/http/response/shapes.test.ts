@@ -8,6 +8,7 @@ import { listen, post, type TestServer } from '../../support/http.ts';
 const result = { execution_time_secs: 1, output_files: [], metadata: {} };
 const BODIES: Record<string, unknown> = {
   submitBatch: submission,
+  auditBatch: { fraction: 0.5, seed: 1 },
   registerRunner: { id: 'r1', capabilities, instance: 'i' },
   heartbeat: { instance: 'i', holding: [{ job_id: JOB_ID, attempt: 1 }] },
   claimJobs: { instance: 'i', max_jobs: 2 },
