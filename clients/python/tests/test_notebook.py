@@ -58,12 +58,12 @@ def test_a_notebook_continues_after_a_restart_of_its_kernel_and_executes_no_run_
     rows = batch.rows(columns=["run_id", "status", "attempt"])
     assert [row["run_id"] for row in rows] == list(range(256))
     assert {row["status"] for row in rows} <= {"Completed", "Failed"}
-    # Each was started once: not even the runs that were in progress at the restart were executed again. A run that the
-    # runner held and had not started was handed back, which is an attempt of its own.
+    # Each was executed to its end once, and none was lost: the runner let the runs in progress end. An attempt that was still
+    # being started is handed back, which is an attempt of its own.
     for row in rows:
         if row["attempt"] > 1:
-            started = [one for one in batch.run(row["run_id"]).history() if "started_at" in one]
-            assert len(started) == 1, row
+            outcomes = [one["outcome"] for one in batch.run(row["run_id"]).history()]
+            assert len([one for one in outcomes if one != "released"]) == 1, (row, outcomes)
 
 
 def ended_runs(folder, batch_id):

@@ -30,6 +30,8 @@ DEFAULT_FOLDER = ".simbatch"
 _START_S = 150.0
 _ANSWER_S = 120.0
 _NOTE_AFTER_S = 2.0
+# A supervisor has locked its folder after this time, or has failed.
+_SURE_S = 20.0
 
 _here: Dict[Path, "Embedded"] = {}
 
@@ -176,13 +178,21 @@ class Embedded:
             answer = self._join()
             if answer is not None:
                 return answer
-            if process.poll() is not None:
+            if process.poll() not in (None, 0) or (time.monotonic() - begin > _SURE_S and self._is_free()):
                 raise LocalError(f"the coordinator in {self.folder} does not start: {self._last_words()}")
             if not noted and time.monotonic() - begin > _NOTE_AFTER_S:
                 noted = True
                 print("simbatch: the coordinator starts (runs of a former session end first)", file=sys.stderr)
             time.sleep(0.02)
         raise LocalError(f"the coordinator in {self.folder} has not started in {_START_S:g} s: {self._last_words()}")
+
+    def _is_free(self) -> bool:
+        """Whether no supervisor has the folder, not even one that starts."""
+        try:
+            with open(self.folder / "lock") as file:
+                return lock(file, 0.0)
+        except FileNotFoundError:
+            return True
 
     def _ask(self, asked: Dict[str, Any]) -> Optional[Dict[str, Any]]:
         if self._socket is None:

@@ -264,6 +264,9 @@ def _die_with_parent() -> None:
 
 def main() -> None:
     """Runs the supervisor of the folder in the first argument."""
+    # A kernel of Jupyter ends all its children when it restarts: this process must not be one of them.
+    if os.fork() > 0:
+        os._exit(0)
     os.umask(0o077)
     folder = Path(sys.argv[1])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
