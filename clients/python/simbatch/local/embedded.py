@@ -187,7 +187,7 @@ class Embedded:
         raise LocalError(f"the coordinator in {self.folder} has not started in {_START_S:g} s: {self._last_words()}")
 
     def _is_free(self) -> bool:
-        """Whether no supervisor has the folder, not even one that starts."""
+        """Whether no supervisor has the folder, neither running nor starting."""
         try:
             with open(self.folder / "lock") as file:
                 return lock(file, 0.0)
