@@ -40,6 +40,7 @@ class Child:
         self.name, self.arguments, self._folder, self.env = name, arguments, folder, env
         self.process: Optional["subprocess.Popen[bytes]"] = None
         self._started, self._hasty, self._not_before = 0.0, 0, 0.0
+        self._asked = False
 
     @property
     def has_failed(self) -> bool:
@@ -54,7 +55,7 @@ class Child:
                 stdin=subprocess.DEVNULL, stdout=stdout, stderr=log, env={**_own_environment(), **self.env},
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )  # fmt: skip
-        self._started = time.monotonic()
+        self._started, self._asked = time.monotonic(), False
         return self.process
 
     def tick(self) -> bool:
@@ -70,12 +71,17 @@ class Child:
         self._not_before = 0.0
         return True
 
+    def ask_to_end(self) -> None:
+        """Sends SIGTERM, once: a runner ends its runs at a second one."""
+        if self.process is not None and self.process.poll() is None and not self._asked:
+            self._asked = True
+            self.process.terminate()
+
     def end(self, patience_s: float) -> None:
         """Asks it to end, and kills it when it has not after so long."""
         if self.process is None:
             return
-        if self.process.poll() is None:
-            self.process.terminate()
+        self.ask_to_end()
         try:
             self.process.wait(patience_s)
         except subprocess.TimeoutExpired:
@@ -243,8 +249,7 @@ class Supervisor:
             pass
         self._server.close()
         for runner in self._runners.values():
-            if runner.process is not None and runner.process.poll() is None:
-                runner.process.terminate()
+            runner.ask_to_end()
         for runner in self._runners.values():
             runner.end(_LEAVE_S)
         self._coordinator.end(_LEAVE_S)
