@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from '../src/client/client.ts';
 import type { BatchSubmission } from '../src/client/client.ts';
+import { median } from './support/measure.ts';
+import { study as emptyStudy } from './support/studies.ts';
 
 const RUNS = Number(process.env['ANSWER_RUNS'] ?? 2_000);
 /** Tools that start an interpreter for each run take minutes: they get fewer runs, and their time is scaled. */
@@ -32,30 +34,21 @@ interface Timing {
   runs: number;
 }
 
-const study = (runs: number): BatchSubmission => ({
-  name: 'answer',
-  config: {
-    simulation: { name: 'model', version: '1', duration_minutes: 0 },
-    monte_carlo: { runs, sampling_method: 'monte_carlo', seed: 42 },
-    dispersions: {
-      mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
-      wind: { distribution: { type: 'gamma', shape: 4, scale: 1 }, units: 'm/s' },
+function study(runs: number): BatchSubmission {
+  const { config, ...rest } = emptyStudy(runs, 'answer');
+  return {
+    ...rest,
+    config: {
+      ...config,
+      simulation: { name: 'model', version: '1', duration_minutes: 0 },
+      dispersions: {
+        mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
+        wind: { distribution: { type: 'gamma', shape: 4, scale: 1 }, units: 'm/s' },
+      },
     },
-    compute: {
-      container: { image: 'none', cpu_request: '0', memory_request: '0' },
-      max_parallel_jobs: 0,
-      job_timeout_seconds: 60,
-    },
-    early_termination: { enabled: false, check_frequency_hz: 1, conditions: [] },
-    telemetry: {
-      sampling_rate_hz: 1,
-      variables: [],
-      storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
-      buffer_flush_interval_seconds: 1,
-    },
-  },
-  requirements: [{ name: 'near', output: 'miss_m', condition: '< 1e9', probability: 0.99, confidence: 0.9 }],
-});
+    requirements: [{ name: 'near', output: 'miss_m', condition: '< 1e9', probability: 0.99, confidence: 0.9 }],
+  };
+}
 
 const started: ChildProcess[] = [];
 
@@ -146,9 +139,6 @@ const TOOLS: readonly { name: string; runs: number; time: (runs: number) => Prom
   { name: 'HyperQueue, functions', runs: COLD_RUNS, time: (runs) => ofPeer('hyperqueue functions', runs) },
   { name: 'HyperQueue, programs', runs: COLD_RUNS, time: (runs) => ofPeer('hyperqueue programs', runs) },
 ];
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 /** One row a tool: medians over the rounds, and the ratio to joblib, which keeps nothing, of the medians a run. */
 export async function run(): Promise<Record<string, string | number>[]> {

@@ -3,9 +3,9 @@
  * classes. The operations are in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
-import { stringifyExact } from '../base/json-writing.ts';
+import { stringifyExact } from '../base/json/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
-import { parseExact } from '../base/exact-json.ts';
+import { parseExact } from '../base/json/exact-json.ts';
 
 /** The coordinator refused a request. `code` is the problem's code (docs/api.md lists all codes). */
 export class ApiError extends Error {

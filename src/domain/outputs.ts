@@ -1,4 +1,5 @@
 /** The outputs of a run: the members of its free-form metadata under flat names. Every reader of outputs uses this file. */
+import { isJsonObject } from '../base/json/json-object.ts';
 import type { StoredResult } from '../contract/types.ts';
 
 /** Nested objects are flattened to this depth; deeper ones, and lists, are single values. */
@@ -22,8 +23,7 @@ function visitMembers(object: Record<string, unknown>, prefix: string, depth: nu
   for (const member of Object.keys(object)) {
     const value = object[member];
     const name = prefix === '' ? member : `${prefix}.${member}`;
-    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && depth + 1 < MAX_DEPTH;
-    if (isNested) visitMembers(value as Record<string, unknown>, name, depth + 1, visit);
+    if (isJsonObject(value) && depth + 1 < MAX_DEPTH) visitMembers(value, name, depth + 1, visit);
     else if (name !== '') visit(name, value);
   }
 }

@@ -2,7 +2,7 @@
 import type { RunnerCapabilities } from '../contract/types.ts';
 import { isFunctions } from './function-code.ts';
 
-const BYTES_PER_GB = 1024 ** 3;
+export const BYTES_PER_GB = 1024 ** 3;
 
 /** Resources that one job requests: thousandths of a core, and bytes. */
 export interface ResourceRequest {

@@ -1,6 +1,6 @@
 /**
- * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. `src/base/exact-json.ts` reads it
- * from JSON text without losing digits, `src/base/json-writing.ts` writes it.
+ * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. `src/base/json/exact-json.ts` reads it
+ * from JSON text without losing digits, `src/base/json/json-writing.ts` writes it.
  */
 import { createHash } from 'node:crypto';
 import { int64Fault, MAX_INT64 } from '../base/int64.ts';

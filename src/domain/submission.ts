@@ -4,7 +4,7 @@
  */
 import { parseCondition } from './condition.ts';
 import { functionFaults } from './function-code.ts';
-import { pointerToken } from '../base/json-pointer.ts';
+import { pointerToken } from '../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from './quantity.ts';
 import { RunSelection, beyondDesign } from './run-selection.ts';
 import { correlationFaults, dispersionFaults } from './sampling/dispersions.ts';

@@ -9,7 +9,7 @@ import { RunConfigFile } from '../contract/records/run-config.ts';
 import type { BatchConfig, JobRunConfig } from '../contract/types.ts';
 import { schemaFaults } from '../contract/validation/validate.ts';
 import { keepProcessAlive } from '../base/clock.ts';
-import { parseExact } from '../base/exact-json.ts';
+import { parseExact } from '../base/json/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite, ExecutionPlan } from './attempt/execution-site.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { Type } from 'typebox';
-import { stringifyExact } from '../../src/base/json-writing.ts';
+import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { registry } from '../../src/contract/build.ts';
 import { jsonWriterOf } from '../../src/contract/codegen/json-writer.ts';
 import { Job } from '../../src/contract/resources/jobs.ts';

@@ -1,9 +1,9 @@
 /** Seeds of 64 bits in text and JSON. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { stringifyExact } from '../../src/base/json-writing.ts';
+import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { MAX_SEED, seedFault, seedFromBigint, seedFromDecimal, seedToDecimal } from '../../src/domain/seed.ts';
-import { exactSeed, parseExact } from '../../src/base/exact-json.ts';
+import { exactSeed, parseExact } from '../../src/base/json/exact-json.ts';
 
 const submission = (seed: string, more = '') =>
   `{"name":"s","config":{"monte_carlo":{"runs":1,"seed":${seed}}${more}}}`;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { stringifyExact } from '../../src/base/json-writing.ts';
+import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import type { Report, ReportedResult } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { FakeCoordinator } from '../support/fake-coordinator.ts';

@@ -4,7 +4,7 @@ import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
 import { RunSelection } from '../../src/domain/run-selection.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
-import { stringifyExact } from '../../src/base/json-writing.ts';
+import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { answerTo } from '../../src/coordinator/answers/worker/answer.ts';
 import type { Study } from '../../src/coordinator/answers/worker/study.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';

@@ -7,7 +7,7 @@ import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { stringifyExact } from '../../src/base/json-writing.ts';
+import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import type {
   Assignment,
   AttemptRef,

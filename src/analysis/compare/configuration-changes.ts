@@ -1,5 +1,6 @@
 /** The differences between two configurations, member by member. */
-import { pointerToken } from '../../base/json-pointer.ts';
+import { isJsonObject } from '../../base/json/json-object.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
 
 /** A member that changed; `before` or `after` is absent where there was, or is, no such member. */
 export interface ConfigurationChange {
@@ -52,7 +53,7 @@ function children({ pointer, before, after }: Compared): Compared[] | null {
       after: after[i] as unknown,
     }));
   }
-  if (!isRecord(before) || !isRecord(after)) return null;
+  if (!isJsonObject(before) || !isJsonObject(after)) return null;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].map((name) => ({
     pointer: pointer + pointerToken(name),
@@ -62,9 +63,6 @@ function children({ pointer, before, after }: Compared): Compared[] | null {
 }
 
 const isEqual = (a: unknown, b: unknown): boolean => Object.is(a, b);
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const ownMember = (record: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined;

@@ -1,6 +1,6 @@
 /** The lines of a verification manifest: their members, and the hash that chains each to the one before. */
 import { createHash } from 'node:crypto';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 import type { Seed } from '../../contract/types.ts';
 
 /** The name and version of the format, first in every manifest. */

@@ -1,4 +1,5 @@
 /** Verifies a manifest from its lines alone, and names the first line that does not fit. */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import {
   ClassCounter,
   HASH_SUFFIX,
@@ -114,9 +115,7 @@ function takeClosing(value: Record<string, unknown>, hash: string, progress: Pro
 function parsed(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** The questions of `Client.analysis`, answered from files of runs instead of by a coordinator: the same figures to the bit. */
 import type { Analysis } from '../../client/analysis.ts';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { answerTo } from '../../coordinator/answers/worker/answer.ts';
 import type { Question } from '../../coordinator/answers/question.ts';

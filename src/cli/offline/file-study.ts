@@ -3,7 +3,7 @@ import type { RunTable } from '../../analysis/table/run-table.ts';
 import { STUDY_KEY, type DescribedStudy } from '../../analysis/table/described-study.ts';
 import type { Warning } from '../../analysis/warning.ts';
 import { listed } from '../../analysis/wording.ts';
-import { parseExact } from '../../base/exact-json.ts';
+import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/run-selection.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Client } from '../../client/client.ts';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 import type { JobResult, Uuid } from '../../contract/types.ts';
 import { untilAnswered } from './site.ts';
 

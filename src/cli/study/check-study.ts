@@ -2,6 +2,7 @@
  * Everything that can be said of a study file without a coordinator: its faults with line and column, or the study ready to
  * be submitted together with what will probably mislead.
  */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { BatchSubmission, Fault } from '../../contract/types.ts';
@@ -66,7 +67,7 @@ function checkStudy(study: StudyText, runsOverride: number | undefined, columnFa
   if (study.faults.length > 0) return { text: study, faults: study.faults, defaults: [] };
   const value = study.value;
   const defaults = takeDefaults(value);
-  if (runsOverride !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (runsOverride !== undefined && isJsonObject(value)) {
     (value as Partial<BatchSubmission>).runs_override = runsOverride;
   }
   const unread = columnFaults.map(({ pointer }) => pointer.slice(0, pointer.lastIndexOf('/')));

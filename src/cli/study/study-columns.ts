@@ -1,7 +1,8 @@
 /** Columns of files in a study: `{type: table, file: cases.csv, column: mass}` becomes the numbers of the column. */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import { resolve } from 'node:path';
 import { distributionEntry } from '../../base/distributions/table.ts';
-import { pointerToken } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { Fault } from '../../contract/types.ts';
 import { readColumn } from './column-file.ts';
 
@@ -53,5 +54,4 @@ function listMemberOf(type: unknown): string | undefined {
   return Object.entries(members ?? {}).find(([, { kind }]) => kind === 'numbers')?.[0];
 }
 
-const membersOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const membersOf = (value: unknown): Record<string, unknown> => (isJsonObject(value) ? value : {});

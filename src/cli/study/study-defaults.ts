@@ -2,6 +2,7 @@
  * Defaults of a study file: what a study on the user's own machines does not need to say. The coordinator gets the whole
  * study; a study that says everything is not changed.
  */
+import { isJsonObject } from '../../base/json/json-object.ts';
 
 /** A member that the file leaves out, and the value that it gets. */
 export interface TakenDefault {
@@ -90,12 +91,12 @@ const DEFAULTS: readonly Default[] = [
  * the parent is not an object, and nothing to a value that is not an object: such faults are reported.
  */
 export function takeDefaults(study: unknown): TakenDefault[] {
-  if (!isObject(study) || !isObject(study['config'])) return [];
+  if (!isJsonObject(study) || !isJsonObject(study['config'])) return [];
   const taken: TakenDefault[] = [];
   for (const { path, value, meaning } of DEFAULTS) {
-    const parent = path.slice(0, -1).reduce<unknown>((it, name) => (isObject(it) ? it[name] : undefined), study);
+    const parent = path.slice(0, -1).reduce<unknown>((it, name) => (isJsonObject(it) ? it[name] : undefined), study);
     const name = path.at(-1) as string;
-    if (!isObject(parent) || name in parent) continue;
+    if (!isJsonObject(parent) || name in parent) continue;
     const given = value(study);
     if (given === undefined) continue;
     parent[name] = given;
@@ -106,8 +107,8 @@ export function takeDefaults(study: unknown): TakenDefault[] {
 
 /** Units are for people, and may be empty. */
 function takeUnits(dispersions: unknown): TakenDefault[] {
-  if (!isObject(dispersions)) return [];
-  const without = Object.entries(dispersions).filter(([, it]) => isObject(it) && !('units' in it));
+  if (!isJsonObject(dispersions)) return [];
+  const without = Object.entries(dispersions).filter(([, it]) => isJsonObject(it) && !('units' in it));
   for (const [, it] of without) (it as Members)['units'] = '';
   if (without.length === 0) return [];
   const names = without.map(([name]) => name).join(', ');
@@ -115,16 +116,12 @@ function takeUnits(dispersions: unknown): TakenDefault[] {
 }
 
 function simulationName({ config }: Members): unknown {
-  const name = isObject(config) && isObject(config['simulation']) ? config['simulation']['name'] : undefined;
+  const name = isJsonObject(config) && isJsonObject(config['simulation']) ? config['simulation']['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
 function hasConditions({ config }: Members): boolean {
-  const termination = isObject(config) ? config['early_termination'] : undefined;
-  const conditions = isObject(termination) ? termination['conditions'] : undefined;
+  const termination = isJsonObject(config) ? config['early_termination'] : undefined;
+  const conditions = isJsonObject(termination) ? termination['conditions'] : undefined;
   return Array.isArray(conditions) && conditions.length > 0;
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

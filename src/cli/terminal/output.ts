@@ -11,7 +11,7 @@ export const writeLine = (line = ''): Promise<void> => write(`${line}\n`);
 
 /** Writes a value as indented JSON with exact seeds. */
 export async function writeJson(value: unknown): Promise<void> {
-  const { stringifyExact } = await import('../../base/json-writing.ts');
+  const { stringifyExact } = await import('../../base/json/json-writing.ts');
   // stringifyExact writes one line. Only text with integers outside the range of a double must not be parsed again.
   const line = stringifyExact(value);
   await writeLine(/\d{16}/.test(line) ? line : JSON.stringify(value, null, 2));
@@ -19,7 +19,7 @@ export async function writeJson(value: unknown): Promise<void> {
 
 /** Writes a list as one JSON array, one element per line, as it arrives. */
 export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<void> {
-  const { stringifyExact } = await import('../../base/json-writing.ts');
+  const { stringifyExact } = await import('../../base/json/json-writing.ts');
   let separator = '[\n';
   for await (const item of items) {
     await write(`${separator}${stringifyExact(item)}`);

@@ -1,6 +1,6 @@
 /** JSON writers compiled from schemas. They write members in the schema's order, in half the time of JSON.stringify. */
 import type { Static, TSchema } from 'typebox';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 import { compile, member } from './code.ts';
 
 /** The members of a schema that the writer uses: JSON Schema as TypeBox makes it. */

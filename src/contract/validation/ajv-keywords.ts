@@ -1,7 +1,7 @@
 /** Two schema keywords of this project: exact 64-bit integers, and free-form JSON with bounds. */
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
 import { int64Fault } from '../../base/int64.ts';
-import { pointerToken } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
 
 type DataContext = { instancePath: string };
 

@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import { closestMatch } from '../../base/closest-match.ts';
 import type { Fault } from '../resources/problem.ts';
-import { pointerToken } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
 import { registry } from '../build.ts';
 
 /** A value in a message: JSON, shortened to one line. */

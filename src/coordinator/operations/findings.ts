@@ -6,8 +6,7 @@ import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
-import { meanRunMs } from '../resources/statistics.ts';
-import type { RunLength } from '../../domain/scheduling.ts';
+import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import { jobsByStatus, toBatchTelemetry } from '../resources/to-resource.ts';
 import { runners } from './readings.ts';
@@ -22,7 +21,7 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
   return findingsOf({
     ...ofBatch(state),
     now: core.clock.now(),
-    runLength: runLengthOf(core, state),
+    runLength: runLengthOf(core.statistics, state.context),
     runners: isOver ? [] : (await runners(core, {})).runners,
     ...reservationOf(core, batchId),
     earlyTermination,
@@ -37,11 +36,6 @@ function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'res
   const reservation = scheduler.reservation(batchId);
   return reservation === undefined ? {} : { reservation };
 }
-
-const runLengthOf = ({ statistics }: Core, { context: c }: BatchState): RunLength => ({
-  timeLimitMs: c.timeLimitMs,
-  meanMs: meanRunMs(statistics, c.simulationName) ?? 0,
-});
 
 type OfBatch = Pick<
   Situation,

@@ -2,10 +2,10 @@
 import { activeRuns } from '../../../machines/batch.ts';
 import type { DemandGroup, DemandResponse } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
+import { BYTES_PER_GB } from '../../domain/scheduling.ts';
 import { meanRunMs } from '../resources/statistics.ts';
 import type { WaitingRuns } from './scheduler.ts';
 
-const BYTES_PER_GB = 1024 ** 3;
 const MAX_NAMED_BATCHES = 100;
 
 /** Takes time in proportion to the number of open batches, not to that of their runs. */

@@ -7,9 +7,10 @@ import { stateOf, type Directory, type RecordSource } from '../actors/directory.
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
-import { endsInTime, freeCapacityOf } from '../../domain/scheduling.ts';
-import { meanRunMs, type Statistics } from '../resources/statistics.ts';
-import { runLength, type Scheduler, type SchedulerSources } from './scheduler.ts';
+import { freeCapacityOf } from '../../domain/scheduling.ts';
+import type { Statistics } from '../resources/statistics.ts';
+import { isInTime } from './run-length.ts';
+import type { Scheduler, SchedulerSources } from './scheduler.ts';
 import { couldTake } from './work-request.ts';
 import { workRequestOf } from '../operations/claims.ts';
 import { isTerminal } from '../actors/actor-kinds.ts';
@@ -36,12 +37,12 @@ function isOtherFree(
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
   notThis: string,
-  isInTime: (endsAtMs: number | undefined) => boolean,
+  staysLongEnough: (endsAtMs: number | undefined) => boolean,
 ): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis || !longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) continue;
     const request = workRequestOf(stateOf(activation), 1, 0);
-    if (request !== undefined && couldTake(request, batch) && isInTime(request.endsAtMs)) return true;
+    if (request !== undefined && couldTake(request, batch) && staysLongEnough(request.endsAtMs)) return true;
   }
   return false;
 }
@@ -55,14 +56,14 @@ function isOtherConnected(
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
   notThis: string,
-  isInTime: (endsAtMs: number | undefined) => boolean,
+  staysLongEnough: (endsAtMs: number | undefined) => boolean,
 ): boolean {
   for (const activation of directory.runners.values()) {
     const state = stateOf(activation);
     const { capabilities, slotsLost, endsAtMs } = state.context;
     const takesWork = activation.id !== notThis && (state.value === 'Idle' || state.value === 'Busy');
     const capacity = freeCapacityOf(capabilities, [], slotsLost);
-    if (!takesWork || !isInTime(endsAtMs) || !couldTake({ capabilities, capacity }, batch)) continue;
+    if (!takesWork || !staysLongEnough(endsAtMs) || !couldTake({ capabilities, capacity }, batch)) continue;
     const request = workRequestOf(state, 1, 0);
     const isFull = request === undefined || !couldTake(request, batch);
     if (isFull || longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) return true;
@@ -90,19 +91,15 @@ export const schedulerSources = (
   statistics: Statistics,
   source: RecordSource,
 ): SchedulerSources => {
-  const times = { meanRunMs: (simulation: string) => meanRunMs(statistics, simulation) ?? 0 };
+  const inTime: SchedulerSources['isInTime'] = (...ends) => isInTime(statistics, ...ends);
   return {
-    ...times,
+    isInTime: inTime,
     isTouched: (id) => directory.isTouched(id),
     runAt,
     originalRunner: (audit, runId) => originalRunner(source, audit, runId),
     isOtherConnected: (batch, notThis, now) =>
-      isOtherConnected(directory, longPolls, batch, notThis, (endsAtMs) =>
-        endsInTime(runLength(batch, times), now, endsAtMs),
-      ),
+      isOtherConnected(directory, longPolls, batch, notThis, (endsAtMs) => inTime(batch, now, endsAtMs)),
     isOtherFree: (batch, notThis, now) =>
-      isOtherFree(directory, longPolls, batch, notThis, (endsAtMs) =>
-        endsInTime(runLength(batch, times), now, endsAtMs),
-      ),
+      isOtherFree(directory, longPolls, batch, notThis, (endsAtMs) => inTime(batch, now, endsAtMs)),
   };
 };

@@ -9,7 +9,7 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import { endsInTime, fits, minus, type RunLength, supports } from '../../domain/scheduling.ts';
+import { fits, minus, supports } from '../../domain/scheduling.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
@@ -47,8 +47,8 @@ export interface SchedulerSources {
   originalRunner(audit: BatchContext, runId: number): string | undefined;
   /** Returns true when another runner than `notThis` is connected, takes work and is large enough for a run of this batch. */
   isOtherConnected(batch: BatchContext, notThis: string, now: number): boolean;
-  /** Returns the mean duration of the completed runs of a simulation; 0 without one. */
-  meanRunMs(simulationName: string): number;
+  /** Returns true when a run of the batch that starts now ends before `endsAtMs`; undefined: no end. */
+  isInTime(batch: BatchContext, now: number, endsAtMs: number | undefined): boolean;
 }
 
 /** More than the active runs of any batch, so that one step of priority outweighs them. */
@@ -199,7 +199,8 @@ export class Scheduler {
     for (const batch of candidates) {
       // `*` does not include functions that studies carry.
       if (!supports(request.capabilities, batch.context.simulationName)) continue;
-      if (!fits(batch.context, request.capacity) || !this.#endsInTime(request, batch.context, now)) continue;
+      if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))
+        continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       batch.plannedActive += 1;
@@ -211,10 +212,6 @@ export class Scheduler {
       return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, run.runId), ...indexFor(batch, run) };
     }
     return undefined;
-  }
-
-  #endsInTime({ endsAtMs }: WorkRequest, batch: BatchContext, now: number): boolean {
-    return endsAtMs === undefined || endsInTime(runLength(batch, this.#sources), now, endsAtMs);
   }
 
   #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {
@@ -289,8 +286,3 @@ function isServed(batch: OpenBatch): boolean {
   const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
   return pendingOf(batch) > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
 }
-
-export const runLength = (batch: BatchContext, { meanRunMs }: Pick<SchedulerSources, 'meanRunMs'>): RunLength => ({
-  timeLimitMs: batch.timeLimitMs,
-  meanMs: meanRunMs(batch.simulationName),
-});

@@ -1,11 +1,10 @@
 /** Runs that wait on a runner for a slot: given to a runner that could start them, or taken back. No run that has started is. */
 import { batchIdOf } from '../../domain/ids.ts';
-import { endsInTime } from '../../domain/scheduling.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import type { WaitingRun, WaitingSources } from './crowded-runners.ts';
-import { meanRunMs } from '../resources/statistics.ts';
-import { runLength, type RunAssignment } from './scheduler.ts';
+import { isInTime } from './run-length.ts';
+import type { RunAssignment } from './scheduler.ts';
 import { type WorkRequest } from './work-request.ts';
 import type { Turn } from '../turn/turn.ts';
 
@@ -36,7 +35,5 @@ const waitingSources = ({ statistics }: Core, turn: Turn): WaitingSources => ({
   runner: (runnerId) => turn.state('runner', runnerId)?.context,
   isClaimed: (jobId) => turn.state('job', jobId)?.value === 'Claimed',
   batchOf: (jobId) => turn.state('batch', batchIdOf(jobId))?.context,
-  isInTime: (batch, endsAtMs) =>
-    endsAtMs === undefined ||
-    endsInTime(runLength(batch, { meanRunMs: (name) => meanRunMs(statistics, name) ?? 0 }), turn.now, endsAtMs),
+  isInTime: (batch, endsAtMs) => isInTime(statistics, batch, turn.now, endsAtMs),
 });

@@ -1,4 +1,5 @@
 /** The report of a replay: how much it replayed, and each divergence of the machines from the record. */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import { same } from '../../../machines/actor-player.ts';
 
 /** One difference between the record and the machines of today. */
@@ -32,7 +33,7 @@ export class DivergenceLog {
   /** Records each difference of two values, member by member where they are objects. */
   compare(where: string, what: string, recorded: unknown, now: unknown): void {
     if (same(recorded, now)) return;
-    if (isPlainObject(recorded) && isPlainObject(now)) {
+    if (isJsonObject(recorded) && isJsonObject(now)) {
       for (const name of new Set([...Object.keys(recorded), ...Object.keys(now)])) {
         const path = what === '' ? name : `${what}.${name}`;
         this.compare(where, path, recorded[name], now[name]);
@@ -42,9 +43,6 @@ export class DivergenceLog {
     this.add(where, `${what === '' ? 'the state' : what} is ${shown(recorded)} in the record and ${shown(now)} now`);
   }
 }
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const shown = (value: unknown): string => {
   const text = value === undefined ? 'absent' : JSON.stringify(value);

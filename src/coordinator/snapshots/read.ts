@@ -2,6 +2,7 @@
  * Reads a snapshot file of any known format. An export in its original layout is read line by line, so that its size does
  * not matter; any other layout is read whole. Refuses a file that is damaged, truncated or newer.
  */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import type { RecordName } from '../../contract/records/records.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { headFaults, recordFaults } from './check.ts';
@@ -121,7 +122,7 @@ function parsed(text: string, where = 'the document'): Document {
     const why = error instanceof Error ? error.message : String(error);
     throw unusable(`${where} is not valid JSON (${why})`, error);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Document;
+  if (isJsonObject(value)) return value;
   throw unusable(`${where} is not a JSON object`);
 }
 

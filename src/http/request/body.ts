@@ -5,8 +5,8 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
 import { SimbatchError } from '../../domain/errors.ts';
-import { parseExact } from '../../base/exact-json.ts';
-import { lossyFault } from '../../base/json-loss.ts';
+import { parseExact } from '../../base/json/exact-json.ts';
+import { lossyFault } from '../../base/json/json-loss.ts';
 import { complexityFault } from './json-complexity.ts';
 
 export interface BodyLimits {

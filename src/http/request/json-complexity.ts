@@ -2,7 +2,7 @@
  * Depth and width of a JSON text, measured before parsing: an object of a million members takes seconds to parse and to
  * validate, and recursive code fails at a million levels.
  */
-import { endOfString } from '../../base/json-loss.ts';
+import { endOfString } from '../../base/json/json-loss.ts';
 
 /** Deeper than any documented body. */
 const MAX_DEPTH = 500;

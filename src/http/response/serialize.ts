@@ -4,7 +4,7 @@ import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
 import { Job } from '../../contract/resources/jobs.ts';
 import { ClaimResponse } from '../../contract/resources/runners.ts';
 import type { NamedSchema } from '../../contract/build.ts';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 
 /** Returns a value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);

@@ -1,8 +1,9 @@
 /** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
+import { isJsonObject } from '../../base/json/json-object.ts';
 import { constants, type Dir, type Dirent } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lossyFault } from '../../base/json-loss.ts';
+import { lossyFault } from '../../base/json/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
 
 export interface ArtifactLimits {
@@ -111,7 +112,7 @@ async function readMetadata(root: string, limits: ArtifactLimits, notes: string[
     const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes);
     if (text === undefined) return refuse(`it is larger than ${String(limits.metadataBytes)} bytes`);
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return refuse('it must be a JSON object');
+    if (!isJsonObject(value)) return refuse('it must be a JSON object');
     if (!isBounded(value, limits)) {
       return refuse(
         `it is nested deeper than ${String(limits.metadataDepth)} or has more than ${String(limits.metadataValues)} values`,
@@ -141,10 +142,6 @@ async function readBounded(path: string, maxBytes: number): Promise<string | und
   } finally {
     await file.close();
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Level by level, not recursive: the nesting is the simulation's choice. */

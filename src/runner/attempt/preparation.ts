@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { stringifyExact } from '../../base/json-writing.ts';
+import { stringifyExact } from '../../base/json/json-writing.ts';
 import { entrypointFault } from './engine.ts';
 import { environmentFault } from './environment.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { lossyFault } from '../../../src/base/json-loss.ts';
+import { lossyFault } from '../../../src/base/json/json-loss.ts';
 import { JOB_ID, fakeCoordinator, submission } from '../../support/fake-api.ts';
 import { listen, post, rawRequest, type TestServer } from '../../support/http.ts';
 

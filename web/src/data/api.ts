@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { Fault, Problem } from '../../../src/contract/types.ts';
 import { askForToken, credentials } from './token.ts';
-import { parseExact } from '../../../src/base/exact-json.ts';
+import { parseExact } from '../../../src/base/json/exact-json.ts';
 
 /** A failed request, with a message for the viewer of the page. */
 export class RequestError extends Error {

@@ -1,6 +1,6 @@
 /** Submission of a study: as a form or a file, with its faults in place, and a preview of its design. */
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { stringifyExact } from '../../../src/base/json-writing.ts';
+import { stringifyExact } from '../../../src/base/json/json-writing.ts';
 import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
 import { RunSelection } from '../../../src/domain/run-selection.ts';
 import { post, RequestError } from '../data/api.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { stringifyExact } from '../../../base/json-writing.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import { systemClock } from '../../../base/clock.ts';

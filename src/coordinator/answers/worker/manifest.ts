@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
 import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
-import { stringifyExact } from '../../../base/json-writing.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
 import type { RunSelection } from '../../../domain/run-selection.ts';
 import { toResult } from '../../resources/to-resource.ts';

@@ -1,7 +1,7 @@
 /** The analysis worker: a thread that reads studies through the coordinator and answers questions about them, one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { joinTables } from '../../../analysis/table/join.ts';
-import { stringifyExact } from '../../../base/json-writing.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import { type Question, batchesOf } from '../question.ts';
 import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
