@@ -87,7 +87,7 @@ module.exports = {
     {
       name: 'not-to-dev-dep',
       severity: 'error',
-      from: { path: '^(src|machines|bin)' },
+      from: { path: '^(src|machines|bin)', pathNot: '^bin/bundle-runner[.]mjs$' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

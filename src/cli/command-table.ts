@@ -39,6 +39,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/pool/runner.ts')).runnerCommand(),
   },
   {
+    name: 'kit',
+    group: SERVE,
+    summary: 'write the runner as one archive for machines without npm',
+    load: async () => (await import('./commands/server/kit.ts')).kitCommand(),
+  },
+  {
     name: 'run-one',
     group: SERVE,
     summary: 'execute one run configuration here, without a coordinator',

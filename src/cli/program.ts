@@ -1,8 +1,9 @@
 /** The program: its commands, loaded when they are called, so that it starts fast, and its exit code. */
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { packageVersion } from '../base/package.ts';
 import { COMMANDS } from './command-table.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { runCommandLine } from './run-command-line.ts';
 
 /** Called by completion scripts; both need every command. */
 const COMPLETION = new Set(['completion', 'complete']);
@@ -45,19 +46,10 @@ function withoutAlias(args: readonly string[]): string[] {
 }
 
 /** Runs one command line (without `node` and the script) and returns the exit code. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
-  try {
+export function run(args: readonly string[]): Promise<ExitCode> {
+  return runCommandLine('simbatch', async () => {
     const program = await buildProgram(args);
     if (args.length === 0) program.help({ error: true });
     await program.parseAsync(args[0] === 'complete' ? withoutAlias(args) : args, { from: 'user' });
-    return (process.exitCode ?? EXIT.ok) as ExitCode;
-  } catch (error) {
-    // Commander has printed its message or the help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    const { describeFailure } = await import('./failure.ts');
-    const { exitCode, lines } = describeFailure(error, process.env['SVC_DEBUG'] !== undefined);
-    const [first = 'failed', ...rest] = lines;
-    process.stderr.write(`${[`simbatch: ${first}`, ...rest].join('\n')}\n`);
-    return exitCode;
-  }
+  });
 }

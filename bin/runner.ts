@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/** The program of the runner kit: `simbatch runner` alone, as it runs where only Node is installed. */
+import { packageVersion } from '../src/base/package.ts';
+import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
+import { runCommandLine } from '../src/cli/run-command-line.ts';
+import { endQuietlyOnClosedPipe } from '../src/cli/terminal/output.ts';
+
+endQuietlyOnClosedPipe();
+const name = 'simbatch-runner';
+process.exitCode = await runCommandLine(name, async () => {
+  const command = runnerCommand()
+    .name(name)
+    .version(`${packageVersion} (Node ${process.versions.node})`, '-V, --version')
+    .showHelpAfterError(`(${name} --help lists the options)`)
+    .configureOutput({ outputError: (text, put) => put(text.replace(/^error: /, `${name}: `)) })
+    .exitOverride();
+  await command.parseAsync(process.argv.slice(2), { from: 'user' });
+});
