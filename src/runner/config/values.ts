@@ -1,5 +1,6 @@
 /** The values that settings may have: each function returns the value, or throws what it must be. */
 import { isAbsolute, resolve } from 'node:path';
+import { durationMs } from '../../domain/durations.ts';
 import { VARIABLE_PATTERN } from '../attempt/environment.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
@@ -134,17 +135,11 @@ function numeric(value: unknown, shape: RegExp): number {
   return typeof value === 'string' && shape.test(value.trim()) ? Number(value) : Number.NaN;
 }
 
-const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A time such as `90s`, `55m`, `1h30m` or `2d`, in milliseconds; a number without a unit is in seconds. */
-export function duration(given: Given): number {
-  const written = typeof given.value === 'number' ? String(given.value) : given.value;
-  if (typeof written === 'string' && /^\d{1,9}$/.test(written)) return Number(written) * 1_000;
-  const isDuration =
-    typeof written === 'string' && /^(?:\d{1,6}d)?(?:\d{1,6}h)?(?:\d{1,6}m)?(?:\d{1,9}s)?$/.test(written);
-  if (!isDuration || written === '') throw new Unfit('must be a time such as 90s, 55m, 1h30m or 2d');
-  const parts = [...written.matchAll(/(\d+)([smhd])/g)];
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ''] ?? NaN), 0);
+export function duration({ value }: Given): number {
+  const ms = typeof value === 'number' || typeof value === 'string' ? durationMs(value) : undefined;
+  if (ms === undefined) throw new Unfit('must be a time such as 90s, 55m, 1h30m or 2d');
+  return ms;
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;

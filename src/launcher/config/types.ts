@@ -1,0 +1,57 @@
+/** The parsed launcher.yaml: types only. Times are milliseconds, memory is bytes, and every default is filled in. */
+
+/** The resources of one allocation. */
+export interface AllocationSize {
+  /** Cores, at least 1. */
+  cores: number;
+  /** 0: not stated; the engine's default applies, and runs that request memory do not fit. */
+  memoryBytes: number;
+  gpus: number;
+}
+
+/** How long no allocation is submitted after failures. The delay doubles with each failure in a row. */
+export interface BackoffConfig {
+  firstMs: number;
+  maxMs: number;
+  /** So many failures in a row pause the queue until an operator resumes it. */
+  pauseAfter: number;
+}
+
+/** The runner of each allocation. */
+export interface QueueRunnerConfig {
+  /** The program and its first arguments; undefined: the engine's own way to a runner. */
+  program: readonly string[] | undefined;
+  /** Further arguments of `simbatch runner`, such as `--entrypoint`. */
+  args: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  /** Runs at once; undefined: the cores of the size. */
+  slots: number | undefined;
+}
+
+/** One queue: allocations of equal size on one engine. `Section` is the engine's own part. */
+export interface QueueConfig<Section = unknown> {
+  /** `[a-z0-9]([a-z0-9-]*[a-z0-9])?`, at most 40 characters. */
+  name: string;
+  engine: string;
+  /** The simulations that its runners execute; `*` for all. */
+  serves: readonly string[];
+  size: AllocationSize;
+  lifetimeMs: number;
+  /** Allocations kept whether or not runs wait, and the most at once. */
+  min: number;
+  max: number;
+  /** The most allocations that wait in the engine's queue at once. */
+  maxQueued: number;
+  /** A runner without a run leaves after this time (`--idle-exit`). */
+  idleTimeoutMs: number;
+  /** From the start of an allocation until its runner has registered. */
+  startTimeoutMs: number;
+  /** An allocation that waits longer in the engine's queue is stopped; undefined: never. */
+  queueTimeoutMs: number | undefined;
+  /** Runs must have waited so long before an allocation is submitted for them. */
+  scaleUpAfterMs: number;
+  backoff: BackoffConfig;
+  runner: QueueRunnerConfig;
+  /** The section of the engine, as its schema describes it. */
+  section: Section;
+}

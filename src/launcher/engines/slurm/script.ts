@@ -1,0 +1,83 @@
+/** The batch script of an allocation, and the arguments of sbatch. Pure. */
+import { resolve } from 'node:path';
+import type { AllocationRequest } from '../../engine.ts';
+import type { QueueConfig } from '../../config/types.ts';
+import { termBeforeSecs, type SlurmSection } from './section.ts';
+
+/** Variables of the launcher that the job inherits besides its own: a login shell makes the others. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'SHELL'];
+
+const MIB = 1024 ** 2;
+
+export interface Places {
+  launcher: string;
+  baseDirectory: string;
+  /** The launcher's own program, which the nodes reach over the shared file system. */
+  ownProgram: readonly string[];
+}
+
+/** The comment by which `squeue` finds an allocation again. */
+export const commentOf = (launcher: string, queue: string, id: string): string => `simbatch=${launcher}/${queue}/${id}`;
+
+/** The queue and the id in a comment of this launcher; undefined for any other comment. */
+export function readComment(launcher: string, comment: string): { queue: string; id: string } | undefined {
+  const match = /^simbatch=([^/]+)\/([^/]+)\/([^/\s]+)$/.exec(comment.trim());
+  if (match === null || match[1] !== launcher) return undefined;
+  return { queue: match[2] ?? '', id: match[3] ?? '' };
+}
+
+/** The arguments of sbatch that give the job its size and its label; the script has none, so that one place decides. */
+export function sbatchArguments(
+  { launcher, baseDirectory }: Places,
+  { section, ...queue }: QueueConfig<SlurmSection>,
+  request: AllocationRequest,
+): string[] {
+  const { id, size } = request;
+  const named = (option: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`--${option}=${value}`];
+  const log = `simbatch-${queue.name}-${id}-%j.log`;
+  const directory = resolve(baseDirectory, section.log_directory ?? '.');
+  return [
+    '--parsable',
+    `--job-name=simbatch-${queue.name}`,
+    `--comment=${commentOf(launcher, queue.name, id)}`,
+    // A requeued job would run under an id that has ended.
+    '--no-requeue',
+    '--nodes=1',
+    '--ntasks=1',
+    `--cpus-per-task=${String(Math.ceil(size.cores))}`,
+    ...(size.memoryBytes === 0 ? [] : [`--mem=${String(Math.ceil(size.memoryBytes / MIB))}M`]),
+    ...(size.gpus === 0 ? [] : [`--gres=gpu:${String(size.gpus)}`]),
+    `--time=${String(Math.ceil(request.lifetimeSecs / 60))}`,
+    // To the batch shell alone, which the runner has replaced: it hands its runs back.
+    `--signal=B:TERM@${String(termBeforeSecs(section))}`,
+    `--chdir=${baseDirectory}`,
+    `--output=${directory.replaceAll('%', '%%')}/${log}`,
+    `--export=${[...INHERITED, ...(request.token === undefined ? [] : ['SVC_TOKEN'])].join(',')}`,
+    ...named('partition', section.partition),
+    ...named('account', section.account),
+    ...named('qos', section.qos),
+    ...named('constraint', section.constraint),
+    ...(section.extra ?? []),
+  ];
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The script itself: the queue's set-up, then the runner in place of the shell. */
+export function batchScript(
+  { ownProgram }: Places,
+  { section }: QueueConfig<SlurmSection>,
+  { runner }: AllocationRequest,
+): string {
+  const command = [...(runner.program ?? ownProgram), ...runner.args].map(quoted);
+  return [
+    // A login shell: site profiles define `module` and the like.
+    '#!/bin/bash -l',
+    ...(section.setup === undefined ? [] : [section.setup.trimEnd()]),
+    ...Object.entries(runner.environment).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    // Slurm 23.02 and later name the end of the job.
+    `exec ${command.join(' ')} \${SLURM_JOB_END_TIME:+--ends-at "$SLURM_JOB_END_TIME"}`,
+    '',
+  ].join('\n');
+}
