@@ -45,6 +45,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/server/kit.ts')).kitCommand(),
   },
   {
+    name: 'launcher',
+    group: SERVE,
+    summary: 'start runners on a cluster while runs wait',
+    load: async () => (await import('./commands/launcher/launcher.ts')).launcherCommand(),
+  },
+  {
     name: 'run-one',
     group: SERVE,
     summary: 'execute one run configuration here, without a coordinator',

@@ -1,5 +1,5 @@
 /**
- * The engine interface: what the launcher asks of Slurm, Kubernetes, ssh and later ones. An engine starts and ends
+ * The engine interface: the launcher's questions to Slurm and other providers of machines. An engine starts and ends
  * allocations; when and how many is decided elsewhere.
  */
 import type { Static, TSchema } from 'typebox';
@@ -146,8 +146,8 @@ export interface Engine {
    */
   submit(request: AllocationRequest): Promise<Submitted>;
   /**
-   * Asks allocations to end: SIGTERM to the runner, which hands its runs back; with `now`, as fast as the engine can. Those that
-   * have ended are no fault. The allocations are as `list` returned them.
+   * Asks allocations to end: SIGTERM to the runner, which hands its runs back; with `now`, as fast as the engine can. An allocation
+   * that has ended is not an error. The allocations are as `list` returned them.
    * @throws EngineUnreachable when there is no answer; the launcher calls again
    */
   stop(allocations: readonly EngineAllocation[], now: boolean): Promise<void>;

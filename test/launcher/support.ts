@@ -14,6 +14,7 @@ export function queueConfig<Section>(
     serves: ['*'],
     size: { cores: 4, memoryBytes: 2 * GIB, gpus: 0 },
     lifetimeMs: 3_600_000,
+    lifetimeMarginMs: 120_000,
     min: 0,
     max: 10,
     maxQueued: 5,

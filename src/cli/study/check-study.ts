@@ -35,7 +35,7 @@ export interface RunsOption {
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault. */
 export async function loadStudy(file: string, override?: RunsOption): Promise<CheckedStudy> {
   const source = file === '-' ? '<stdin>' : file;
-  const text = readStudyText(await readText(file));
+  const text = readStudyText(await readTextFile(file));
   const columnFaults = await readColumns(text.value, file === '-' ? process.cwd() : dirname(file));
   const study = checkStudy(text, override?.runs, columnFaults);
   if (study.faults.length > 0) {
@@ -103,7 +103,8 @@ function hint(fault: Fault, study: StudyText): string {
 const faultText = (fault: FileFault): string =>
   fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`;
 
-async function readText(file: string): Promise<string> {
+/** @throws Failure when the file cannot be read, is too large, or is not UTF-8 text. `-` is standard input. */
+export async function readTextFile(file: string): Promise<string> {
   const bytes = file === '-' ? await readStdin() : await readBounded(file);
   if (bytes.length > MAX_BYTES) throw tooLarge(file);
   try {
@@ -115,7 +116,7 @@ async function readText(file: string): Promise<string> {
 
 async function readBounded(file: string): Promise<Uint8Array> {
   const { size, isDirectory } = await statOf(file);
-  if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a study file`);
+  if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a file`);
   if (size > MAX_BYTES) throw tooLarge(file);
   return readFile(file);
 }

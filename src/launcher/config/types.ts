@@ -42,6 +42,8 @@ export interface QueueConfig<Section = unknown> {
   max: number;
   /** The most allocations that wait in the engine's queue at once. */
   maxQueued: number;
+  /** The runner has left so long before the end of the lifetime; no run is counted that needs the rest. */
+  lifetimeMarginMs: number;
   /** A runner without a run leaves after this time (`--idle-exit`). */
   idleTimeoutMs: number;
   /** From the start of an allocation until its runner has registered. */
@@ -54,4 +56,25 @@ export interface QueueConfig<Section = unknown> {
   runner: QueueRunnerConfig;
   /** The section of the engine, as its schema describes it. */
   section: Section;
+}
+
+/** Limits of all queues together; undefined: none. */
+export interface LauncherLimits {
+  maxAllocations: number | undefined;
+  /** Core hours, each allocation counted with its whole lifetime while it lives and with its real time when it has ended. */
+  maxCoreHours: number | undefined;
+  /** The same over the last 24 hours. */
+  maxCoreHoursPerDay: number | undefined;
+}
+
+export interface LauncherConfig {
+  /** The label that marks the launcher's allocations in the engines. */
+  launcher: string;
+  endpoint: string;
+  /** The address under which the runners reach the coordinator. */
+  runnerEndpoint: string;
+  /** From the end of one round to the start of the next. */
+  pollMs: number;
+  limits: LauncherLimits;
+  queues: readonly QueueConfig[];
 }

@@ -44,7 +44,7 @@ describe('launcher/engines/slurm', () => {
       '#!/bin/bash -l',
       'module load python',
       "export SVC_NOTE='it'\\''s'",
-      `exec '/usr/bin/node' '/opt/o'\\''neil/simbatch.js' 'runner' '--runner-id' 'main-a1b2c3d4e5f6' ` +
+      `exec /usr/bin/node '/opt/o'\\''neil/simbatch.js' runner --runner-id main-a1b2c3d4e5f6 ` +
         '${SLURM_JOB_END_TIME:+--ends-at "$SLURM_JOB_END_TIME"}',
       '',
     ]);

@@ -62,7 +62,7 @@ export function sbatchArguments(
   ];
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 /** The script itself: the queue's set-up, then the runner in place of the shell. */
 export function batchScript(

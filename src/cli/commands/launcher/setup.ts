@@ -1,0 +1,78 @@
+/** The options of the launcher's commands, its configuration file and its engines. */
+import { dirname, join, resolve } from 'node:path';
+import { Option } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { readLauncherConfig } from '../../../launcher/config/read-config.ts';
+import type { LauncherConfig, QueueConfig } from '../../../launcher/config/types.ts';
+import type { Engine } from '../../../launcher/engine.ts';
+import { ENGINES } from '../../../launcher/engines/table.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { readTextFile } from '../../study/check-study.ts';
+import { readStudyText } from '../../study/study-file.ts';
+import { plural } from '../../terminal/format.ts';
+
+export interface LauncherFlags {
+  config: string;
+  stateDir: string;
+  endpoint?: string;
+}
+
+export const configOption = (): Option =>
+  new Option('--config <file>', 'the configuration of the launcher')
+    .env('SVC_LAUNCHER_CONFIG')
+    .default('launcher.yaml');
+
+export const stateOption = (): Option =>
+  new Option('--state-dir <dir>', 'where the launcher keeps its allocations')
+    .env('SVC_LAUNCHER_STATE')
+    .default('./simbatch-launcher');
+
+export interface LauncherSetup {
+  config: LauncherConfig;
+  /** The engine of each queue, by the name of the queue. */
+  engines: ReadonlyMap<string, Engine>;
+}
+
+/** @throws Failure with a line `file:line:column: pointer detail` for every fault */
+export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup> {
+  const { config: file, stateDir, endpoint } = flags;
+  const text = readStudyText(await readTextFile(file));
+  const faults = text.faults.map((it) => `  ${file}:${it.line}:${it.column}: ${it.detail}`);
+  if (faults.length > 0) throw invalid(file, faults);
+  const read = readLauncherConfig(text.value, endpoint === '' ? undefined : endpoint);
+  if (!('config' in read)) {
+    const lines = read.faults.map(({ pointer, detail }) => {
+      const { line, column } = text.place(pointer, detail.startsWith('is not known'));
+      return `  ${file}:${line}:${column}: ${pointer || '/'} ${detail}`;
+    });
+    throw invalid(file, lines);
+  }
+  const scratchDirectory = join(resolve(stateDir), 'scratch');
+  const engines = new Map<string, Engine>();
+  for (const module of ENGINES) {
+    const queues = read.config.queues.filter((it) => it.engine === module.name) as QueueConfig<never>[];
+    if (queues.length === 0) continue;
+    const engine = module.open({
+      launcher: read.config.launcher,
+      queues,
+      clock: systemClock,
+      env: process.env,
+      baseDirectory: dirname(resolve(file)),
+      scratchDirectory,
+    });
+    for (const { name } of queues) engines.set(name, engine);
+  }
+  return { config: read.config, engines };
+}
+
+const invalid = (file: string, lines: readonly string[]): Failure =>
+  new Failure(EXIT.configuration, `${file} has ${plural(lines.length, 'fault')}`, lines);
+
+/** @throws Failure naming the queues, for an unknown one */
+export function queueNamed({ queues }: LauncherConfig, name: string): QueueConfig {
+  const queue = queues.find((it) => it.name === name);
+  if (queue !== undefined) return queue;
+  const names = queues.map((it) => it.name).join(', ');
+  throw new Failure(EXIT.missing, `there is no queue ${JSON.stringify(name)}; the queues are ${names}`);
+}

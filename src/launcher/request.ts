@@ -1,0 +1,62 @@
+/** The request of an allocation: how its runner is started, with everything the queue says. Pure. */
+import type { DemandGroup } from '../contract/types.ts';
+import type { LauncherConfig, QueueConfig } from './config/types.ts';
+import type { AllocationRequest } from './engine.ts';
+
+const BYTES_PER_GB = 1024 ** 3;
+
+/** The id of the runner of an allocation. The token of the allocation is bound to it. */
+export const runnerIdOf = (queue: string, id: string): string => `${queue}-${id}`;
+
+/** The name of an allocation in the API: `slurm/main/a1b2c3d4e5f6`. */
+export const allocationName = ({ engine, name }: Pick<QueueConfig, 'engine' | 'name'>, id: string): string =>
+  `${engine}/${name}/${id}`;
+
+/** Runs that an allocation of this queue executes at once. */
+export const slotsOf = ({ runner, size }: QueueConfig): number => runner.slots ?? size.cores;
+
+/** The difference between the allocations of a queue. */
+export interface Planned {
+  id: string;
+  token: string | undefined;
+  need: DemandGroup | undefined;
+  /** Kept without demand: its runner does not leave when it is idle. */
+  isKept: boolean;
+}
+
+export function requestOf(
+  { runnerEndpoint }: Pick<LauncherConfig, 'runnerEndpoint'>,
+  queue: QueueConfig,
+  { id, token, need, isKept }: Planned,
+): AllocationRequest {
+  const { size, runner } = queue;
+  const seconds = (ms: number): string => `${String(Math.ceil(ms / 1_000))}s`;
+  const options: (readonly [name: string] | readonly [name: string, value: string])[] = [
+    ['runner-id', runnerIdOf(queue.name, id)],
+    ['endpoint', runnerEndpoint],
+    ['allocation', allocationName(queue, id)],
+    ['max-lifetime', seconds(queue.lifetimeMs)],
+    ['lifetime-margin', seconds(queue.lifetimeMarginMs)],
+    ...(isKept ? [] : [['idle-exit', seconds(queue.idleTimeoutMs)] as const]),
+    ['ephemeral'],
+    ['max-concurrent-jobs', String(slotsOf(queue))],
+    ['cpu-cores', String(size.cores)],
+    ...(size.memoryBytes === 0 ? [] : [['memory-gb', roundedDown(size.memoryBytes / BYTES_PER_GB)] as const]),
+    ...(size.gpus === 0 ? [] : [['gpu-available'] as const]),
+  ];
+  const own = options.flatMap(([name, ...value]) => [`--${name}`, ...value]);
+  const args = ['runner', ...own, ...runner.args];
+  const { program, environment } = runner;
+  return {
+    id,
+    queue: queue.name,
+    size,
+    lifetimeSecs: Math.ceil(queue.lifetimeMs / 1_000),
+    runner: { program, args, environment },
+    token,
+    need,
+  };
+}
+
+/** To six decimals: the runner's setting takes ten digits at most. */
+const roundedDown = (value: number): string => String(Math.floor(value * 1e6) / 1e6);
