@@ -10,11 +10,12 @@ import type { AllocationSize, QueueConfig } from './config/types.ts';
 /** How the runner of an allocation is started. */
 export interface RunnerCommand {
   /**
-   * The program and its first arguments, as the machine of the allocation names them, e.g. `['node', '/opt/simbatch.js']`.
-   * Undefined where the queue's `runner.program` is absent: the engine uses its own way to a runner (the kit, an image).
+   * The command that starts a runner, as the machine of the allocation names it: `['simbatch', 'runner']`, or a kit's
+   * `['/opt/simbatch-runner-0.1.0/simbatch-runner']`. Undefined where the queue's `runner.program` is absent: the engine uses its
+   * own way to a runner (the kit, an image).
    */
   program: readonly string[] | undefined;
-  /** The arguments after the program: `runner --runner-id ... --allocation ...`. They contain no secret. */
+  /** The options of the runner: `--runner-id ... --allocation ...`. They contain no secret. */
   args: readonly string[];
   /** Variables of the runner's environment. They contain no secret. */
   environment: Readonly<Record<string, string>>;

@@ -45,7 +45,7 @@ export function requestOf(
     ...(size.gpus === 0 ? [] : [['gpu-available'] as const]),
   ];
   const own = options.flatMap(([name, ...value]) => [`--${name}`, ...value]);
-  const args = ['runner', ...own, ...runner.args];
+  const args = [...own, ...runner.args];
   const { program, environment } = runner;
   return {
     id,

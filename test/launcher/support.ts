@@ -37,7 +37,7 @@ export function allocationRequest(given: Partial<AllocationRequest> = {}): Alloc
     lifetimeSecs: 3_600,
     runner: {
       program: undefined,
-      args: ['runner', '--runner-id', 'main-a1b2c3d4e5f6'],
+      args: ['--runner-id', 'main-a1b2c3d4e5f6'],
       environment: { SVC_NOTE: "it's" },
     },
     token: undefined,

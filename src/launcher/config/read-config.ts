@@ -4,7 +4,7 @@ import type { Fault } from '../../contract/types.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 import { durationMs } from '../../domain/durations.ts';
 import { parseMemory } from '../../domain/quantity.ts';
-import { pointerToken } from '../../base/json-pointer.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
 import { engineNamed, ENGINES } from '../engines/table.ts';
 import { LauncherFile, type QueueFile } from './schema.ts';
 import type { LauncherConfig, QueueConfig } from './types.ts';

@@ -39,7 +39,9 @@ const Backoff = Type.Object(
 const Runner = Type.Object(
   {
     program: Type.Optional(
-      words('The program that starts `simbatch` where the allocation runs, e.g. `[node, /opt/simbatch/simbatch.js]`.'),
+      words(
+        'The command that starts a runner where the allocation runs, e.g. `[/opt/node, /opt/simbatch.js, runner]`.',
+      ),
     ),
     args: Type.Optional(words('Arguments of `simbatch runner`, e.g. `[--entrypoint, /home/ann/sim.py]`.')),
     environment: Type.Optional(

@@ -19,7 +19,7 @@ export interface BackoffConfig {
 
 /** The runner of each allocation. */
 export interface QueueRunnerConfig {
-  /** The program and its first arguments; undefined: the engine's own way to a runner. */
+  /** The command that starts a runner, e.g. `['simbatch', 'runner']`; undefined: the engine's own way to a runner. */
   program: readonly string[] | undefined;
   /** Further arguments of `simbatch runner`, such as `--entrypoint`. */
   args: readonly string[];

@@ -8,7 +8,7 @@ import { allocationRequest, queueConfig } from '../support.ts';
 const PLACES = {
   launcher: 'lab',
   baseDirectory: '/home/ann/100%',
-  ownProgram: ['/usr/bin/node', "/opt/o'neil/simbatch.js"],
+  ownProgram: ['/usr/bin/node', "/opt/o'neil/simbatch.js", 'runner'],
 };
 const queue = (section: SlurmSection = {}) => queueConfig({ engine: 'slurm', section });
 

@@ -12,7 +12,7 @@ const MIB = 1024 ** 2;
 export interface Places {
   launcher: string;
   baseDirectory: string;
-  /** The launcher's own program, which the nodes reach over the shared file system. */
+  /** The launcher's own program with `runner`; the nodes reach it over the shared file system. */
   ownProgram: readonly string[];
 }
 

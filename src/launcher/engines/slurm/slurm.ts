@@ -49,7 +49,7 @@ class SlurmEngine implements Engine {
     this.#places = {
       launcher: context.launcher,
       baseDirectory: context.baseDirectory,
-      ownProgram: [process.execPath, join(packageRoot, 'dist', 'bin', 'simbatch.js')],
+      ownProgram: [process.execPath, join(packageRoot, 'dist', 'bin', 'simbatch.js'), 'runner'],
     };
   }
 
