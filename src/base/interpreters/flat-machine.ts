@@ -56,7 +56,7 @@ interface CompiledState {
 }
 
 /**
- * Returns the logic of a flat machine for `createActor`: the machine, with this interpreter for its transitions.
+ * Returns the logic of a flat machine, for `SharedScope` or `createActor`: the machine, with this interpreter for its transitions.
  * @throws Error when the machine has more than atomic and final states, and transitions with `assign` and `emit`; when a guard
  * has no implementation
  */

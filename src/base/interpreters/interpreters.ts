@@ -5,7 +5,7 @@ import { flatMachine, type TransitionObserver } from './flat-machine.ts';
 /** `flat` is the default; `xstate` runs every transition in XState's interpreter, at about five times the cost. */
 export type Interpreter = 'flat' | 'xstate';
 
-/** Returns the logic of a machine for `createActor`, which reports facts and errors to the observer. */
+/** Returns the logic of a machine, which reports facts and errors to the observer. */
 export function interpret(
   machine: AnyStateMachine,
   interpreter: Interpreter,

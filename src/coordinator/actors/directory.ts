@@ -2,13 +2,14 @@
  * The directory of active actors. Actors are virtual: an address is permanent, an activation is not. An event activates an
  * actor from its record; an actor without a deadline or a holder is deactivated after its write.
  */
-import { createActor, fromTransition, type Actor, type AnyActorLogic, type AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { BatchContext, BatchInput } from '../../../machines/batch.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TransitionObserver } from '../../base/interpreters/flat-machine.ts';
 import { interpret, type Interpreter } from '../../base/interpreters/interpreters.ts';
+import { SharedScope } from '../../base/interpreters/shared-scope.ts';
 import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,
@@ -30,19 +31,14 @@ export interface Activation<K extends Kind = Kind> {
   readonly kind: K;
   readonly id: string;
   readonly address: Address;
-  actor: Actor<AnyActorLogic>;
+  /** The actor: the state of its machine. An event replaces it. */
+  snapshot: SnapshotOf[K];
   /** The snapshot before the running turn touched it; undefined between turns. */
   before: SnapshotOf[K] | undefined;
   /** True until the turn that created the actor has completed. */
   isNew: boolean;
   /** The commit group that holds its latest change, until that group is on disk. */
   unwritten: object | undefined;
-}
-
-/** The options of `createActor`: the snapshot of a restored actor, or the input of a new one. */
-interface ActorOptions {
-  snapshot?: unknown;
-  input?: unknown;
 }
 
 /** Returns the index of a run among the runs of its batch; undefined when the batch does not hold the run. */
@@ -57,6 +53,7 @@ export class Directory {
   readonly #source: RecordSource;
   readonly #indexOfRun: IndexOfRun;
   readonly #logic: { readonly [K in Kind]: AnyStateMachine };
+  readonly #scope = new SharedScope();
   /** The first error that a machine threw since `takeFault` was last called. */
   #fault: { cause: unknown } | undefined;
   readonly jobs = new Map<string, Activation<'job'>>();
@@ -145,40 +142,43 @@ export class Directory {
 
   /** Activates an actor in a given state. */
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
-    const snapshot: unknown = this.#logic[kind].resolveState(state);
-    return this.#activation(kind, id, { snapshot }, false);
+    return this.#activation(kind, id, this.#logic[kind].resolveState(state) as unknown as SnapshotOf[K], false);
   }
 
-  /** Creates and activates a new actor. */
+  /** Creates and activates a new actor. A machine that fails leaves its error for `takeFault`. */
   create<K extends 'batch' | 'runner'>(
     kind: K,
     id: string,
     input: K extends 'batch' ? BatchInput : { runnerId: string; now: number },
   ): Activation<K> {
-    return this.#activation(kind, id, { input }, true);
+    let snapshot: AnyMachineSnapshot | undefined;
+    try {
+      snapshot = this.#scope.initial(this.#logic[kind], input);
+    } catch (cause) {
+      this.#fault ??= { cause };
+    }
+    return this.#activation(kind, id, snapshot as unknown as SnapshotOf[K], true);
   }
 
-  #activation<K extends Kind>(kind: K, id: string, options: ActorOptions, isNew: boolean): Activation<K> {
-    const actor = this.#start(kind, options);
+  /** Sends an event. An actor that refuses it, or fails, keeps its snapshot; `takeFault` returns the error of a failure. */
+  send(activation: Activation, event: AnyEvent): void {
+    const { kind, snapshot } = activation;
+    const after = this.#scope.next(this.#logic[kind], snapshot, event);
+    activation.snapshot = after;
+  }
+
+  #activation<K extends Kind>(kind: K, id: string, snapshot: SnapshotOf[K], isNew: boolean): Activation<K> {
     const activation: Activation<K> = {
       kind,
       id,
       address: `${kind}/${id}`,
-      actor,
+      snapshot,
       before: undefined,
       isNew,
       unwritten: undefined,
     };
     this.#activations(kind).set(id, activation);
     return activation;
-  }
-
-  #start(kind: Kind, options: ActorOptions): Actor<AnyActorLogic> {
-    const actor: Actor<AnyActorLogic> = createActor(this.#logic[kind], options as Record<string, never>);
-    // Only the computation of an initial state can fail here; without a listener the error would end the process.
-    if ('input' in options) actor.subscribe({ error: (cause) => (this.#fault ??= { cause }) });
-    actor.start();
-    return actor;
   }
 
   /** Returns the error that a machine threw since the last call, if any. Its actor is unchanged. */
@@ -190,12 +190,11 @@ export class Directory {
 
   /** Restores an actor to its state before the running turn. */
   rollBack(activation: Activation): void {
-    activation.actor.stop();
-    if (activation.isNew) {
+    if (activation.isNew || activation.before === undefined) {
       this.#activations(activation.kind).delete(activation.id);
       return;
     }
-    activation.actor = this.#start(activation.kind, { snapshot: activation.before });
+    activation.snapshot = activation.before;
     activation.before = undefined;
   }
 
@@ -206,24 +205,22 @@ export class Directory {
 
   /** Ends the activation of a deleted runner. */
   forgetRunner(id: string): void {
-    this.runners.get(id)?.actor.stop();
     this.runners.delete(id);
   }
 
   /** Ends an activation whose state is on disk, if its kind allows it. */
   deactivate(activation: Activation): void {
     const { kind, id } = activation;
-    if (!mayDeactivateNow(activation) || this.#activations(kind).get(id) !== activation) return;
-    activation.actor.stop();
+    if (this.#activations(kind).get(id) !== activation || !mayDeactivateNow(activation)) return;
     this.#activations(kind).delete(id);
     // A Map that is resized leaves its old table to the garbage collector, and a table in the old generation keeps its values
     // reachable until the next full collection: this retained a third of all jobs.
-    activation.actor = STOPPED_ACTOR;
+    activation.snapshot = ENDED;
   }
 }
 
-/** Replaces the actor of an activation that has ended. */
-const STOPPED_ACTOR = createActor(fromTransition((state: null) => state, null));
+/** Replaces the snapshot of an activation that has ended. */
+const ENDED = Object.freeze({}) as never;
 
 /** True for a run that certainly has no record: reading the store costs as much as the rest of the activation. */
 const isUntouched = ({ context }: BatchState, index: number): boolean =>
@@ -231,12 +228,12 @@ const isUntouched = ({ context }: BatchState, index: number): boolean =>
 
 /** Returns the state of an active actor. */
 export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
-  return activation.actor.getSnapshot();
+  return activation.snapshot as unknown as StateOf[K];
 }
 
 /** Returns true when the actor would take the event now. */
 export function accepts(activation: Activation, event: AnyEvent): boolean {
-  return (activation.actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
+  return (activation.snapshot as { can(event: unknown): boolean }).can(event);
 }
 
 function mayDeactivateNow<K extends Kind>(activation: Activation<K>): boolean {

@@ -10,6 +10,7 @@ import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
 import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
+import { stateOf } from '../actors/directory.ts';
 import type { Core } from '../core.ts';
 import { joinFamily } from '../growth/family.ts';
 import { keys } from '../storage/keys.ts';
@@ -128,8 +129,8 @@ function drawSeed(core: Core): number {
 function estimatedMinutes(core: Core, input: BatchInput): number | null {
   const meanMs = meanRunMs(core.statistics, input.simulationName);
   let capacity = 0;
-  for (const { actor } of core.directory.runners.values()) {
-    const { value, context } = actor.getSnapshot();
+  for (const runner of core.directory.runners.values()) {
+    const { value, context } = stateOf(runner);
     if ((value === 'Idle' || value === 'Busy') && supports(context.capabilities, input.simulationName)) {
       capacity += usableSlots(context.capabilities, context.slotsLost);
     }

@@ -6,7 +6,7 @@ import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../ma
 import { SimbatchError } from '../../domain/errors.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { accepts, stateOf, type Activation, type Directory, type RecordSource } from '../actors/directory.ts';
-import type { Kind, SnapshotOf, StateOf } from '../actors/actor-kinds.ts';
+import type { Kind, StateOf } from '../actors/actor-kinds.ts';
 import type { ActorTransition } from './actor-transition.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -141,7 +141,7 @@ export class Turns {
   /** Returns the actors that the turn changed, and deactivates those it only read. */
   #changedBy(turn: RunningTurn): Activation[] {
     return turn.touched.filter((activation) => {
-      const isChanged = activation.isNew || activation.actor.getSnapshot() !== activation.before;
+      const isChanged = activation.isNew || activation.snapshot !== activation.before;
       activation.before = undefined;
       activation.isNew = false;
       if (!isChanged) this.#deactivate(activation);
@@ -202,15 +202,14 @@ class RunningTurn implements Turn {
     const activation = this.#directory.activate(kind, id);
     if (activation === undefined) throw new Error(`cannot send ${event.type}: there is no ${kind} ${id}`);
     this.#touch(activation);
-    const before: unknown = activation.actor.getSnapshot();
+    const before = activation.snapshot;
     const factsBefore = this.#pendingFacts.length;
     const from = this.isWatched ? stateOf(activation).value : '';
-    activation.actor.send(event);
+    this.#directory.send(activation, event);
     this.#throwIfFaulted(activation, event.type);
-    const after: unknown = activation.actor.getSnapshot();
     // An event that an actor takes changes its snapshot or emits a fact; a refused event does neither (a test checks this for
     // all machines). Calling `accepts` first would evaluate every guard twice.
-    if (after === before && this.#pendingFacts.length === factsBefore) return undefined;
+    if (activation.snapshot === before && this.#pendingFacts.length === factsBefore) return undefined;
     if (this.isWatched) this.#recordTransition(activation, event, from);
     return stateOf(activation);
   }
@@ -290,7 +289,7 @@ class RunningTurn implements Turn {
 
   #touch(activation: Activation): void {
     if (activation.before !== undefined || activation.isNew) return;
-    activation.before = activation.actor.getSnapshot() as SnapshotOf[Kind];
+    activation.before = activation.snapshot;
     this.touched.push(activation);
   }
 

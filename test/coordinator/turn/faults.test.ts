@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { decodeRunner, decodeBatch } from '../../../src/coordinator/actors/actor-kinds.ts';
-import { stateOf } from '../../../src/coordinator/actors/directory.ts';
+import { stateOf, type Activation, type Directory } from '../../../src/coordinator/actors/directory.ts';
 import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
 
@@ -15,6 +15,16 @@ function broken(target: object, name: string, error = new Error('an injected fau
     },
   });
   return () => Reflect.deleteProperty(target, name);
+}
+
+/** Makes an actor throw on every event until the returned function is called. */
+function brokenActor(directory: Directory, faulty: Activation | undefined): () => void {
+  const send = directory.send.bind(directory);
+  directory.send = (activation, event) => {
+    if (activation === faulty) throw new Error('an injected fault');
+    send(activation, event);
+  };
+  return () => Reflect.deleteProperty(directory, 'send');
 }
 
 describe('coordinator/turn', () => {
@@ -43,8 +53,8 @@ describe('coordinator/turn', () => {
     [
       'another actor',
       () => {
-        const runner = scene.api.core.directory.runners.get('a');
-        return broken(runner?.actor as object, 'send');
+        const { directory } = scene.api.core;
+        return brokenActor(directory, directory.runners.get('a'));
       },
       () => scene.claim('a', 2),
     ],
@@ -110,8 +120,8 @@ describe('coordinator/turn', () => {
 
   it('retries a deadline whose turn throws, and handles the other deadlines', async () => {
     await scene.register('b');
-    const activation = scene.api.core.directory.runners.get('a');
-    const mend = broken(activation?.actor as object, 'send');
+    const { directory } = scene.api.core;
+    const mend = brokenActor(directory, directory.runners.get('a'));
     scene.world.setClock(scene.world.now() + 15_000);
     await scene.api.tick();
     mend();
