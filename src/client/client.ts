@@ -3,6 +3,7 @@
  * runner, the command line, tests and users' programs. It neither retries nor logs; `client/transport.ts` documents errors.
  */
 import { Analysis } from './analysis.ts';
+import { Files } from './files.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
@@ -46,6 +47,7 @@ import type {
   Uuid,
 } from '../contract/types.ts';
 
+export type { Files, OpenFile, ReadFileOptions } from './files.ts';
 export type { ListOptions, Page, PageQuery } from './pages.ts';
 export { ApiError, UnreachableError } from './transport.ts';
 export { SimbatchError } from '../domain/errors.ts';
@@ -67,11 +69,14 @@ export class Client {
   readonly #transport: Transport;
   /** Questions about a study. */
   readonly analysis: Analysis;
+  /** Files of runs. */
+  readonly files: Files;
 
   /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
     this.analysis = new Analysis(this.#transport);
+    this.files = new Files(this.#transport);
   }
 
   get endpoint(): string {

@@ -54,6 +54,8 @@ export interface Exchange {
   path: readonly string[];
   query?: Record<string, QueryValue>;
   body?: unknown;
+  /** A body that is not JSON. */
+  bytes?: Uint8Array;
   headers?: Record<string, string>;
   /** Aborts the exchange; the signal's reason is thrown unchanged. */
   signal?: AbortSignal;
@@ -114,7 +116,7 @@ export class Transport {
     const limit = AbortSignal.timeout(limitMs);
     const signal = exchange.signal === undefined ? limit : AbortSignal.any([limit, exchange.signal]);
     const address = this.#address(exchange);
-    const body = exchange.body === undefined ? {} : { body: stringifyExact(exchange.body) };
+    const body = bodyOf(exchange);
     let response: Response;
     let text: string;
     try {
@@ -144,29 +146,54 @@ export class Transport {
    * @throws ApiError, UnreachableError; the latter also while it is read
    */
   async *stream(exchange: Exchange): AsyncGenerator<Uint8Array> {
+    yield* (await this.open(exchange)).content;
+  }
+
+  /**
+   * Returns an answer whose body is yielded in chunks as they arrive; it must be iterated, or returned from. The time limit
+   * covers only the response headers.
+   * @throws ApiError, UnreachableError; the latter also while the body is read
+   */
+  async open(exchange: Exchange): Promise<Omit<Answer<never>, 'body'> & { content: AsyncGenerator<Uint8Array> }> {
     const late = new AbortController();
     const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const limit = AbortSignal.timeout(limitMs);
     const giveUp = () => late.abort(new Error(`no answer within ${String(limitMs / 1000)} s`));
     limit.addEventListener('abort', giveUp, { once: true });
+    const signal = exchange.signal === undefined ? late.signal : AbortSignal.any([late.signal, exchange.signal]);
     try {
       const response = await this.#fetch(this.#address(exchange), {
         method: exchange.method,
         headers: this.#headers(exchange),
         redirect: 'error',
-        signal: late.signal,
+        signal,
       });
       limit.removeEventListener('abort', giveUp);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());
-      for await (const piece of response.body ?? []) yield piece as Uint8Array;
+      return { status: response.status, headers: response.headers, content: this.#content(response, exchange, late) };
     } catch (error) {
-      if (error instanceof ApiError || error instanceof SimbatchError) throw error;
-      throw new UnreachableError(this.endpoint, explain(error), error);
+      late.abort();
+      throw this.#broken(error, exchange);
     } finally {
       limit.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async *#content(response: Response, exchange: Exchange, late: AbortController): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of response.body ?? []) yield piece as Uint8Array;
+    } catch (error) {
+      throw this.#broken(error, exchange);
+    } finally {
       // A consumer that stops early must not keep the connection open.
       late.abort();
     }
+  }
+
+  #broken(error: unknown, exchange: Exchange): unknown {
+    if (exchange.signal?.aborted === true) return exchange.signal.reason;
+    if (error instanceof ApiError || error instanceof SimbatchError) return error;
+    return new UnreachableError(this.endpoint, explain(error), error);
   }
 
   #address(exchange: Exchange): string {
@@ -191,6 +218,7 @@ export class Transport {
     return {
       accept: 'application/json, application/problem+json',
       ...(exchange.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(exchange.bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
       ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
       ...exchange.headers,
     };
@@ -207,6 +235,11 @@ export class Transport {
       );
     }
   }
+}
+
+function bodyOf({ body, bytes }: Exchange): { body?: string | Uint8Array<ArrayBuffer> } {
+  if (bytes !== undefined) return { body: bytes as Uint8Array<ArrayBuffer> };
+  return body === undefined ? {} : { body: stringifyExact(body) };
 }
 
 /**

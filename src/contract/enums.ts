@@ -80,3 +80,15 @@ export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 export const TABLE_FORMATS = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+/** Where a file of a run comes from. */
+export const FILE_KINDS = ['stdout', 'stderr', 'telemetry', 'metadata', 'artifact'] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+/** Where a file of a run is. */
+export const FILE_PLACES = ['runner', 'object-store'] as const;
+export type FilePlace = (typeof FILE_PLACES)[number];
+
+/** Why a runner does not send a part of a file. */
+export const FILE_FAULTS = ['unknown-file', 'unreadable', 'too-large'] as const;
+export type FileFault = (typeof FILE_FAULTS)[number];

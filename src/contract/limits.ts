@@ -36,6 +36,14 @@ export const LIMITS = {
   maxJobs: 10_000,
   waitSeconds: 30,
   pageSize: 10_000,
+  /** Of a path of a file, in characters. */
+  pathLength: 4_096,
+  /** Files of an attempt in a list that is read from its runner. */
+  filesListed: 5_000,
+  /** Bytes of a file in one answer of its runner. */
+  filePartBytes: 1_048_576,
+  /** Requests for files that one runner works on or has yet to get. */
+  fileRequests: 64,
   freeFormDepth: 32,
   freeFormValues: 100_000,
 } as const;

@@ -1,5 +1,5 @@
 /** The query parameters of the API. The server, the API description and the types of filters are derived from them. */
-import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from './enums.ts';
+import { BATCH_STATUSES, FILE_FAULTS, JOB_STATUSES, RUNNER_STATUSES } from './enums.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 
 /** A `list` parameter takes several values, by repetition or comma. */
@@ -73,6 +73,39 @@ export const DRAIN_QUERY = {
     maxLength: 40,
     description: 'When the drain ends by itself, as RFC 3339 with a time zone: `2026-11-22T06:00:00Z`.',
   },
+} as const satisfies QueryParameters;
+
+export const FILE_QUERY = {
+  attempt: {
+    kind: 'integer',
+    list: false,
+    minimum: 1,
+    maximum: INT32_MAX,
+    description: 'The files of this attempt; without it, of the last one.',
+  },
+} as const satisfies QueryParameters;
+
+/** The answer of a runner to a request for a file, apart from its bytes. */
+export const FILE_PART_QUERY = {
+  request: { kind: 'text', list: false, maxLength: 64, required: true, description: 'The `request_id`.' },
+  size: {
+    kind: 'integer',
+    list: false,
+    minimum: 0,
+    maximum: 1e15 - 1,
+    description: 'Size of the whole file.',
+  },
+  offset: { kind: 'integer', list: false, minimum: 0, maximum: 1e15 - 1, description: 'Where the part begins.' },
+  version: { kind: 'text', list: false, maxLength: 100, description: 'Another one for each content of the file.' },
+  modified_ms: {
+    kind: 'number',
+    list: false,
+    minimum: 0,
+    maximum: 253_402_300_799_999,
+    description: 'When the file was last written, in milliseconds since the epoch.',
+  },
+  fault: { kind: 'enum', list: false, values: FILE_FAULTS, description: 'Why the runner does not send it.' },
+  detail: { kind: 'text', list: false, maxLength: LIMITS.reasonLength, description: 'More about the fault.' },
 } as const satisfies QueryParameters;
 
 export const RUN_RANGE_QUERY = {

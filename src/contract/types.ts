@@ -13,6 +13,7 @@ export type * from './resources/batches.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';
+export type * from './resources/files.ts';
 export type * from './resources/findings.ts';
 export type * from './growth.ts';
 export type * from './resources/jobs.ts';

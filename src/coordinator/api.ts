@@ -31,6 +31,9 @@ import {
   submission,
 } from './operations/readings.ts';
 import { complete, fail, reports, start } from './operations/reports.ts';
+import { jobFile } from './files/read-file.ts';
+import { jobFiles } from './files/run-files.ts';
+import { filePart, fileRequests } from './files/serve-files.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
 import { submit } from './operations/submit.ts';
 
@@ -58,6 +61,8 @@ const OPERATIONS = {
   jobs,
   jobResult,
   jobHistory,
+  jobFiles,
+  jobFile,
   cancelJob,
   runner,
   runners,
@@ -72,6 +77,8 @@ const OPERATIONS = {
   complete,
   fail,
   reports,
+  fileRequests,
+  filePart,
   signOff,
   answer,
   manifest,

@@ -22,6 +22,7 @@ import { quarantineFailing } from './scheduling/quarantine.ts';
 import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
+import { FileRequests } from './files/file-requests.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';
 import { Purges } from './storage/purges.ts';
@@ -143,6 +144,7 @@ class RunningCoordinator implements Lifecycle {
       health: new StudyHealth({ store, share }),
       options,
       purges: new Purges({ share, store, turns }),
+      fileRequests: new FileRequests(clock),
       warned: (...warning) => hooks.warned?.(...warning),
     };
 
@@ -276,6 +278,7 @@ class RunningCoordinator implements Lifecycle {
   }
 
   releaseWaiting(): void {
+    this.core.fileRequests.close();
     this.core.longPolls.close(NOTHING);
   }
 

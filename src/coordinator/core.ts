@@ -15,6 +15,7 @@ import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
 import type { Statistics } from './resources/statistics.ts';
 import type { StudyHealth } from './resources/study-health.ts';
+import type { FileRequests } from './files/file-requests.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoopShare } from '../base/event-loop-share.ts';
@@ -64,6 +65,7 @@ export interface Core {
   readonly judgements: Judgements;
   readonly options: CoordinatorOptions;
   readonly purges: Purges;
+  readonly fileRequests: FileRequests;
   /** Called for a study that was accepted with warnings. */
   readonly warned: (batchId: Uuid, warnings: readonly SubmissionWarning[]) => void;
 }

@@ -6,11 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
+import { parseByteRange } from '../domain/byte-range.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
 import type { Access } from './security/auth.ts';
-import { bodyReaders, digestOf, type BodyLimits, type BodyReader } from './request/body.ts';
+import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
 import { etagOf, matchesTag } from './response/etag.ts';
 import { apiDescription } from './openapi.ts';
@@ -22,17 +23,20 @@ import {
   listingName,
   preferredType,
   readBody,
+  readFilePath,
   readId,
   readIdempotencyKey,
   readPage,
   requireOwnRunner,
 } from './request/request.ts';
-import type { ListAnswer, RawAnswer } from './routes/answers.ts';
-import { pathParameter, type Call, type Route, type Service } from './routes/route.ts';
+import type { FileAnswer, ListAnswer, RawAnswer } from './routes/answers.ts';
+import { hasFilePath, pathParameter, type Call, type Route, type Service } from './routes/route.ts';
 import { routes } from './routes/index.ts';
 import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { sendComputed } from './response/computed.ts';
+import { nothingHere } from './response/nothing-here.ts';
+import { sendFile } from './response/file.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from '../contract/validation/validate.ts';
@@ -185,13 +189,15 @@ function routing(app: AppOptions): Middleware[] {
   const [ofRunners, others] = [new Router(ROUTING), new Router(ROUTING)];
   for (const route of routes) {
     if (route.body !== undefined) prepare(route.body.schema);
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const path = route.path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
     const reader = route.body && readers[route.body.limit];
     const router = route.scope === 'runner' ? ofRunners : others;
     router[METHODS[route.method]](path, (ctx: Context) => serve(ctx, route, reader, options));
   }
   return [ofRunners.routes(), others.routes()] as unknown as Middleware[];
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 const ROUTING = { strict: true, sensitive: true } as const;
 
@@ -207,12 +213,17 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const query = readQuery(ctx.querystring, route.query ?? {});
   const listing = route.query?.['cursor'] === undefined ? '' : listingName(ctx.path, query);
   const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
+  const bytes = route.bodyBytes === undefined ? NO_BYTES : await readRawBody(ctx, route.bodyBytes);
   requireOwnRunner(principal, route, id, value);
   const call: Call = {
     id,
+    filePath: hasFilePath(route) ? readFilePath(ctx) : '',
+    range: parseByteRange(ctx.req.headers.range),
+    isHead: ctx.method === 'HEAD',
     query,
     page: readPage(listing, query),
     body: value,
+    bytes,
     idempotency: () => {
       const idempotencyKey = readIdempotencyKey(ctx);
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };
@@ -228,6 +239,7 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
+  else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
   else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
 }
@@ -290,26 +302,6 @@ function abandonedSignal(
   });
   return abandoned.signal;
 }
-
-/** Reached when no route matched: the address is unknown, or the method is not allowed. */
-const nothingHere: Middleware = (ctx) => {
-  const path = ctx.path;
-  const here = ROUTE_PATHS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-  if (here.length === 0) {
-    throw new SimbatchError(
-      'not-found',
-      `There is nothing at ${path.slice(0, 200)}; /openapi.json lists what there is.`,
-    );
-  }
-  const allowed = [...new Set(here.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(', ');
-  ctx.set('Allow', allowed);
-  throw new SimbatchError('method-not-allowed', `${path.slice(0, 200)} takes ${allowed} and not ${ctx.method}.`);
-};
-
-const ROUTE_PATHS = routes.map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}));
 
 /** Logs an interrupted answer: a client that disconnected at debug level, any other error as a fault. */
 function connectionError(log: HttpLog, error: Error): void {

@@ -4,7 +4,7 @@ import { packageVersion } from '../base/package.ts';
 import { MAX_VALUES } from './request/query.ts';
 import { STATUS_OF } from './response/problem.ts';
 import type { QueryParameter } from '../contract/queries.ts';
-import { PATH_PARAMETERS, TAGS, errorsOf, pathParameter, type Route } from './routes/route.ts';
+import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './routes/route.ts';
 import { routes } from './routes/index.ts';
 import { registry } from '../contract/build.ts';
 import { INT32_MAX, LIMITS } from '../contract/limits.ts';
@@ -55,7 +55,7 @@ function paths(): Json {
 }
 
 function operation(route: Route): Json {
-  const { operationId, summary, description, tag, scope, body } = route;
+  const { operationId, summary, description, tag, scope, body, bodyBytes } = route;
   return {
     operationId,
     summary,
@@ -67,7 +67,10 @@ function operation(route: Route): Json {
     ...(body === undefined
       ? {}
       : { requestBody: { required: body.optional !== true, content: json({ $ref: component(body.schema.$id) }) } }),
-    responses: { 200: success(route), ...pending(route), ...failures(route) },
+    ...(bodyBytes === undefined
+      ? {}
+      : { requestBody: { required: false, content: { 'application/octet-stream': { schema: BYTES } } } }),
+    responses: { 200: success(route), ...partial(route), ...pending(route), ...failures(route) },
   };
 }
 
@@ -78,6 +81,7 @@ function parameters(route: Route): Json[] {
   const inPath = pathParameter(route);
   return [
     ...(inPath === undefined ? [] : [pathParameterOf(inPath)]),
+    ...(hasFilePath(route) ? [FILE_PATH] : []),
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => queryParameter(name, parameter)),
     ...Object.entries(route.headers ?? {}).map(([name, description]) => ({
       name,
@@ -90,6 +94,16 @@ function parameters(route: Route): Json[] {
       : []),
   ];
 }
+
+const BYTES = { type: 'string', contentEncoding: 'binary' };
+
+const FILE_PATH: Json = {
+  name: 'path',
+  in: 'path',
+  required: true,
+  description: 'The path of the file; its `/` may be percent-encoded.',
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.pathLength },
+};
 
 function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
   const schema =
@@ -148,6 +162,17 @@ function success(route: Route): Json {
     description: route.response?.['description' as never] ?? 'The description.',
     headers,
     content: json(schema),
+  };
+}
+
+/** The response of a route that sends ranges of bytes. */
+function partial(route: Route): Json {
+  if (route.answer !== 'file') return {};
+  const headers = {
+    'Content-Range': { description: 'The bytes that follow, and the size.', schema: { type: 'string' } },
+  };
+  return {
+    206: { description: 'The requested bytes.', headers, content: { 'application/octet-stream': { schema: BYTES } } },
   };
 }
 

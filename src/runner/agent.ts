@@ -11,6 +11,7 @@ import { CoordinatorConnection, Stopped } from './connection/coordinator-connect
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
 import type { LauncherChoice } from './launch/launchers.ts';
+import { serveFiles } from './files/file-service.ts';
 import { FunctionFiles } from './functions/function-files.ts';
 import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
@@ -181,6 +182,7 @@ export class Agent {
     });
     this.#attempts.resume(undelivered);
     this.#heartbeats.start(heartbeatSecs);
+    void serveFiles({ ...this.#options, connection: this.#connection, stop: this.#over.signal });
     this.#lifetime.holds(this.#attempts.size);
     await this.#claims();
     await this.#finish();

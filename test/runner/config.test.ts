@@ -42,6 +42,8 @@ max_lifetime: 1h30m
 lifetime_margin: 20
 idle_exit: 5m
 ephemeral: true
+serve_files: true
+serve_files_max_gb: 2
 `;
 
 describe('runner: configuration', () => {
@@ -87,6 +89,8 @@ describe('runner: configuration', () => {
       memoryGb: 31.3,
       gpuAvailable: false,
       allowFunctions: false,
+      servesFiles: false,
+      servedFileBytes: 2 ** 30,
       allocation: undefined,
       lifetime: { endsAtMs: undefined, maxMs: undefined, marginMs: 60_000, idleMs: undefined },
       isEphemeral: false,
@@ -131,6 +135,8 @@ describe('runner: configuration', () => {
       memoryGb: 2.5,
       gpuAvailable: true,
       allowFunctions: true,
+      servesFiles: true,
+      servedFileBytes: 2 ** 31,
       notes: [],
     });
   });
@@ -162,6 +168,8 @@ describe('runner: configuration', () => {
     token_fd: ['3', '4', '5', 'tokenFd'],
     cpu_cores: ['1', '2', '3', 'cpuCores'],
     memory_gb: ['1', '2', '3', 'memoryGb'],
+    serve_files: ['true', 'false', true, 'servesFiles'],
+    serve_files_max_gb: ['1', '2', '3', 'servedFileBytes'],
     gpu_available: ['true', 'false', true, 'gpuAvailable'],
     allow_functions: ['true', 'false', true, 'allowFunctions'],
     allocation: ['f', 'e', 'x', 'allocation'],

@@ -222,6 +222,18 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       outputs: [{ name: 'apogee_m', differing: 1, largest_difference: 1 }],
       sentence: '1 of 1 run compared give other outputs (on another runner)',
     }),
+    jobFiles: async () => ({ job_id: job(0).id, attempt: 1, runner_id: 'r1', is_readable: true, files: [], notes: [] }),
+    jobFile: async () => ({
+      size: 3,
+      part: undefined,
+      version: '1-2-3',
+      modifiedMs: 0,
+      content: (async function* () {
+        yield Buffer.from('abc');
+      })(),
+    }),
+    fileRequests: async () => ({ requests: [] }),
+    filePart: async () => ({ accepted: true }),
     pauseBatch: async () => ({ ...batch, paused: true }),
     resumeBatch: async () => batch,
     releaseBatch: async () => batch,

@@ -53,7 +53,12 @@ import {
   type StateOf,
 } from '../actors/actor-kinds.ts';
 
-function readJob({ studyCache }: Core, records: Records, jobId: Uuid): { state: JobState; batchState: BatchState } {
+/** @throws SimbatchError `unknown-job` */
+export function readJob(
+  { studyCache }: Core,
+  records: Records,
+  jobId: Uuid,
+): { state: JobState; batchState: BatchState } {
   const record = isJobId(jobId) ? records.get(keys.batch(batchIdOf(jobId))) : undefined;
   const batchState = record === undefined ? undefined : decodeBatch(record);
   const index = batchState === undefined ? undefined : studyCache.indexOf(batchState.context, runIdOf(jobId));

@@ -39,6 +39,33 @@ export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports'
   };
 }
 
+/** Reads a body of any bytes; an absent one is empty. @throws SimbatchError `unsupported-media-type`, `body-too-large` */
+export async function readRawBody(ctx: Context, limit: number): Promise<Uint8Array> {
+  const { 'content-length': declared, 'content-type': type } = ctx.req.headers;
+  if (declared === '0') return new Uint8Array(0);
+  if (type !== undefined && type !== 'application/octet-stream') {
+    const sent = JSON.stringify(type.slice(0, 100));
+    throw new SimbatchError(
+      'unsupported-media-type',
+      `the Content-Type is ${sent}; it must be "application/octet-stream"`,
+    );
+  }
+  if (Number(declared) > limit) throw tooLarge(limit);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of ctx.req as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > limit) throw tooLarge(limit);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof SimbatchError) throw error;
+    throw new SimbatchError('malformed-body', 'the body ended before its declared length', { cause: error });
+  }
+  return Buffer.concat(pieces, length);
+}
+
 function bodyReader(limit: number): BodyReader {
   const readBytes = koaBody({
     json: false,

@@ -41,6 +41,16 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
+/** The path of a file at the end of the address, decoded; a malformed one names no file. */
+export function readFilePath(ctx: Context): string {
+  const raw = /\/files\/(.*)$/.exec(ctx.path)?.[1] ?? '';
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    throw new SimbatchError('unknown-file', `${JSON.stringify(raw.slice(0, 200))} is not correctly percent-encoded`);
+  }
+}
+
 export async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
   if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
   const { optional = false, study = false, schema } = route.body;

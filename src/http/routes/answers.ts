@@ -1,6 +1,7 @@
 /** Answers that are more than one JSON value, and how lists of them are laid out. */
 import type { Listing } from '../../coordinator/operations/listings.ts';
 import type { ExportedRecord, ExportListing } from '../../coordinator/operations/snapshot.ts';
+import type { FileReading } from '../../coordinator/files/read-file.ts';
 import type { Query } from '../request/query.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */
@@ -14,6 +15,12 @@ export interface RawAnswer {
   /** Of a page: the position of the next one, if there is one, and the number of items on all pages. */
   next?: string | undefined;
   total?: number | undefined;
+}
+
+/** A file, or a part of it. */
+export interface FileAnswer {
+  reading: FileReading;
+  path: string;
 }
 
 /** A list that is sent item by item, between a head and a tail. */

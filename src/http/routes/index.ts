@@ -3,6 +3,7 @@
  * them: an endpoint is one object in a file of this folder and its section in docs/api.md.
  */
 import { analysisRoutes } from './analysis.ts';
+import { filesRoutes } from './files.ts';
 import { growthRoutes } from './growth.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...growthRoutes,
   ...analysisRoutes,
   ...runsRoutes,
+  ...filesRoutes,
   ...poolRoutes,
   ...protocolRoutes,
   ...serviceRoutes,

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { LimitsResponse, TokenScope } from '../../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../../contract/queries.ts';
+import type { ByteRange } from '../../domain/byte-range.ts';
 import type { Static } from 'typebox';
 import type { NamedSchema } from '../../contract/build.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
@@ -14,19 +15,27 @@ export type Scope = 'open' | TokenScope;
 
 /**
  * Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `computed` by the analysis worker,
- * `plain` none of these.
+ * `file` the bytes of a file, `plain` none of these.
  */
-export type Answer = 'single' | 'list' | 'plain' | 'raw' | 'computed';
+export type Answer = 'single' | 'list' | 'plain' | 'raw' | 'computed' | 'file';
 
 /** A request that has passed all checks of its route. */
 export interface Call<Body = unknown, Q = Query> {
   /** The identifier in the path; empty without one. */
   id: string;
+  /** The path of a file, after the identifier; empty without one. */
+  filePath: string;
+  /** The range of bytes that the client asks for. */
+  range: ByteRange | undefined;
+  /** Only the headers are wanted. */
+  isHead: boolean;
   query: Q;
   /** Limit and position of a list. */
   page: PageRequest;
   /** Valid by the route's body schema; undefined without a body. */
   body: Body;
+  /** The body of a route with `bodyBytes`; empty without one. */
+  bytes: Uint8Array;
   /** The request's `Idempotency-Key` with a digest of the request; empty without a key. */
   idempotency: () => Idempotency;
   /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
@@ -63,7 +72,7 @@ export interface RouteBody {
 
 interface Definition<B extends RouteBody | undefined, Q extends QueryParameters> {
   method: 'GET' | 'POST' | 'DELETE';
-  /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers. */
+  /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers, and `{path}` at its end for the path of a file. */
   path: string;
   operationId: string;
   summary: string;
@@ -78,13 +87,15 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   /** Media types of a `raw` answer; the first one is the default. */
   media?: readonly string[];
   body?: B;
+  /** Most bytes of a body that is not JSON but any bytes. */
+  bodyBytes?: number;
   query?: Q;
   /** Request headers with a meaning for this route, beside the usual ones. */
   headers?: Record<string, string>;
   /** Error codes beyond those of every route of its kind (see `errorsOf`). */
   errors?: readonly ErrorCode[];
   /**
-   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, an Answer of the worker for `computed`, else a value that is sent as
+   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, an Answer of the worker for `computed`, a FileAnswer for `file`, else a value that is sent as
    * JSON. Contains no rule of the product.
    */
   handle: (coordinator: CoordinatorApi, call: Call<BodyOf<B>, QueryOf<Q>>) => Promise<unknown>;
@@ -133,6 +144,9 @@ export function pathParameter(route: Route): PathParameter | undefined {
   return /\{(\w+)\}/.exec(route.path)?.[1] as PathParameter | undefined;
 }
 
+/** Whether the path of the route ends in the path of a file. */
+export const hasFilePath = (route: Pick<Route, 'path'>): boolean => route.path.endsWith('/{path}');
+
 /** Returns the error codes of a route, without those of every address (foreign origin, internal, unavailable). */
 export function errorsOf(route: Route): ErrorCode[] {
   const parameter = pathParameter(route);
@@ -143,6 +157,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     ...(route.body === undefined
       ? []
       : (['malformed-body', 'unsupported-media-type', 'body-too-large', 'invalid-request'] as const)),
+    ...(route.bodyBytes === undefined ? [] : (['malformed-body', 'unsupported-media-type', 'body-too-large'] as const)),
     ...route.errors,
   ];
 }

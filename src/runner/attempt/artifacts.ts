@@ -49,7 +49,8 @@ export async function collectArtifacts(
   return { files, metadata, notes };
 }
 
-async function listFiles(
+/** Absolute paths of the regular files below a directory, sorted; links are not followed. `notes` gets what is missing. */
+export async function listFiles(
   root: string,
   limits: ArtifactLimits,
   notes: string[],

@@ -1,6 +1,6 @@
 /** From an assignment to a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
 import { join } from 'node:path';
-import type { Assignment, BatchConfig } from '../../contract/types.ts';
+import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
@@ -32,8 +32,7 @@ export function executionPlan(
   const { code } = batch.simulation;
   if (code !== undefined && engine.name !== metadata.simulation_name)
     return invalid(`this runner does not execute functions for Python ${code.python}; see allow_functions`);
-  const run = join(config.outputRoot, job.batch_id, String(runId).padStart(8, '0'));
-  const name = `attempt-${String(attempt)}`;
+  const directory = attemptDirectory(config.outputRoot, job.batch_id, runId, attempt);
   return {
     type: 'plan',
     plan: {
@@ -45,10 +44,15 @@ export function executionPlan(
       timeoutSecs: job.timeout_secs,
       engine,
       ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
-      directory: join(run, name),
-      runConfigPath: join(run, `${name}.run_config.json`),
+      directory,
+      runConfigPath: `${directory}.run_config.json`,
     },
   };
+}
+
+/** The output directory of an attempt. */
+export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
+  return join(outputRoot, batchId, String(runId).padStart(8, '0'), `attempt-${String(attempt)}`);
 }
 
 /** The container's limits that are set. The coordinator has validated the quantities; an invalid one counts as absent. */

@@ -65,6 +65,9 @@ export interface RunnerConfig {
   /** Absolute paths. */
   outputRoot: string;
   workingDirectory: string;
+  /** Whether files of runs are sent to readers, and the largest one in bytes. */
+  servesFiles: boolean;
+  servedFileBytes: number;
   cpuCores: number;
   memoryGb: number;
   gpuAvailable: boolean;
@@ -149,6 +152,8 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     cgroup: settings.read('cgroup', cgroupMode, 'auto'),
     outputRoot,
     workingDirectory: settings.read('working_directory', path, sources.cwd),
+    servesFiles: settings.read('serve_files', boolean, false),
+    servedFileBytes: Math.floor(settings.read('serve_files_max_gb', size, 1) * 2 ** 30),
     cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),
     memoryGb: settings.read('memory_gb', size, host.memoryGb),
     gpuAvailable: settings.read('gpu_available', boolean, false),

@@ -138,6 +138,20 @@ export const FIELDS = [
     kind: 'count',
     text: 'open file descriptor from which the credential is read',
   },
+  {
+    name: 'serve_files',
+    env: 'SVC_RUNNER_SERVE_FILES',
+    flag: 'serve-files',
+    kind: 'boolean',
+    text: 'send files of runs to clients of the coordinator that ask for them',
+  },
+  {
+    name: 'serve_files_max_gb',
+    env: 'SVC_RUNNER_SERVE_FILES_MAX_GB',
+    flag: 'serve-files-max-gb',
+    kind: 'size',
+    text: 'largest file that is sent, in GiB',
+  },
   { name: 'tags', env: 'SVC_RUNNER_TAGS', flag: 'tags', kind: 'list', text: 'tags shown in the API' },
   {
     name: 'cpu_cores',

@@ -8,11 +8,11 @@ import https from 'node:https';
 interface Order {
   method: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   signal?: AbortSignal;
 }
 
-/** As `fetch`, for a textual body and a textual answer; the connections of one are kept open and used again. */
+/** As `fetch`, for a body of text or bytes and a textual answer; the connections of one are kept open and used again. */
 export function httpFetch(): typeof fetch {
   const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
   const ask = async (address: string, order: Order): Promise<Response> => {

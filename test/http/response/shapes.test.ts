@@ -20,6 +20,7 @@ const BODIES: Record<string, unknown> = {
       { type: 'fail', job_id: JOB_ID, attempt: 1, reason: 'exit', error_message: 'exit code 1' },
     ],
   },
+  takeFileRequests: { instance: 'i', holding: [] },
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },
   completeJob: { runner_id: 'r1', attempt: 1, result },

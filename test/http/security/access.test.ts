@@ -20,6 +20,7 @@ const BODIES: Record<string, unknown> = {
   registerRunner: { id: 'r1', instance: 'i', capabilities },
   heartbeat: { instance: 'i', holding: [] },
   claimJobs: { instance: 'i', max_jobs: 1 },
+  takeFileRequests: { instance: 'i', holding: [] },
   report: { instance: 'i', reports: [] },
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },

@@ -72,6 +72,27 @@ const behaviours = {
       for (let file = 0; file < 1000; file++) writeFileSync(join(out, `part-${folder}`, `${file}.dat`), '');
     }
   },
+  // Leaves files of several kinds, among them what must never be read.
+  files() {
+    mkdirSync(join(out, 'deep/er'), { recursive: true });
+    writeFileSync(join(out, 'deep/er/grün % #1.csv'), 'a,b\n1,2\n');
+    writeFileSync(
+      join(out, 'large.bin'),
+      Uint8Array.from({ length: 3_500_000 }, (_, index) => index % 251),
+    );
+    writeFileSync(join(out, 'page.html'), '<script>alert(1)</script>');
+    writeFileSync(join(out, 'empty.txt'), '');
+    symlinkSync('/etc/passwd', join(out, 'link.txt'));
+    symlinkSync('/etc', join(out, 'folder'));
+    execFileSync('mkfifo', [join(out, 'pipe')]);
+    process.stdout.write('printed by the simulation\n');
+    process.exitCode = Number(process.env.EXIT_CODE ?? 0);
+  },
+  // Writes a line at a time and never ends by itself.
+  chatter() {
+    let line = 0;
+    setInterval(() => process.stdout.write(`line ${line++}\n`), 20);
+  },
   links() {
     mkdirSync(join(out, 'deep'));
     writeFileSync(join(out, 'deep', 'real.csv'), 'x');

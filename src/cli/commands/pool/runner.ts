@@ -41,6 +41,7 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   python_executable: 'python3, then python',
   output_root: './simbatch-output',
   cgroup: 'auto',
+  serve_files_max_gb: '1',
   lifetime_margin: '60s',
   working_directory: 'where the runner is started',
   cpu_cores: "the machine's",

@@ -1,0 +1,100 @@
+/** The files of runs, as `Client.files`: lists, and reading in a range of bytes. */
+import type { FILE_PART_QUERY, FILE_QUERY, QueryOf } from '../contract/queries.ts';
+import type { FilePartResponse, FileRequestsRequest, FileRequestsResponse, RunFiles, Uuid } from '../contract/types.ts';
+import type { Transport } from './transport.ts';
+
+export interface ReadFileOptions extends QueryOf<typeof FILE_QUERY> {
+  /** The first byte; negative: so many from the end. */
+  start?: number;
+  /** The byte before which to stop; without it the end of the file. */
+  end?: number;
+  /** Aborts the exchange. */
+  signal?: AbortSignal;
+}
+
+/** A file that is being read. */
+export interface OpenFile {
+  /** Of the whole file. */
+  size: number;
+  /** Where `content` begins. */
+  start: number;
+  /** Another one for each content. */
+  version: string;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/** A runner is asked, which may be slow. */
+const RUNNER_MS = 30_000;
+
+/** Every method throws what `Client` throws. */
+export class Files {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The files of an attempt of a job, by default of the last one. */
+  async list(jobId: Uuid, query: QueryOf<typeof FILE_QUERY> = {}): Promise<RunFiles> {
+    const exchange = {
+      method: 'GET',
+      path: ['jobs', jobId, 'files'],
+      query: { ...query },
+      extraMs: RUNNER_MS,
+    } as const;
+    return (await this.#transport.send<RunFiles>(exchange)).body;
+  }
+
+  /**
+   * Begins to read a file. `content` must be iterated, or returned from.
+   * @throws ApiError `unknown-file`, `artifact-not-uploaded` (naming runner and path), `range-not-satisfiable`
+   */
+  async read(jobId: Uuid, path: string, options: ReadFileOptions = {}): Promise<OpenFile> {
+    const { start = 0, end, attempt, signal } = options;
+    const isWhole = start === 0 && end === undefined;
+    const range =
+      start < 0 ? `bytes=${String(start)}` : `bytes=${String(start)}-${end === undefined ? '' : String(end - 1)}`;
+    const { status, headers, content } = await this.#transport.open({
+      method: 'GET',
+      path: ['jobs', jobId, 'files', path],
+      query: { attempt },
+      extraMs: RUNNER_MS,
+      headers: { accept: '*/*', ...(isWhole ? {} : { range }) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const [, first, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
+    const isPart = status === 206 && first !== undefined;
+    return {
+      size: Number(isPart ? size : headers.get('content-length')),
+      start: isPart ? Number(first) : 0,
+      version: headers.get('etag') ?? '',
+      content,
+    };
+  }
+
+  // Operations of runners.
+
+  /** Waits up to `wait_seconds` for requests to read files, plus the usual time limit for the answer. */
+  async requests(
+    runnerId: string,
+    request: FileRequestsRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<FileRequestsResponse> {
+    const extraMs = (request.wait_seconds ?? 0) * 1000;
+    const path = ['runners', runnerId, 'file-requests'];
+    const exchange = { method: 'POST', path, body: request, extraMs, ...options } as const;
+    return (await this.#transport.send<FileRequestsResponse>(exchange)).body;
+  }
+
+  /** Answers a request to read files with bytes, or with a fault and none. */
+  async sendPart(
+    runnerId: string,
+    query: QueryOf<typeof FILE_PART_QUERY>,
+    bytes: Uint8Array,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<FilePartResponse> {
+    const path = ['runners', runnerId, 'file-parts'];
+    const exchange = { method: 'POST', path, query: { ...query }, bytes, ...options } as const;
+    return (await this.#transport.send<FilePartResponse>(exchange)).body;
+  }
+}

@@ -1,0 +1,58 @@
+/** The attempt of a job whose files are read, and why a runner does not send them. */
+import { SimbatchError } from '../../domain/errors.ts';
+import type { StoredResult, Uuid } from '../../contract/types.ts';
+import { keys } from '../storage/keys.ts';
+import type { Core } from '../core.ts';
+import { isTerminal } from '../actors/actor-kinds.ts';
+import { actorState, readJob } from '../operations/readings.ts';
+import type { RunnerState } from '../actors/actor-kinds.ts';
+
+export interface FileAttempt {
+  jobId: Uuid;
+  attempt: number;
+  runnerId: string;
+  /** Its simulation may still write. */
+  isOpen: boolean;
+  /** Of the last attempt of a job that has one. */
+  result: StoredResult | undefined;
+}
+
+/**
+ * Returns the attempt of this number, by default the last one; undefined for a job without attempts.
+ * @throws SimbatchError `unknown-job`, or `unknown-file` when the job has no such attempt
+ */
+export function fileAttempt(core: Core, jobId: Uuid, wanted: number | undefined): FileAttempt | undefined {
+  const { value, context } = readJob(core, core.store, jobId).state;
+  const { attempts, attemptsOmitted } = context;
+  const record = wanted === undefined ? attempts.at(-1) : attempts.find((it) => it.n === wanted);
+  if (record === undefined) {
+    if (wanted === undefined) return undefined;
+    const last = attemptsOmitted + attempts.length;
+    const known =
+      last === 0 ? 'it has none yet' : `those from ${String(attemptsOmitted + 1)} to ${String(last)} are known`;
+    throw new SimbatchError('unknown-file', `job ${jobId} has no attempt ${String(wanted)}; ${known}`);
+  }
+  const text = record.n === context.attempt && isTerminal(value) ? core.store.get(keys.result(jobId)) : undefined;
+  return {
+    jobId,
+    attempt: record.n,
+    runnerId: record.runner,
+    isOpen: record.outcome === undefined,
+    result: text === undefined ? undefined : (JSON.parse(text) as StoredResult),
+  };
+}
+
+/** Why the runner does not send files, as the end of a sentence, with the remedy. */
+export function silenceOf(core: Core, runnerId: string): string {
+  if (core.fileRequests.isServing(runnerId)) return `runner "${runnerId}" does not answer; try again`;
+  let state: RunnerState | undefined;
+  try {
+    state = actorState(core, 'runner', runnerId) as RunnerState;
+  } catch (error) {
+    if (!(error instanceof SimbatchError)) throw error;
+  }
+  if (state === undefined || state.value === 'Offline') {
+    return `runner "${runnerId}" is gone; start a runner with this id, its output root and --serve-files`;
+  }
+  return `runner "${runnerId}" does not serve files; start it with --serve-files`;
+}

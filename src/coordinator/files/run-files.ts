@@ -1,0 +1,81 @@
+/** The list of the files of a run: from its runner where that serves files, else from the stored result. */
+import { RunnerFiles } from '../../contract/resources/files.ts';
+import { schemaFaults } from '../../contract/validation/validate.ts';
+import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/file-path.ts';
+import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
+import type { Core } from '../core.ts';
+import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
+import { NoAnswer } from './file-requests.ts';
+
+/**
+ * Lists the files of an attempt, by default of the last one.
+ * @param stop aborts when the client has left.
+ * @throws SimbatchError `unknown-job`, `unknown-file` for an unknown attempt, `too-many-requests`
+ */
+export async function jobFiles(
+  core: Core,
+  jobId: Uuid,
+  wanted: number | undefined,
+  stop: AbortSignal,
+): Promise<RunFiles> {
+  const attempt = fileAttempt(core, jobId, wanted);
+  if (attempt === undefined) {
+    return { job_id: jobId, attempt: 0, is_readable: false, files: [], notes: ['the run has not been claimed yet'] };
+  }
+  const { attempt: number, runnerId, result } = attempt;
+  const head = { job_id: jobId, attempt: number, runner_id: runnerId };
+  const found = await listOfRunner(core, attempt, stop);
+  if (typeof found !== 'string') {
+    const files = found.files.map(({ path, bytes, modified_ms }): RunFile => {
+      const modified_at = new Date(Math.min(Math.max(0, modified_ms), LAST_INSTANT_MS)).toISOString();
+      const address = `${found.directory}/${path}`;
+      return { path, kind: fileKindOf(path), bytes, modified_at, place: 'runner', address };
+    });
+    return { ...head, is_readable: true, files, notes: found.notes };
+  }
+  const files = result === undefined ? [] : await filesOfResult(core, result);
+  const source =
+    result === undefined ? 'no result names its files' : 'the files are those of the result, without their sizes';
+  return { ...head, is_readable: false, files, notes: [found, source] };
+}
+
+/** The last instant of a four-digit year. */
+const LAST_INSTANT_MS = 253_402_300_799_999;
+
+/** Why there is none, as a sentence. */
+async function listOfRunner(core: Core, attempt: FileAttempt, stop: AbortSignal): Promise<RunnerFiles | string> {
+  const { jobId, attempt: number, runnerId } = attempt;
+  try {
+    const question = { type: 'list' as const, job_id: jobId, attempt: number };
+    const answer = await core.fileRequests.ask(runnerId, question, stop);
+    if (answer.type === 'refused') return `runner "${runnerId}" cannot list its files: ${answer.detail}`;
+    const found = listFrom(answer.bytes);
+    return found ?? `runner "${runnerId}" sent a list of files that cannot be read; update its program`;
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return silenceOf(core, runnerId);
+  }
+}
+
+function listFrom(bytes: Uint8Array): RunnerFiles | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    if (schemaFaults(RunnerFiles, value).length > 0) return undefined;
+    const list = value as RunnerFiles;
+    return list.files.some((it) => filePathFault(it.path) !== undefined) ? undefined : list;
+  } catch {
+    return undefined;
+  }
+}
+
+async function filesOfResult(core: Core, { output_files, telemetry_data }: StoredResult): Promise<RunFile[]> {
+  const addresses = new Set([...output_files, ...(telemetry_data == null ? [] : [telemetry_data])]);
+  const files: RunFile[] = [];
+  const fileOf = (address: string): RunFile => {
+    const path = pathInAttempt(address) ?? address;
+    return { path, kind: fileKindOf(path), place: 'runner', address };
+  };
+  // A result may name a hundred thousand files.
+  for await (const part of core.share.mapped(addresses, fileOf)) files.push(...part);
+  return files;
+}

@@ -1,0 +1,46 @@
+/** Paths of files of runs: relative to the output directory of an attempt, with `/` between folders. */
+import { LIMITS } from '../contract/limits.ts';
+import type { FileKind } from '../contract/types.ts';
+
+/** Why a text is not such a path, to follow the path in a message; undefined for a valid path. */
+export function filePathFault(path: string): string | undefined {
+  if (path === '') return 'is empty';
+  if (path.length > LIMITS.pathLength) return `is longer than ${String(LIMITS.pathLength)} characters`;
+  if (path.includes('\0')) return 'has a zero byte';
+  const segments = path.split('/');
+  if (segments.includes('')) return 'begins or ends with / or has //';
+  if (segments.some((it) => it === '.' || it === '..')) return 'has . or .. as a folder';
+  return undefined;
+}
+
+const KINDS: Readonly<Record<string, FileKind>> = {
+  'stdout.log': 'stdout',
+  'stderr.log': 'stderr',
+  'metadata.json': 'metadata',
+};
+
+/** Where the file of this path comes from. */
+export function fileKindOf(path: string): FileKind {
+  return KINDS[path] ?? (/^telemetry(?:-\d+)?\.parquet$/.test(path) ? 'telemetry' : 'artifact');
+}
+
+/** The path in the output directory of an attempt that an address on its runner has; undefined for another address. */
+export function pathInAttempt(address: string): string | undefined {
+  return /\/attempt-\d+\/(.+)$/.exec(address.replaceAll('\\', '/'))?.[1];
+}
+
+/** The media types in which a file of a run is sent; a page that opens it must never execute it. */
+const MEDIA: Readonly<Record<string, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json',
+  log: 'text/plain; charset=utf-8',
+  md: 'text/plain; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+  png: 'image/png',
+  tsv: 'text/tab-separated-values; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+};
+
+/** The media type of a file, by the end of its name. */
+export const mediaTypeOf = (path: string): string =>
+  MEDIA[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream';

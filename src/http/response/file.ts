@@ -1,0 +1,39 @@
+/** Sends a file of a run, or a range of it. Nothing in it is ever executed by a browser: it is a download, without scripts. */
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { mediaTypeOf } from '../../domain/file-path.ts';
+import type { FileAnswer } from '../routes/answers.ts';
+import { matchesTag } from './etag.ts';
+
+/** Sends it no faster than the client reads. A fault in the middle cuts the connection. */
+export function sendFile(ctx: Context, { reading, path }: FileAnswer): void {
+  const { size, part, version, modifiedMs, content } = reading;
+  const tag = `"${version.replaceAll(/[^\x21\x23-\x7e]/g, '_')}"`;
+  const { start, end } = part ?? { start: 0, end: size };
+  ctx.status = part === undefined ? 200 : 206;
+  ctx.set('Accept-Ranges', 'bytes');
+  ctx.set('ETag', tag);
+  ctx.set('Cache-Control', 'no-cache');
+  ctx.set('Last-Modified', new Date(modifiedMs).toUTCString());
+  ctx.set('Content-Disposition', `attachment; filename*=UTF-8''${fileNameOf(path)}`);
+  ctx.set('Content-Security-Policy', "default-src 'none'; sandbox");
+  if (part !== undefined) ctx.set('Content-Range', `bytes ${String(start)}-${String(end - 1)}/${String(size)}`);
+  if (part === undefined && matchesTag(ctx.get('If-None-Match'), tag)) {
+    ctx.status = 304;
+    return;
+  }
+  if (ctx.method === 'HEAD') ctx.body = '';
+  else {
+    const source = Readable.from(content, { objectMode: false, highWaterMark: 65_536 });
+    ctx.body = source;
+  }
+  // Koa resets both with the body.
+  ctx.set('Content-Type', mediaTypeOf(path));
+  ctx.length = end - start;
+}
+
+/** RFC 8187: the last part of the path, percent-encoded. */
+function fileNameOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
+}

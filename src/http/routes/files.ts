@@ -1,0 +1,74 @@
+/** Routes of the files of runs: for readers, and those by which a runner serves its files. */
+import { stringifyInSlices } from '../../base/event-loop-share.ts';
+import * as files from '../../contract/resources/files.ts';
+import { FILE_PART_QUERY, FILE_QUERY } from '../../contract/queries.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { routesOf } from './route.ts';
+
+const route = routesOf('jobs');
+const protocolRoute = routesOf('runner protocol');
+
+export const filesRoutes = [
+  route({
+    method: 'GET',
+    path: '/jobs/{job_id}/files',
+    operationId: 'listJobFiles',
+    summary: 'List the files of a job',
+    description:
+      'From the runner that has them, where it serves files; else from the result, without sizes. `notes` says which.',
+    scope: 'read',
+    answer: 'raw',
+    media: ['application/json; charset=utf-8'],
+    query: FILE_QUERY,
+    response: files.RunFiles,
+    errors: ['unknown-file'],
+    handle: async (coordinator, call) => ({
+      body: await stringifyInSlices(
+        coordinator.share,
+        await coordinator.jobFiles(call.id, call.query.attempt, call.abandoned()),
+      ),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/jobs/{job_id}/files/{path}',
+    operationId: 'readJobFile',
+    summary: 'Read a file of a job',
+    description: 'Takes a `Range` of bytes. `HEAD` returns the size.',
+    scope: 'read',
+    answer: 'file',
+    media: ['application/octet-stream'],
+    query: FILE_QUERY,
+    headers: { Range: 'One range of bytes, such as `bytes=0-1023` or `bytes=-65536`.' },
+    errors: ['unknown-file', 'artifact-not-uploaded', 'range-not-satisfiable'],
+    handle: async (coordinator, { id, filePath: path, query, range, isHead, abandoned }) => ({
+      path,
+      reading: await coordinator.jobFile(id, { path, attempt: query.attempt, range, isHead }, abandoned()),
+    }),
+  }),
+  protocolRoute({
+    method: 'POST',
+    path: '/runners/{runner_id}/file-requests',
+    operationId: 'takeFileRequests',
+    summary: 'Ask for requests to read files',
+    description: 'For a runner that serves its files. Each request is answered by `sendFilePart`.',
+    scope: 'runner',
+    body: { schema: files.FileRequestsRequest, limit: 'small' },
+    response: files.FileRequestsResponse,
+    errors: ['wrong-instance'],
+    handle: (coordinator, call) => coordinator.fileRequests(call.id, call.body, call.abandoned()),
+  }),
+  protocolRoute({
+    method: 'POST',
+    path: '/runners/{runner_id}/file-parts',
+    operationId: 'sendFilePart',
+    summary: 'Answer a request to read a file',
+    description: 'The body has the bytes of the part, or the list as JSON; with `fault` it is empty.',
+    scope: 'runner',
+    bodyBytes: LIMITS.filePartBytes,
+    query: FILE_PART_QUERY,
+    response: files.FilePartResponse,
+    handle: (coordinator, call) =>
+      coordinator.filePart(call.id, { ...call.query, request: call.query.request ?? '' }, call.bytes),
+  }),
+];

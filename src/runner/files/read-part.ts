@@ -1,0 +1,89 @@
+/**
+ * Reads a part of a file that a simulation has written, and trusts none of it: no link is followed, no pipe is waited for, and
+ * nothing outside the directory of the attempt is read.
+ */
+import { constants } from 'node:fs';
+import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { filePathFault } from '../../domain/file-path.ts';
+import type { FileFault } from '../../contract/types.ts';
+
+export interface FilePart {
+  bytes: Uint8Array;
+  offset: number;
+  /** Of the whole file. */
+  size: number;
+  version: string;
+  modifiedMs: number;
+}
+
+export interface FileRefusal {
+  fault: FileFault;
+  detail: string;
+}
+
+/**
+ * Reads up to `length` bytes from `offset`, which is counted from the end when it is negative.
+ * @param directory absolute.
+ * @param path relative, with `/`; of a regular file below the directory.
+ */
+export async function readPart(
+  directory: string,
+  path: string,
+  { offset, length, maxBytes }: { offset: number; length: number; maxBytes: number },
+): Promise<FilePart | FileRefusal> {
+  const fault = filePathFault(path);
+  if (fault !== undefined) return { fault: 'unknown-file', detail: `the path ${fault}` };
+  let file: FileHandle | undefined;
+  try {
+    const native = path.replaceAll('/', sep);
+    // A pipe would wait for its writer without O_NONBLOCK, and hold one of Node's few threads.
+    file = await open(join(directory, native), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile()) return { fault: 'unreadable', detail: 'it is not a regular file' };
+    if (!(await isBelow(directory, native, found))) {
+      return { fault: 'unreadable', detail: 'a folder of its path is a symbolic link' };
+    }
+    const { size } = found;
+    if (size > maxBytes) {
+      const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
+      return { fault: 'too-large', detail: `it has ${String(size)} bytes, more than ${most}` };
+    }
+    const from = offset < 0 ? Math.max(0, size + offset) : offset;
+    const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - from)));
+    const bytes = buffer.length === 0 ? buffer : await fill(file, buffer, from);
+    const version = `${String(found.ino)}-${String(Math.round(found.mtimeMs * 1000))}-${String(size)}`;
+    return { bytes, offset: from, size, version, modifiedMs: Math.max(0, Math.floor(found.mtimeMs)) };
+  } catch (error) {
+    return refusalOf(error);
+  } finally {
+    await file?.close().catch(() => {});
+  }
+}
+
+/** Whether the open file is the one at this path without any link: its folders may have been exchanged meanwhile. */
+async function isBelow(directory: string, native: string, found: { dev: number; ino: number }): Promise<boolean> {
+  const root = await realpath(directory);
+  const real = await realpath(join(directory, native));
+  if (real !== join(root, native)) return false;
+  const there = await stat(real);
+  return there.dev === found.dev && there.ino === found.ino;
+}
+
+async function fill(file: FileHandle, buffer: Buffer, from: number): Promise<Buffer> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function refusalOf(error: unknown): FileRefusal {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { fault: 'unknown-file', detail: 'there is no such file' };
+  if (code === 'ELOOP' || code === 'EMLINK') return { fault: 'unreadable', detail: 'it is a symbolic link' };
+  if (code === 'ENXIO') return { fault: 'unreadable', detail: 'it is not a regular file' };
+  return { fault: 'unreadable', detail: message };
+}
