@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import type { Client, ClaimResponse } from '../client/client.ts';
 import type { RunnerConfig } from './config/config.ts';
 import type { Python } from './attempt/engine.ts';
+import type { ExecutionSite } from './attempt/execution-site.ts';
 import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
-import type { LauncherChoice } from './launch/launchers.ts';
 import { serveFiles } from './files/file-service.ts';
 import { FunctionFiles } from './functions/function-files.ts';
-import type { Log } from './log.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { identityOf } from './connection/identity.ts';
@@ -21,25 +20,19 @@ import { declaredEnd, LifetimeWatch } from './connection/lifetime.ts';
 import { ListenerPool } from './telemetry-listeners.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { oneLine } from './system-error.ts';
-import type { ProcessTools } from './processes/process-scope.ts';
-import type { Waits } from './waits.ts';
 import { keepProcessAlive, sleep } from '../base/clock.ts';
-import type { Clock } from '../base/clock.ts';
 
-export interface AgentOptions {
+/** The machine of the runner, and its configuration. `env` is what simulations inherit; see `inheritedEnvironment`. */
+export interface AgentOptions extends Pick<
+  ExecutionSite,
+  'clock' | 'log' | 'env' | 'launchers' | 'containers' | 'waits' | 'processes'
+> {
   config: RunnerConfig;
   client: Client;
   spool: Spool;
-  clock: Clock;
-  log: Log;
   /** The random name of this process, as the spool was opened with. */
   instance: string;
   python: Python | undefined;
-  /** The environment that simulations inherit; see `inheritedEnvironment`. */
-  env: Readonly<Record<string, string>>;
-  launchers: LauncherChoice;
-  waits: Waits;
-  processes: ProcessTools;
 }
 
 const CLAIM_WAIT_SECS = 25;
@@ -121,6 +114,7 @@ export class Agent {
         processes,
         listeners: this.#listeners,
         launchers,
+        containers: options.containers,
         python: python?.executable,
         env,
         environmentAllowed: config.environmentAllowed,

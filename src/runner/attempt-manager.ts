@@ -220,11 +220,12 @@ export class AttemptManager {
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     const planned = executionPlan(config, assignment, batch);
     // Before the start is reported: the time limit of the run counts from then on.
-    if (planned.type === 'plan' && planFault(planned.plan, site.environmentAllowed) === undefined) {
-      const { code, engine } = planned.plan;
+    if (planned.type === 'plan' && planFault(planned.plan, site) === undefined) {
+      const { code, engine, container } = planned.plan;
       // A failure shows when the attempt prepares itself.
       if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
-      await site.launchers.prepare(engine, environmentOf(site, planned.plan));
+      if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
+      else await site.launchers.prepare(engine, environmentOf(site, planned.plan));
     }
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     const record: SpooledAttempt = { ...ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };

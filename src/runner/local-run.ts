@@ -14,7 +14,7 @@ import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite, ExecutionPlan } from './attempt/execution-site.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
-import { limitsOf } from './attempt/execution-plan.ts';
+import { containerOf, limitsOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import type { Sample } from './telemetry/sample.ts';
 
@@ -49,6 +49,7 @@ export function localPlan({ runConfig, engine, study, code, directory }: LocalRu
     telemetry: study?.telemetry ?? KEEP_ALL,
     earlyTermination: study?.early_termination ?? { enabled: false, check_frequency_hz: 0, conditions: [] },
     environment: study?.compute.container.environment ?? null,
+    ...(study === undefined ? {} : containerOf(study)),
     limits: study === undefined ? {} : limitsOf(study),
     timeoutSecs: study?.compute.job_timeout_seconds ?? 0,
   };

@@ -10,6 +10,7 @@ import { readConfig } from './config/config.ts';
 import { readCredential } from './config/credential.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
 import { entrypointProblem, findPython } from './attempt/engine.ts';
+import { imageEntrypoint } from './containers/image-entrypoint.ts';
 import type { Python } from './attempt/engine.ts';
 import { functionEngine } from './functions/engine.ts';
 import { oneLine } from './system-error.ts';
@@ -65,7 +66,18 @@ async function entrypointFaults(config: RunnerConfig, python: Python | undefined
   const faults: string[] = [];
   for (const { name, entrypoint } of config.engines) {
     // An interpreter that was named and is none has its own fault.
-    const problem = await entrypointProblem(entrypoint, python?.executable ?? config.pythonExecutable);
+    const isContained = config.containers.runtime !== 'none';
+    if (!isContained && imageEntrypoint(entrypoint) !== undefined) {
+      faults.push(
+        faultOf(
+          { engine: name },
+          'there is no container runtime; set container_runtime, or name a file of this machine',
+        ),
+      );
+      continue;
+    }
+    const interpreter = python?.executable ?? config.pythonExecutable ?? (isContained ? 'python3' : undefined);
+    const problem = await entrypointProblem(entrypoint, interpreter);
     if (problem === undefined) continue;
     const remedy = problem === 'does not exist' || problem === 'is not a file' ? `; ${REMEDY}` : '';
     faults.push(faultOf({ engine: name }, `${entrypoint} ${problem}${remedy}`));

@@ -4,6 +4,10 @@ import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './attempt/environment.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
+import { Containers } from './containers/containers.ts';
+import type { ContainersOptions } from './containers/containers.ts';
+import type { ContainerRuntime } from './containers/runtime.ts';
+import { openRuntime } from './containers/open.ts';
 import type { Log } from './log.ts';
 import { Launchers } from './launch/launchers.ts';
 import { openProcessTools } from './processes/process-tools.ts';
@@ -35,7 +39,33 @@ async function toolsOrClose(spool: Spool, config: RunnerConfig, log: Log): Promi
   }
 }
 
-/** @throws SimbatchError when another process has this runner id. */
+/** @throws SimbatchError `invalid-configuration` when the container runtime does not answer. */
+async function runtimeOf(
+  { containers, outputRoot }: RunnerConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ContainerRuntime | undefined> {
+  return containers.runtime === 'none' ? undefined : await openRuntime(containers.runtime, outputRoot, env);
+}
+
+function containersOf(
+  { containers: { images, options }, workingDirectory }: RunnerConfig,
+  runtime: ContainerRuntime | undefined,
+  site: Pick<ContainersOptions, 'env' | 'clock' | 'log'>,
+): Containers | undefined {
+  if (runtime === undefined) return undefined;
+  const { memoryBytes, cpuMilli } = runtime.enforces;
+  const limited = [...(memoryBytes ? ['memory'] : []), ...(cpuMilli ? ['CPU'] : [])].join(' and ');
+  const limits =
+    limited !== ''
+      ? `it limits ${limited}`
+      : runtime.detached === undefined
+        ? 'limits are those of the cgroup of a run'
+        : 'it enforces no limits on this machine';
+  site.log.info(`runs whose study names an image are executed by ${runtime.name}: ${runtime.version}; ${limits}`);
+  return new Containers({ runtime, images, options, workingDirectory, ...site });
+}
+
+/** @throws SimbatchError when another process has this runner id, or the container runtime does not answer. */
 export async function startRunner(
   { config, token, notes, python }: Resolved,
   given: { clock: Clock; log: Log; env: Readonly<Record<string, string | undefined>>; pid: number },
@@ -50,10 +80,12 @@ export async function startRunner(
   });
   const waits = new Waits(clock);
   const instance = randomUuid(clock);
+  const runtime = await runtimeOf(config, given.env);
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance }, waits);
   const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);
   const { engines, workingDirectory: cwd } = config;
+  const containers = containersOf(config, runtime, { env, clock, log });
   const launchers = new Launchers({
     engines,
     python,
@@ -64,7 +96,8 @@ export async function startRunner(
     pid: given.pid,
     slots: config.maxConcurrentJobs,
   });
-  const agent = new Agent({ config, client, spool, clock, log, instance, python, env, launchers, waits, processes });
+  const machine = { python, env, launchers, containers, waits, processes };
+  const agent = new Agent({ config, client, spool, clock, log, instance, ...machine });
   if (!peersCanBeChecked()) {
     log.warn(
       'telemetry without SVC_TELEMETRY_TOKEN is taken from any process of this machine: its sender cannot be checked without /proc',

@@ -36,6 +36,9 @@ environment_allowed: ['*', FUEL]
 token_file: /run/token
 token_fd: 4
 cgroup: required
+container_runtime: podman
+container_images: [rocket:*]
+container_options: --init
 allocation: slurm/main/1
 ends_at: 2026-03-01T18:00:00Z
 max_lifetime: 1h30m
@@ -79,6 +82,7 @@ describe('runner: configuration', () => {
       environmentInherited: [],
       environmentAllowed: [],
       cgroup: 'auto',
+      containers: { runtime: 'none', images: [], options: [] },
       maxConcurrentJobs: 8,
       heartbeatIntervalSecs: 5,
       graceSecs: 30,
@@ -116,6 +120,7 @@ describe('runner: configuration', () => {
       environmentInherited: ['AWS_*'],
       environmentAllowed: ['*', 'FUEL'],
       cgroup: 'required',
+      containers: { runtime: 'podman', images: ['rocket:*'], options: ['--init'] },
       allocation: 'slurm/main/1',
       lifetime: { endsAtMs: Date.UTC(2026, 2, 1, 18), maxMs: 5_400_000, marginMs: 20_000, idleMs: 300_000 },
       isEphemeral: true,
@@ -164,6 +169,9 @@ describe('runner: configuration', () => {
     environment_inherited: ['F_*', 'E', 'X', 'environmentInherited'],
     environment_allowed: ['F', 'E_*', 'X', 'environmentAllowed'],
     cgroup: ['auto', 'off', 'required', 'cgroup'],
+    container_runtime: ['docker', 'podman', 'none', 'containers'],
+    container_images: ['f', 'e', 'x', 'containers'],
+    container_options: ['f', 'e', 'x', 'containers'],
     token_file: ['/f', '/e', '/x', 'tokenFile'],
     token_fd: ['3', '4', '5', 'tokenFd'],
     cpu_cores: ['1', '2', '3', 'cpuCores'],
@@ -187,7 +195,10 @@ describe('runner: configuration', () => {
       const basis = { yaml: `${field.name}: ${inFile}\n` };
       const env = { [field.env]: inEnv };
       const flags = { [field.name]: field.name === 'entrypoint' ? [String(asFlag)] : asFlag };
-      const needed = field.name === 'entrypoint' ? {} : { SVC_RUNNER_ENTRYPOINT: '/any' };
+      const needed = {
+        ...(field.name === 'entrypoint' ? {} : { SVC_RUNNER_ENTRYPOINT: '/any' }),
+        ...(field.name === 'container_runtime' ? { SVC_RUNNER_CONTAINER_IMAGES: '*' } : {}),
+      };
       const seen = [{}, env, { ...env, ...flags }].map((_, step) =>
         JSON.stringify(
           resolved({ ...basis, env: { ...needed, ...(step > 0 ? env : {}) }, flags: step > 1 ? flags : {} })[member],
@@ -306,6 +317,14 @@ describe('runner: configuration', () => {
     ['entrypoint: x\ngpu_available: maybe', /gpu_available is "maybe" and must be true or false/],
     ['entrypoint: x\nrunner_id: a b', /runner_id is "a b" and must be 1 to 128/],
     ['entrypoint: x\nrunner_id: ../../etc', /runner_id is .* and must be/],
+    [
+      'entrypoint: x\ncontainer_runtime: lxc\ncontainer_images: x',
+      /container_runtime is "lxc" and must be one of none, podman, docker, apptainer, charliecloud/,
+    ],
+    [
+      'entrypoint: x\ncontainer_runtime: podman',
+      /^container_runtime is podman, and container_images allows no image: name those that studies may use, or \* for any$/,
+    ],
     ['entrypoint: x\ncgroup: maybe', /cgroup is "maybe" and must be one of auto, off, required/],
     ['entrypoint: x\nenvironment_allowed: [A-B]', /must be a list of names of variables.*"A-B" is not one/],
     ['entrypoint: x\ntags:\n  - {a: 1}', /tags is .* and must be a list of texts/],

@@ -38,6 +38,13 @@ describe('runner: the machine', () => {
     ['entrypoint: sim.mjs', []],
     ['entrypoint: program', []],
     ['entrypoint: ./with space', []],
+    ['entrypoint: image:/opt/model/run\ncontainer_runtime: podman\ncontainer_images: "*"', []],
+    [
+      'entrypoint: image:/opt/model/run',
+      [
+        'HERE/runner.yaml:1:13: entrypoint is "image:/opt/model/run", but there is no container runtime; set container_runtime, or name a file of this machine',
+      ],
+    ],
     ['entrypoint: none', [`HERE/runner.yaml:1:13: entrypoint is "none", but HERE/none does not exist; ${REMEDY}`]],
     ['entrypoint: sh', [`HERE/runner.yaml:1:13: entrypoint is "sh", but HERE/sh does not exist; ${REMEDY}`]],
     [

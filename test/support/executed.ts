@@ -1,9 +1,10 @@
 /** Executes a simulation once under the run contract, cold or warm, and returns all that it left. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import type { Containers } from '../../src/runner/containers/containers.ts';
 import type { AttemptEnd } from '../../src/runner/attempt/outcome.ts';
 import { findPython } from '../../src/runner/attempt/engine.ts';
 import type { Engine } from '../../src/runner/config/config.ts';
@@ -20,6 +21,14 @@ export interface Executed {
   files: Record<string, string>;
 }
 
+/** The container of a run, and its limits. */
+export interface Contained {
+  containers?: Containers;
+  image?: string;
+  memoryLimit?: string;
+  timeoutSecs?: number;
+}
+
 /** A machine with one engine, for tests; `close` ends its processes. */
 export class ExecutionBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-executed-'));
@@ -29,8 +38,12 @@ export class ExecutionBench {
   #processes: ProcessTools | undefined;
   #runs = 0;
 
-  /** @param env inherited by the simulations. */
-  constructor(env: Record<string, string> = {}) {
+  /**
+   * @param env inherited by the simulations.
+   * @param mode of its folder, for simulations that belong to another user.
+   */
+  constructor(env: Record<string, string> = {}, mode = 0o700) {
+    chmodSync(this.folder, mode);
     this.env = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', PYTHONDONTWRITEBYTECODE: '1', ...env };
   }
 
@@ -52,7 +65,12 @@ export class ExecutionBench {
   }
 
   /** Executes run `runId` of the engine; warm when it says so and `warm` was called. */
-  async execute(engine: Engine, environment: Record<string, string> = {}, runId = 3): Promise<Executed> {
+  async execute(
+    engine: Engine,
+    environment: Record<string, string> = {},
+    runId = 3,
+    { containers, ...compute }: Contained = {},
+  ): Promise<Executed> {
     this.#runs += 1;
     const directory = join(this.folder, `run-${String(this.#runs)}`);
     const log = this.#log();
@@ -71,11 +89,13 @@ export class ExecutionBench {
         env: this.env,
         environmentAllowed: ['*'],
         workingDirectory: this.folder,
+        containers,
       },
-      { runConfig: runConfig(runId), engine, study: study(environment), directory },
+      { runConfig: runConfig(runId), engine, study: study(environment, compute), directory },
       new AbortController().signal,
     );
-    const names = readdirSync(directory).toSorted();
+    // A run that is refused has no directory.
+    const names = existsSync(directory) ? readdirSync(directory).toSorted() : [];
     const contents = names.map((name) => [name, this.#content(directory, name)]);
     return { end, files: Object.fromEntries(contents) as Record<string, string> };
   }
@@ -109,7 +129,10 @@ function runConfig(runId: number) {
   };
 }
 
-function study(environment: Record<string, string>) {
+function study(
+  environment: Record<string, string>,
+  { image, memoryLimit, timeoutSecs }: Omit<Contained, 'containers'>,
+) {
   return {
     telemetry: {
       sampling_rate_hz: 0,
@@ -119,9 +142,15 @@ function study(environment: Record<string, string>) {
     },
     early_termination: { enabled: false, check_frequency_hz: 0, conditions: [] },
     compute: {
-      container: { image: 'none', cpu_request: '0', memory_request: '0', environment },
+      container: {
+        image: image ?? 'none',
+        cpu_request: '0',
+        memory_request: '0',
+        environment,
+        ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }),
+      },
       max_parallel_jobs: 0,
-      job_timeout_seconds: 60,
+      job_timeout_seconds: timeoutSecs ?? 60,
     },
   };
 }

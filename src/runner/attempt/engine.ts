@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { access, open, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { imageEntrypoint } from '../containers/image-entrypoint.ts';
 import type { Engine } from '../config/config.ts';
 import { systemCode } from '../system-error.ts';
 
@@ -76,6 +77,7 @@ export async function entrypointFault(entrypoint: string, python: string | undef
 
 /** The same as the end of a sentence that begins with the entrypoint. */
 export async function entrypointProblem(entrypoint: string, python: string | undefined): Promise<string | undefined> {
+  if (imageEntrypoint(entrypoint) !== undefined) return undefined;
   const launch = commandOf(entrypoint, python);
   if (launch === undefined) return 'needs Python and none was found; set python_executable';
   const direct = launch.command === entrypoint;

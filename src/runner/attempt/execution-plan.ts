@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { imageOf } from '../containers/containers.ts';
+import type { ContainerWish } from '../containers/containers.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import { chooseEngine } from './engine.ts';
 import type { ResourceRequest } from '../../domain/scheduling.ts';
@@ -40,6 +42,7 @@ export function executionPlan(
       telemetry: batch.telemetry,
       earlyTermination: batch.early_termination,
       environment: batch.compute.container.environment ?? null,
+      ...containerOf(batch),
       limits: limitsOf(batch),
       timeoutSecs: job.timeout_secs,
       engine,
@@ -53,6 +56,13 @@ export function executionPlan(
 /** The output directory of an attempt. */
 export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
   return join(outputRoot, batchId, String(runId).padStart(8, '0'), `attempt-${String(attempt)}`);
+}
+
+/** The container that a study names, if any. */
+export function containerOf({ compute }: Pick<BatchConfig, 'compute'>): { container?: ContainerWish } {
+  const image = imageOf(compute.container.image);
+  if (image === undefined) return {};
+  return { container: { image, environment: compute.container.environment ?? {}, limits: limitsOf({ compute }) } };
 }
 
 /** The container's limits that are set. The coordinator has validated the quantities; an invalid one counts as absent. */

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
+import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
@@ -18,6 +19,8 @@ export interface ExecutionPlan {
   earlyTermination: EarlyTerminationConfig;
   /** `compute.container.environment`. */
   environment: Readonly<Record<string, string>> | null;
+  /** The container that the study names; used where the site has containers. */
+  container?: ContainerWish;
   /** `compute.container.memory_limit` and `cpu_limit`; they take effect where there are cgroups. */
   limits: CgroupLimits;
   /** 0: no limit. */
@@ -40,6 +43,8 @@ export interface ExecutionSite {
   /** Ports for telemetry; absent: each run opens one. */
   listeners?: ListenerPool;
   launchers: LauncherChoice;
+  /** Undefined: simulations run on the machine itself. */
+  containers?: Containers | undefined;
   /** The interpreter of .py entrypoints, when there is one. */
   python: string | undefined;
   /** The environment simulations inherit; see `inheritedEnvironment`. */

@@ -62,7 +62,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   if (killedFor?.type === 'abandoned') return { type: 'abandoned' };
   const { directory, timeoutSecs } = plan;
   if (ending.type === 'failed-to-start') {
-    const why = await launchFault(ending.code, run.command, run.workingDirectory);
+    const why = ending.detail ?? (await launchFault(ending.code, run.command, run.workingDirectory));
     return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
   }
   const found = await artifactsOf(clock, waits, directory);
@@ -73,7 +73,11 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   const result: ReportedResult = {
     execution_time_secs: Math.round(elapsedMs / 1000),
     output_files: files,
-    metadata: allNotes.length === 0 ? metadata : { ...metadata, simbatch_notes: allNotes },
+    metadata: {
+      ...metadata,
+      ...(simulation.container === undefined ? {} : { simbatch_container: simulation.container }),
+      ...(allNotes.length === 0 ? {} : { simbatch_notes: allNotes }),
+    },
     ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
     ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),
   };

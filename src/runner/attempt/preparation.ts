@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
+import { imageEntrypoint } from '../containers/image-entrypoint.ts';
 import { entrypointFault } from './engine.ts';
 import { environmentFault } from './environment.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
@@ -25,8 +26,10 @@ const lookedAtMs = new WeakMap<ExecutionSite, Map<string, number>>();
  */
 export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Promise<Logs | AttemptEnd> {
   const { engine, directory, runConfigPath, runConfig, code } = plan;
+  // Its interpreter is the image's.
+  const python = isContained(site, plan) ? IN_IMAGE_PYTHON : site.python;
   const absent = await unlessSeen(site, engine.entrypoint, ENTRYPOINT_VALID_MS, () =>
-    entrypointFault(engine.entrypoint, site.python),
+    entrypointFault(engine.entrypoint, python),
   );
   if (absent !== undefined) return infrastructure(absent);
   // Starting a process in a directory that does not answer would stop the whole runner.
@@ -42,6 +45,13 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
   return createLogs(directory);
 }
 
+/** True when the run is executed in a container. */
+export const isContained = ({ containers }: Pick<ExecutionSite, 'containers'>, { container }: ExecutionPlan): boolean =>
+  containers !== undefined && container !== undefined;
+
+/** The interpreter of a container, which is not a file of this machine. */
+const IN_IMAGE_PYTHON = 'python3';
+
 /** Removes the directory and the configuration of a run that was not executed. @throws the system's error. */
 export async function removePrepared({ directory, runConfigPath }: ExecutionPlan): Promise<void> {
   await unlink(runConfigPath);
@@ -51,11 +61,20 @@ export async function removePrepared({ directory, runConfigPath }: ExecutionPlan
 }
 
 /** Why no runner, or none with this configuration, can execute the plan. */
-export function planFault(plan: ExecutionPlan, environmentAllowed: readonly string[]): string | undefined {
+export function planFault(plan: ExecutionPlan, site: PlanSite): string | undefined {
   const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
   if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
-  return environmentFault(plan.environment, environmentAllowed);
+  const { container, engine } = plan;
+  if (site.containers !== undefined && container !== undefined) {
+    const refusal = site.containers.refusalOf(container.image);
+    if (refusal !== undefined) return refusal;
+  } else if (imageEntrypoint(engine.entrypoint) !== undefined) {
+    return `the entrypoint ${engine.entrypoint} of this runner is a file of an image: name one in container.image`;
+  }
+  return environmentFault(plan.environment, site.environmentAllowed);
 }
+
+type PlanSite = Pick<ExecutionSite, 'environmentAllowed' | 'containers'>;
 
 const noFault = (): undefined => undefined;
 

@@ -20,7 +20,8 @@ import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
-import { planFault, prepareRun, removePrepared } from './preparation.ts';
+import { isContained, planFault, prepareRun, removePrepared } from './preparation.ts';
+import type { Launcher } from '../launch/launcher.ts';
 import { SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 
@@ -85,7 +86,7 @@ export class Attempt {
 
   /** Never rejects for anything the simulation or the machine does: that becomes a `fail`. */
   async run(calls: RunCalls = {}): Promise<AttemptEnd> {
-    const invalid = planFault(this.#plan, this.#site.environmentAllowed);
+    const invalid = planFault(this.#plan, this.#site);
     let end: AttemptEnd;
     try {
       end =
@@ -125,13 +126,15 @@ export class Attempt {
   }
 
   async #execute(calls: RunCalls): Promise<AttemptEnd> {
-    const { clock, workingDirectory, python, launchers } = this.#site;
+    const { clock, workingDirectory, python } = this.#site;
     const { engine, directory, runConfigPath } = this.#plan;
     await this.prepare();
     const ready = await this.#prepared;
     if (ready === undefined || ready instanceof Error) throw ready ?? new Error('nothing is prepared');
     if ('type' in ready) return ready;
-    const launch = commandOf(engine.entrypoint, python);
+    const launch = isContained(this.#site, this.#plan)
+      ? { command: engine.entrypoint, args: [] }
+      : commandOf(engine.entrypoint, python);
     if (launch === undefined) return infrastructure('no Python was found');
     const token = newTelemetryToken(clock);
     const telemetry = await this.#startTelemetry(token);
@@ -153,7 +156,7 @@ export class Attempt {
       const simulation = new SimulationProcess(clock, this.#scope, ready);
       this.#simulation = simulation;
       const own = environmentOf(this.#site, this.#plan);
-      await simulation.start(launchers.of(engine, own), {
+      await simulation.start(launcherOf(this.#site, this.#plan, own), {
         ...launch,
         entrypoint: engine.entrypoint,
         env: own,
@@ -290,6 +293,17 @@ export class Attempt {
   #kill(cause: { type: 'timeout' } | { type: 'early_termination'; detail: string }): void {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
+}
+
+/** How the run is started: in the container that its study names where there are containers, else by its engine. */
+function launcherOf(
+  { launchers, containers }: ExecutionSite,
+  plan: ExecutionPlan,
+  own: Record<string, string>,
+): Launcher {
+  const { engine, container, directory, runConfigPath } = plan;
+  if (containers === undefined || container === undefined) return launchers.of(engine, own);
+  return containers.launcherOf(engine, container, directory, runConfigPath);
 }
 
 /** Calls `operation` once, and returns its promise to every caller. */

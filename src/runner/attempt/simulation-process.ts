@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Ending, Launch, Launcher } from '../launch/launcher.ts';
+import type { Ending, Launch, Launcher, StartedContainer } from '../launch/launcher.ts';
 import { LogFile, OutputCapture } from './output-capture.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { KILL_DEADLINE_MS } from '../processes/process-scope.ts';
@@ -41,6 +41,8 @@ export class SimulationProcess {
   readonly ended: Promise<Ending>;
   /** For the reader of the result, about the way it was started. */
   note: string | undefined;
+  /** The container in which it runs, if in one. */
+  container: StartedContainer | undefined;
   readonly #clock: Clock;
   readonly #scope: ProcessScope;
   readonly #logs: Logs;
@@ -78,8 +80,9 @@ export class SimulationProcess {
       this.#end(launched);
       return;
     }
-    const { stdout, stderr, ended, note } = launched;
+    const { stdout, stderr, ended, note, container } = launched;
     this.note = note;
+    this.container = container;
     this.#captures = {
       stdout: new OutputCapture(stdout, this.#logs.stdout),
       stderr: new OutputCapture(stderr, this.#logs.stderr),

@@ -11,6 +11,7 @@ import {
   address,
   boolean,
   cgroupMode,
+  containerRuntime,
   duration,
   id,
   instant,
@@ -26,6 +27,7 @@ import type { CgroupMode, Given } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
+import { RUNTIME_NAMES } from '../containers/runtime.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 
 /** When the runner leaves by itself. */
@@ -38,6 +40,15 @@ export interface Lifetime {
   marginMs: number;
   /** It leaves after this time without a run; undefined: never. */
   idleMs: number | undefined;
+}
+
+/** How runs of studies that name an image are executed. */
+export interface ContainerSettings {
+  runtime: (typeof RUNTIME_NAMES)[number];
+  /** Patterns of images that studies may name. */
+  images: readonly string[];
+  /** Arguments of each start. */
+  options: readonly string[];
 }
 
 export interface RunnerConfig {
@@ -62,6 +73,7 @@ export interface RunnerConfig {
   environmentInherited: readonly string[];
   environmentAllowed: readonly string[];
   cgroup: CgroupMode;
+  containers: ContainerSettings;
   /** Absolute paths. */
   outputRoot: string;
   workingDirectory: string;
@@ -150,6 +162,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     environmentInherited: settings.read('environment_inherited', variables, []),
     environmentAllowed: settings.read('environment_allowed', variables, []),
     cgroup: settings.read('cgroup', cgroupMode, 'auto'),
+    containers: containerSettings(settings),
     outputRoot,
     workingDirectory: settings.read('working_directory', path, sources.cwd),
     servesFiles: settings.read('serve_files', boolean, false),
@@ -177,6 +190,17 @@ export function readConfig(sources: ConfigSources): ReadConfig {
       : `${given.where}: ${name} is ${JSON.stringify(given.value)}, but ${why}`;
   };
   return { config: Object.freeze(config), faults: settings.faults, faultOf };
+}
+
+function containerSettings(settings: Settings): ContainerSettings {
+  const runtime = settings.read<ContainerSettings['runtime']>('container_runtime', containerRuntime, 'none');
+  const images = settings.read('container_images', list, []);
+  if (runtime !== 'none' && images.length === 0) {
+    settings.faults.push(
+      `container_runtime is ${runtime}, and container_images allows no image: name those that studies may use, or * for any`,
+    );
+  }
+  return { runtime, images, options: settings.read('container_options', list, []) };
 }
 
 /** The advertised simulation types: engines and capabilities, in this order, each once. */

@@ -1,13 +1,13 @@
 /** The engines of a runner: which there are, and the settings that each may have of its own. */
 import { closestMatch } from '../../base/closest-match.ts';
-import { boolean, ENGINE_NAME, list, modules, path, Unfit } from './values.ts';
+import { boolean, ENGINE_NAME, entrypoint as entrypointOf, list, modules, Unfit } from './values.ts';
 import type { FieldName } from './fields.ts';
 import type { Given } from './values.ts';
 
 /** A simulation this runner can execute: the name is matched against `simulation.name`, `*` matches every name. */
 export interface Engine {
   name: string;
-  /** Absolute path. */
+  /** Absolute path, or `image:` and an absolute path inside the image. */
   entrypoint: string;
   /** Whether its runs are forks of a process that has imported its modules. */
   warm?: boolean;
@@ -114,7 +114,7 @@ export function engines(settings: Settings): readonly Engine[] {
     if (twin !== undefined) settings.faults.push(`${where}: engines ${twin} and ${name} differ in no variable's name`);
     used.set(spelling(name), name);
     const { name: field, given } = settings.ofEngine('entrypoint', name);
-    const entrypoint = given === undefined ? undefined : settings.judged(field, given, path);
+    const entrypoint = given === undefined ? undefined : settings.judged(field, given, entrypointOf);
     if (given === undefined) settings.faults.push(missingEntrypoint(name, where, own.keys()));
     if (entrypoint !== undefined) found.push({ name, entrypoint, ...warmth(settings, name) });
   }

@@ -3,7 +3,18 @@
  * be. A new setting is a row here, a member of `RunnerConfig` and a line in docs/runner.md.
  */
 export type Kind =
-  'text' | 'id' | 'path' | 'program' | 'list' | 'count' | 'size' | 'boolean' | 'cgroup mode' | 'duration' | 'instant';
+  | 'text'
+  | 'id'
+  | 'path'
+  | 'program'
+  | 'list'
+  | 'count'
+  | 'size'
+  | 'boolean'
+  | 'cgroup mode'
+  | 'container runtime'
+  | 'duration'
+  | 'instant';
 
 export interface Field {
   /** The name in the configuration file. */
@@ -123,6 +134,27 @@ export const FIELDS = [
     flag: 'cgroup',
     kind: 'cgroup mode',
     text: 'a cgroup for each run: auto (where possible), off or required',
+  },
+  {
+    name: 'container_runtime',
+    env: 'SVC_RUNNER_CONTAINER_RUNTIME',
+    flag: 'container-runtime',
+    kind: 'container runtime',
+    text: 'execute runs in the image that their study names: none, podman, docker, apptainer or charliecloud',
+  },
+  {
+    name: 'container_images',
+    env: 'SVC_RUNNER_CONTAINER_IMAGES',
+    flag: 'container-images',
+    kind: 'list',
+    text: 'images that studies may name; an image, PREFIX* or *',
+  },
+  {
+    name: 'container_options',
+    env: 'SVC_RUNNER_CONTAINER_OPTIONS',
+    flag: 'container-options',
+    kind: 'list',
+    text: 'further arguments of each start of a container, such as --gpus=all',
   },
   {
     name: 'token_file',

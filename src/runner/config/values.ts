@@ -1,6 +1,8 @@
 /** The values that settings may have: each function returns the value, or throws what it must be. */
 import { isAbsolute, resolve } from 'node:path';
 import { durationMs } from '../../domain/durations.ts';
+import { imageEntrypoint } from '../containers/image-entrypoint.ts';
+import { RUNTIME_NAMES } from '../containers/runtime.ts';
 import { VARIABLE_PATTERN } from '../attempt/environment.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
@@ -122,6 +124,17 @@ export function cgroupMode(given: Given): CgroupMode {
   const mode = CGROUP_MODES.find((it) => it === given.value);
   if (mode === undefined) throw new Unfit(`must be one of ${CGROUP_MODES.join(', ')}`);
   return mode;
+}
+
+export function containerRuntime(given: Given): (typeof RUNTIME_NAMES)[number] {
+  const name = RUNTIME_NAMES.find((it) => it === given.value);
+  if (name === undefined) throw new Unfit(`must be one of ${RUNTIME_NAMES.join(', ')}`);
+  return name;
+}
+
+/** A path of this machine, or `image:/path` of a file inside the image. */
+export function entrypoint(given: Given): string {
+  return typeof given.value === 'string' && imageEntrypoint(given.value) !== undefined ? given.value : path(given);
 }
 
 export function boolean(given: Given): boolean {

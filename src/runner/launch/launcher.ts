@@ -19,13 +19,13 @@ export interface Launch {
 }
 
 /**
- * How it ended. `failed-to-start` has spawn's error code; `survived`: SIGKILL did not end it in time; `lost`: unknown,
+ * How it ended. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
  * because the forkserver that was its parent ended first.
  */
 export type Ending =
   | { type: 'exit'; code: number }
   | { type: 'signal'; signal: NodeJS.Signals }
-  | { type: 'failed-to-start'; code: string | undefined }
+  | { type: 'failed-to-start'; code: string | undefined; detail?: string }
   | { type: 'survived' }
   | { type: 'lost'; detail: string };
 
@@ -46,6 +46,17 @@ export interface LaunchedProcess {
   ended: Promise<Ending>;
   /** Why this process was started cold although its engine is to be warm, for the result. */
   note?: string;
+  /** The container in which it runs, for the result. */
+  container?: StartedContainer;
+}
+
+export interface StartedContainer {
+  /** Name and version, e.g. `podman version 4.3.1`. */
+  runtime: string;
+  /** As the study names it. */
+  image: string;
+  /** `sha256:...` of the image that was started; absent where the runtime has none. */
+  digest?: string;
 }
 
 /** A launcher with processes of its own. */

@@ -6,6 +6,7 @@ import { isFunctions } from '../../domain/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
+import { imageEntrypoint } from '../containers/image-entrypoint.ts';
 import { NODE_EXTENSIONS } from '../attempt/engine.ts';
 import type { Python } from '../attempt/engine.ts';
 import { coldLauncher } from './cold.ts';
@@ -115,6 +116,7 @@ export class Launchers {
 
   /** Why the engine cannot be warm, by its kind. */
   #fault(engine: Engine): string | undefined {
+    if (imageEntrypoint(engine.entrypoint) !== undefined) return 'its entrypoint is in an image';
     if (isNode(engine)) return undefined;
     if (!isPython(engine)) return 'only .py, .mjs, .js and .cjs entrypoints can be';
     const { python } = this.#options;

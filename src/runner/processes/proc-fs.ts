@@ -8,6 +8,7 @@ import { stopwatch } from '../../base/clock.ts';
 
 /** A living process, for people. */
 export interface ProcessInfo {
+  /** 0: a container, named in `command`. */
   pid: number;
   /** The program's name as the kernel has it, at most 15 characters; empty when unknown. */
   command: string;

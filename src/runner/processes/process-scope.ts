@@ -1,5 +1,5 @@
 /**
- * The processes of one run: how they are found and how they are ended. Three means, from the strongest to the weakest: the
+ * The processes of one run: how they are found and how they are ended. Four means: its container, the
  * run's cgroup, its process group, and the marker `SVC_OUTPUT_DIR=<directory>` in the environment of its processes.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -22,6 +22,17 @@ export interface ProcessTools {
   cgroups: Cgroups | undefined;
 }
 
+/** A container of the run, whose processes are not descendants of the run's first process. */
+export interface AttachedContainer {
+  /** For people: `container simbatch-...`. */
+  what: string;
+  /** Ends and removes it. Never rejects. */
+  kill: () => Promise<void>;
+  isRunning: () => Promise<boolean>;
+  /** Limits that its runtime does not enforce. */
+  ignored: readonly (keyof CgroupLimits)[];
+}
+
 export class ProcessScope {
   readonly #tools: ProcessTools;
   readonly #log: Log;
@@ -31,6 +42,7 @@ export class ProcessScope {
   #leader: number | undefined;
   /** When the leader started, as `processStart` returns it: another process with its pid has another. */
   #leaderStart: string | undefined;
+  #container: AttachedContainer | undefined;
   /** Why the limits of the container do not take effect, if so. */
   limitFault: string | undefined;
 
@@ -82,8 +94,23 @@ export class ProcessScope {
     this.release();
   }
 
+  /** The container that the run's first process starts: ended and looked for with it, until `detach`. */
+  attach(container: AttachedContainer): void {
+    this.#container = container;
+    if (container.ignored.length > 0) {
+      const names = container.ignored.map((it) => (it === 'memoryBytes' ? 'memory' : 'CPU')).join(' and ');
+      this.limitFault = `the container runtime cannot limit ${names} on this machine`;
+    }
+  }
+
+  /** The container has ended and is removed. */
+  detach(): void {
+    this.#container = undefined;
+  }
+
   /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
   kill(): void {
+    void this.#container?.kill();
     if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) sendKill(-this.#leader);
     try {
       this.#cgroup?.kill();
@@ -101,10 +128,13 @@ export class ProcessScope {
     const endMs = clock.monotonicMs() + deadlineMs;
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
       const left = await this.#living(thorough);
+      if (this.#container !== undefined && (await this.#container.isRunning())) {
+        left.push({ pid: 0, command: this.#container.what, state: '' });
+      }
       if (left.length === 0 || clock.monotonicMs() >= endMs) return left;
       // Again at each look: processes that were being created meanwhile are found by the next one.
       this.kill();
-      for (const { pid } of left) sendKill(pid);
+      for (const { pid } of left) if (pid !== 0) sendKill(pid);
       await sleep(clock, lookMs);
     }
   }
@@ -154,6 +184,11 @@ export class ProcessScope {
   }
 
   #limit(): void {
+    // The cgroup of a container is another.
+    if (this.#container !== undefined) return;
+    if (this.#cgroup === undefined && Object.keys(this.#limits).length > 0) {
+      this.limitFault = 'runs have no cgroup on this machine';
+    }
     try {
       this.#cgroup?.limit(this.#limits);
     } catch (error) {
@@ -218,6 +253,7 @@ export async function killOrphans(
 /** `4711 (python3, waits in the kernel)`. */
 export function describeProcess({ pid, command, state }: ProcessInfo): string {
   const details = [command, ...(state === 'D' ? ['waits in the kernel'] : [])].filter((it) => it !== '');
+  if (pid === 0) return command;
   return details.length === 0 ? String(pid) : `${String(pid)} (${details.join(', ')})`;
 }
 

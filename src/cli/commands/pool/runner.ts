@@ -26,6 +26,7 @@ const PLACEHOLDERS: Record<Kind, string> = {
   size: ' <number>',
   boolean: '',
   'cgroup mode': ' <mode>',
+  'container runtime': ' <name>',
   duration: ' <time>',
   instant: ' <instant>',
 };

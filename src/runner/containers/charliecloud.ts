@@ -1,0 +1,66 @@
+/** Charliecloud: containers are ordinary processes of the user, images are folders or SquashFS files. */
+import { isAbsolute } from 'node:path';
+import { output } from './programs.ts';
+import type { Environment } from './programs.ts';
+import { digestOfFile, isFile, isFolder } from './image-files.ts';
+import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
+
+const ANSWER_MS = 30_000;
+
+/** @throws Error when the program does not answer. */
+export async function openCharliecloud(program: string, given: Environment): Promise<ContainerRuntime> {
+  // ch-run needs USER.
+  const env = { ...given, USER: given['USER'] ?? 'simbatch' };
+  // `--version` writes to stderr in some versions.
+  const version = await output('/bin/sh', ['-c', '"$0" --version 2>&1', program], ANSWER_MS, env);
+  return {
+    name: 'charliecloud',
+    program,
+    version: `ch-run ${version.trim()}`,
+    enforces: { memoryBytes: false, cpuMilli: false },
+    detached: undefined,
+    resolve,
+    commandOf: (run) => commandOf(env, run),
+    faultOf: (_code, stderr) => {
+      const [line] = /^ch-run\[\d+\]: error: .*$/m.exec(stderr) ?? [];
+      return line === undefined ? undefined : `charliecloud could not start the container: ${line}`;
+    },
+  };
+}
+
+/** Only images of this machine: `ch-image` and its storage are the operator's. */
+async function resolve(image: string): Promise<ResolvedImage> {
+  if (!isAbsolute(image)) {
+    throw new Error(
+      'charliecloud starts images of this machine only: name the absolute path of a folder or SquashFS file',
+    );
+  }
+  if (await isFolder(image)) return { reference: image, digest: undefined };
+  if (await isFile(image)) return { reference: image, digest: await digestOfFile(image) };
+  throw new Error(`there is no image ${image} on this machine`);
+}
+
+function commandOf(env: Environment, run: ContainerRun): ContainerCommand {
+  const bind = (path: string): string[] => ['--bind', `${path}:${path}`];
+  return {
+    args: [
+      // Everything but the variables of the run, which `env` holds, is removed.
+      ...unset(env, run.environment),
+      ...[...run.readable, ...run.writable].flatMap(bind),
+      '--cd',
+      run.cwd,
+      ...run.options,
+      run.image,
+      '--',
+      run.command,
+      ...run.args,
+    ],
+    env: { ...env, ...run.environment },
+  };
+}
+
+/** The variables of the runner that the simulation does not get; PATH and HOME are set by ch-run and the image. */
+function unset(env: Environment, environment: Environment): string[] {
+  const kept = new Set([...Object.keys(environment), 'PATH', 'HOME', 'USER']);
+  return Object.keys(env).flatMap((name) => (kept.has(name) ? [] : [`--unset-env=${name}`]));
+}

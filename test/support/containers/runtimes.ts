@@ -1,0 +1,117 @@
+/** Container runtimes for tests: stand-ins everywhere, and the real ones where this machine can start containers. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../../src/base/package.ts';
+import { clientEnv } from '../../../src/runner/containers/programs.ts';
+import { RUNTIMES } from '../../../src/runner/containers/open.ts';
+import type { ContainerRuntime, RuntimeName } from '../../../src/runner/containers/runtime.ts';
+
+const SOURCES = join(packageRoot, 'test', 'support', 'containers');
+export const SIMULATION = join(SOURCES, 'simulation.sh');
+const USER = 'simbatch-containers';
+const APPLETS = ['sh', 'cat', 'echo', 'env', 'grep', 'ls', 'pwd', 'sed', 'sleep', 'sort', 'true', 'nc'];
+
+export interface RuntimeOnTrial {
+  title: string;
+  runtime: ContainerRuntime;
+  /** The name of an image that is here, with the simulation at `/simulation.sh`. */
+  image: string;
+  /** Whether the image has files of its own: a stand-in executes on this machine. */
+  isReal: boolean;
+  /** Names of the containers that exist. */
+  containers: () => string[];
+  close: () => void;
+}
+
+/** A stand-in for a runtime. */
+export async function stub(name: Exclude<RuntimeName, 'charliecloud'>): Promise<RuntimeOnTrial & { folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'simbatch-stub-'));
+  process.env['STUB_DIR'] = folder;
+  const program = join(SOURCES, name === 'apptainer' ? 'stub-apptainer.mjs' : 'stub-oci.mjs');
+  const image = name === 'apptainer' ? join(folder, 'here.sif') : 'here:1';
+  writeFileSync(join(folder, 'here.sif'), 'an image');
+  return {
+    title: `${name}, a stand-in`,
+    runtime: await RUNTIMES[name].open(program, clientEnv(process.env), folder),
+    image,
+    isReal: false,
+    containers: () => [],
+    folder,
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The real runtime with an image of a shell; a text says why this machine has none. */
+export async function real(name: 'podman' | 'charliecloud'): Promise<RuntimeOnTrial | string> {
+  const missing = [name === 'podman' ? 'podman' : 'ch-run', 'busybox'].filter((it) => !isProgram(it));
+  if (missing.length > 0) return `${missing.join(' and ')} is not installed`;
+  const folder = mkdtempSync(join(tmpdir(), 'simbatch-containers-'));
+  chmodSync(folder, 0o755);
+  const close = (): void => rmSync(folder, { recursive: true, force: true });
+  const root = join(folder, 'root');
+  makeRoot(root);
+  try {
+    return name === 'podman' ? await realPodman(folder, root, close) : await realCharliecloud(folder, root, close);
+  } catch (error) {
+    close();
+    return `containers cannot be started here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+async function realPodman(folder: string, root: string, close: () => void): Promise<RuntimeOnTrial> {
+  const program = process.getuid?.() === 0 ? asOtherUser(folder) : 'podman';
+  const podman = (...args: string[]): string =>
+    execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  const archive = join(folder, 'root.tar');
+  execFileSync('tar', ['-C', root, '-cf', archive, '.']);
+  const image = 'simbatch-test:1';
+  podman('import', '--quiet', archive, image);
+  const options = ['--rm', '--network', 'host', '--ulimit', 'host'];
+  podman('run', ...options, image, '/bin/true');
+  return {
+    title: 'podman',
+    runtime: await RUNTIMES.podman.open(program, clientEnv(process.env), folder),
+    image: `localhost/${image}`,
+    isReal: true,
+    containers: () => podman('ps', '--all', '--format', '{{.Names}}').split('\n').filter(Boolean),
+    close,
+  };
+}
+
+/** Podman refuses to work as root in a sandbox: a program that starts it as another user. */
+function asOtherUser(folder: string): string {
+  if (spawnSync('id', [USER]).status !== 0) {
+    if (process.env['SIMBATCH_REQUIRE_ALL'] !== '1') throw new Error('podman needs a user that is not root');
+    execFileSync('useradd', ['--create-home', USER]);
+  }
+  const runtimeFolder = join(folder, 'xdg');
+  mkdirSync(runtimeFolder, { mode: 0o700 });
+  execFileSync('chown', [USER, runtimeFolder]);
+  const program = join(folder, 'podman');
+  const asUser = `setpriv --reuid=${USER} --regid=${USER} --init-groups`;
+  const env = `env HOME=/home/${USER} XDG_RUNTIME_DIR=${runtimeFolder}`;
+  const engine = `${isProgram('crun') ? '' : '--runtime runc '}--cgroup-manager cgroupfs`;
+  writeFileSync(program, `#!/bin/sh\nexec ${asUser} ${env} podman ${engine} "$@"\n`, { mode: 0o755 });
+  return program;
+}
+
+async function realCharliecloud(folder: string, root: string, close: () => void): Promise<RuntimeOnTrial> {
+  const runtime = await RUNTIMES.charliecloud.open('ch-run', clientEnv(process.env), folder);
+  execFileSync('ch-run', [root, '--', '/bin/true'], { env: { ...process.env, USER: 'simbatch' }, stdio: 'pipe' });
+  return { title: 'charliecloud', runtime, image: root, isReal: true, containers: () => [], close };
+}
+
+/** The files of an image: a shell, the simulation, and places for mounts. */
+function makeRoot(root: string): void {
+  for (const it of ['bin', 'dev', 'etc', 'home', 'mnt', 'proc', 'sys', 'tmp', 'usr', 'work'])
+    mkdirSync(join(root, it), { recursive: true });
+  for (const it of ['passwd', 'group', 'hosts', 'resolv.conf']) writeFileSync(join(root, 'etc', it), '');
+  const busybox = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();
+  copyFileSync(busybox, join(root, 'bin', 'busybox'));
+  for (const it of APPLETS) symlinkSync('busybox', join(root, 'bin', it));
+  copyFileSync(SIMULATION, join(root, 'simulation.sh'));
+}
+
+const isProgram = (name: string): boolean => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
