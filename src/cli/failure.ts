@@ -26,6 +26,52 @@ export interface FailureReport {
   lines: string[];
 }
 
+/** An error for programs, as RFC 9457; `errors` holds further faults. */
+export interface CommandProblem {
+  type: string;
+  title: string;
+  detail: string;
+  code: string;
+  exit_code: ExitCode;
+  /** The HTTP status, where the coordinator refused a request. */
+  status?: number;
+  errors?: readonly (Fault | { detail: string })[];
+}
+
+/** Returns the error as a problem: that of the coordinator, or one of the command, whose code is the meaning of the exit code. */
+export function problemOf(error: unknown): CommandProblem {
+  const { exitCode, lines } = describeFailure(error);
+  const [detail = 'failed', ...more] = lines;
+  if (error instanceof ApiError && error.problem !== undefined) {
+    const { type, title, status, code } = error.problem;
+    const errors = error.faults.length === 0 ? {} : { errors: error.faults };
+    return { type, title, status, detail, code, exit_code: exitCode, ...errors };
+  }
+  const [name = 'failed'] = Object.entries(EXIT).find(([, value]) => value === exitCode) ?? [];
+  const code = name.replaceAll(/[A-Z]/g, (it) => `-${it.toLowerCase()}`);
+  const errors = more.length === 0 ? {} : { errors: more.map((line) => ({ detail: line.trim() })) };
+  return {
+    type: `urn:simbatch:command:${code}`,
+    title: TITLES[exitCode] ?? 'The command failed',
+    detail,
+    code,
+    exit_code: exitCode,
+    ...errors,
+  };
+}
+
+const TITLES: Partial<Record<ExitCode, string>> = {
+  [EXIT.usage]: 'The command line is not valid',
+  [EXIT.invalid]: 'The study or the request is not valid',
+  [EXIT.missing]: 'There is no such thing',
+  [EXIT.unavailable]: 'The coordinator cannot be reached',
+  [EXIT.cannotOpen]: 'A file or a port cannot be opened',
+  [EXIT.conflict]: 'The state does not allow it',
+  [EXIT.forbidden]: 'The credentials do not suffice',
+  [EXIT.configuration]: 'The configuration is not valid',
+  [EXIT.interrupted]: 'The command was stopped',
+};
+
 const EXIT_OF_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   'store-locked': EXIT.cannotOpen,
   'store-newer': EXIT.cannotOpen,

@@ -1,7 +1,8 @@
 /** Options that commands share, their parsers, and the connection to the coordinator. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../client/client.ts';
 import { parseLabel } from '../domain/labels.ts';
+import { OutputCommand } from './output-command.ts';
 
 export const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 
@@ -12,10 +13,11 @@ export interface ClientFlags {
 }
 
 /** Returns a command that calls the coordinator; `formats` are the values of `--output`, the first one is the default. */
-export function clientCommand(name: string, summary: string, formats: readonly string[] = ['table', 'json']): Command {
-  const output = new Option('-o, --output <format>', 'how to print').choices(formats).default(formats[0]);
-  return new Command(name).description(summary).addOption(output).addOption(endpointOption());
-}
+export const clientCommand = (
+  name: string,
+  summary: string,
+  formats: readonly string[] = ['table', 'json'],
+): OutputCommand => new OutputCommand(name, formats).description(summary).addOption(endpointOption());
 
 export const endpointOption = (): Option =>
   new Option('--endpoint <url>', `the coordinator's address (default: "${DEFAULT_ENDPOINT}")`).env('SVC_ENDPOINT');

@@ -39,7 +39,7 @@ describe('cli: studies that grow', () => {
     expect((await simbatch(['studies', '--label', 'campaign', ...endpoint])).code).to.equal(64);
 
     const extended = await simbatch(['extend', first, '--runs', '6', '--name', 'more', ...endpoint]);
-    expect(extended.stdout, extended.stderr).to.match(/^2 further runs \(4-5\) of \S+ submitted as batch \S+\n$/);
+    expect(extended.stdout, extended.stderr).to.match(/^2 further runs \(4-5\) of \S+ submitted as study \S+\n$/);
     const { batch_id: rerun } = await json('rerun', first, '--run-ids', '0-1', '--simulation-version', '2');
     const { batch_id: comparison } = await json('compare', first, '--container-image', 'other:1');
     const shown = (await simbatch(['status', first, ...endpoint])).stdout;
@@ -82,7 +82,7 @@ describe('cli: studies that grow', () => {
     await register('lab-2');
     const started = await simbatch(['audit', first, '--fraction', '1', '--seed', '7', ...endpoint]);
     expect(started.stdout, started.stderr).to.match(
-      /^3 runs of \S+ drawn with seed 7, submitted again as batch \S+\n$/,
+      /^3 runs of \S+ drawn with seed 7, submitted again as study \S+\n$/,
     );
     await complete('lab-2', 2, 3);
     const shown = await simbatch(['audit', first, ...endpoint]);
@@ -99,15 +99,15 @@ describe('cli: studies that grow', () => {
     const policy = { canary_runs: 1 };
     const { batch_id: batch } = (await (await post(`${server.url}/jobs`, study({ runs: 4, policy }))).json()) as any;
     const paused = await simbatch(['pause', batch, '--reason', 'a look', ...endpoint]);
-    expect(paused.stdout).to.equal(`batch ${batch} is Pending, paused: a look\n`);
+    expect(paused.stdout).to.equal(`study ${batch} is Pending, paused: a look\n`);
     expect((await simbatch(['status', batch, ...endpoint])).stdout).to.match(/^paused +a look$/m);
-    expect((await simbatch(['resume', 'latest', ...endpoint])).stdout).to.equal(`batch ${batch} is Pending\n`);
+    expect((await simbatch(['resume', 'latest', ...endpoint])).stdout).to.equal(`study ${batch} is Pending\n`);
     expect(await json('release', batch, '--reason', 'known')).to.include({ release_reason: 'known' });
     await post(`${server.url}/runners`, { id: 'cafe1', instance: 'i', capabilities });
     expect((await json('drain', 'cafe1')).status).to.equal('Maintenance');
     expect((await json('resume', 'cafe1')).status).to.equal('Idle');
     expect((await simbatch(['resume', 'no-such-runner', ...endpoint])).code).to.equal(66);
-    expect((await simbatch(['cancel', batch, ...endpoint])).code).to.equal(0);
+    expect((await simbatch(['cancel', batch, '--yes', ...endpoint])).code).to.equal(0);
     expect((await simbatch(['pause', batch, ...endpoint])).code, 'ended').to.equal(75);
   });
 });

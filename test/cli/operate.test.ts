@@ -60,13 +60,16 @@ describe('cli: operation', () => {
     const endpoint = ['--endpoint', server.url];
     const batchId = await submit(server);
     expect((await simbatch(['delete', batchId, ...endpoint])).code, 'not ended').to.equal(75);
-    expect((await simbatch(['cancel', batchId, ...endpoint])).code).to.equal(0);
-    expect((await simbatch(['delete', 'latest', ...endpoint])).stdout).to.equal(`batch ${batchId} is deleted\n`);
+    expect((await simbatch(['cancel', batchId, '--yes', ...endpoint])).code).to.equal(0);
+    expect((await simbatch(['delete', 'latest', '--yes', ...endpoint])).stdout).to.equal(
+      `study ${batchId} is deleted\n`,
+    );
     expect((await simbatch(['status', batchId, ...endpoint])).code).to.equal(66);
     await post(`${server.url}/runners`, { id: 'lab-3', instance: 'i', capabilities });
     expect((await simbatch(['forget', 'lab-3', ...endpoint])).code, 'connected').to.equal(75);
     await post(`${server.url}/runners/lab-3/sign-off`, { instance: 'i' });
-    expect((await simbatch(['forget', 'lab-3', ...endpoint])).stdout).to.equal('lab-3 was forgotten\n');
+    expect((await simbatch(['forget', 'lab-3', ...endpoint])).code, 'not agreed').to.equal(64);
+    expect((await simbatch(['forget', 'lab-3', '--yes', ...endpoint])).stdout).to.equal('lab-3 was forgotten\n');
     expect((await simbatch(['forget', 'lab-3', ...endpoint])).code).to.equal(66);
   });
 
@@ -87,7 +90,7 @@ describe('cli: operation', () => {
     const pool = await simbatch(['runners', ...endpoint]);
     expect(pool.stdout)
       .to.match(/lab-3 .* 0\/4 \(4 lost\) /)
-      .and.to.contain('room for 0 jobs at a time');
+      .and.to.contain('room for 0 runs at a time');
     const status = await simbatch(['status', 'latest', ...endpoint]);
     expect(status.stdout).to.contain('lab-3 lost 4 of the 4 slots of the pool');
     expect(status.stdout).to.contain('unmount the file system or restart the machine');

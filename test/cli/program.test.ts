@@ -101,7 +101,15 @@ describe('cli: the program', function () {
       ['a misspelt option', ['jobs', '--satus', 'Failed'], 64, /unknown option '--satus'\n\(Did you mean --status\?\)/],
       ['an unknown status', ['jobs', '--status', 'Broken'], 64, /"Broken" is not one of Pending, Claimed/],
       ['a malformed number', ['serve', '--port', '70x'], 64, /whole number from 0 to 65535/],
-      ['a malformed id', ['status', 'x'], 64, /"x" names no batch/],
+      ['a reference that names nothing', ['status', 'x'], 66, /"x" names no study/],
+      [
+        'an unknown format',
+        ['jobs', '-o', 'jsn'],
+        64,
+        /--output jsn is not a format of this command: give table, wide,/,
+      ],
+      ['a file of an unknown format', ['jobs', '-f', 'a.xlsx'], 64, /the format of a\.xlsx is unknown: give it with/],
+      ['deleting what was latest a moment ago', ['delete', 'latest'], 64, /did not delete latest: .*--yes/],
       [
         'unreachable answers',
         ['status'],
@@ -179,7 +187,7 @@ describe('cli: the program', function () {
       const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
       const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
       if (ended.error !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
-      expect(ended.stdout).to.match(/^simbatch: Parquet is binary .*--output FILE, or redirect it with > FILE\r\n$/);
+      expect(ended.stdout).to.match(/Parquet is binary .*--file FILE, or\r\n {2}redirect it with > FILE\r\n$/);
       expect(ended.status).to.equal(64);
     });
 
@@ -246,11 +254,11 @@ describe('cli: the program', function () {
 
     const submitOne = 'submit a study with `simbatch submit STUDY`';
     const empty: [args: string, said: string][] = [
-      ['batches', `there are no batches yet; ${submitOne}`],
-      ['batches --status Failed,Running --name a', 'no batches match --status Failed,Running --name a'],
-      ['jobs', `there are no jobs yet; ${submitOne}`],
-      ['jobs --limit 3', `there are no jobs yet; ${submitOne}`],
-      ['jobs --status Failed --runner r --run 0', 'no jobs match --status Failed --runner r --run 0'],
+      ['batches', `there are no studies yet; ${submitOne}`],
+      ['batches --status Failed,Running --name a', 'no studies match --status Failed,Running --name a'],
+      ['jobs', `there are no runs yet; ${submitOne}`],
+      ['jobs --limit 3', `there are no runs yet; ${submitOne}`],
+      ['jobs --status Failed --runner r --run 0', 'no runs match --status Failed --runner r --run 0'],
       ['runners', 'there are no runners yet; start one with `simbatch runner`'],
       ['runners --tag lab', 'no runners match --tag lab'],
     ];
@@ -288,7 +296,7 @@ describe('cli: the program', function () {
       );
       const watched = await simbatch(['watch', batch, '--strict'], env);
       expect(watched.out).to.match(
-        /^small: Completed - 2 Completed, 2 Failed\n2 runs failed: simbatch runs --batch \S+ --status Failed,Timeout\nresults: /,
+        /^small: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nfailed runs: simbatch runs \S{13} --status Failed,Timeout\nresults: simbatch summary \S{13}\n$/,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);
@@ -329,7 +337,7 @@ describe('cli: the program', function () {
       expect(shown.out).to.match(/^run_id +outputs\.double_mass\n +\d+ +[-\d.]+\n$/);
       expect(shown.err).to.equal('1 of 2 runs shown\n');
       expect((await simbatch(['table', 'latest'], env)).out).to.match(
-        /^run_id +class +execution_secs \[s\] +error_message +outputs\.double_mass\n|^run_id +class +execution_secs \[s\] +outputs\.double_mass +error_message\n/,
+        /^run_id +class +reason +execution_secs \[s\] +error_message +outputs\.double_mass\n/,
       );
       const runsFile = file('runs.parquet');
       await simbatch(['table', 'latest', '-o', runsFile], env);
@@ -338,7 +346,7 @@ describe('cli: the program', function () {
         [['--columns', 'outputs.dubble_mass'], /did you mean "outputs\.double_mass"\?/],
         [['-o', file('runs.xlsx')], /the format of .*runs\.xlsx is unknown/],
         [['-o', 'csv', '--format', 'json'], /the format is given twice/],
-        [['--format', 'table', '-o', file('runs.txt')], /a table cannot be written to a file/],
+        [['-o', 'csv', '-f', file('no/runs.csv')], /cannot write .*no\/runs\.csv: the folder .* does not exist/],
       ];
       for (const [args, expected] of refusals) {
         const refused = await simbatch(['table', 'latest', ...args], env);
@@ -347,7 +355,7 @@ describe('cli: the program', function () {
       }
 
       expect((await simbatch(['drain', 'r', '--reason', 'new disk'], env)).out).to.equal('r is Maintenance\n');
-      expect((await simbatch(['runners'], env)).out).to.match(/^r +r +Maintenance .*new disk$/m);
+      expect((await simbatch(['runners'], env)).out).to.match(/^r +Maintenance .*new disk$/m);
       await simbatch(['submit', 'small.yaml'], env);
       expect((await simbatch(['status', 'latest'], env)).out).to.match(
         /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,
@@ -358,7 +366,12 @@ describe('cli: the program', function () {
       expect((await simbatch(['table', 'latest', '--columns', 'status'], env)).out).to.match(
         /^status\n(Pending\n){4}$/,
       );
-      expect((await simbatch(['cancel', 'latest'], env)).out).to.match(/^batch \S+ is Cancelled\n$/);
+      const unasked = await simbatch(['cancel', 'latest'], env);
+      expect(unasked.err).to.match(
+        /^simbatch: did not cancel study \S{13} "small": 4 runs that have not ended: .* repeat with --yes\n$/,
+      );
+      expect(unasked.code).to.equal(64);
+      expect((await simbatch(['cancel', 'latest', '--yes'], env)).out).to.match(/^study \S+ is Cancelled\n$/);
       expect((await simbatch(['table', 'latest', '--where', 'class = ok'], env)).err).to.equal(
         'none of 4 runs is selected\n',
       );
@@ -382,9 +395,11 @@ describe('cli: the program', function () {
       const runner = start(['runner', '--runner-id', 's', '--entrypoint', 'good.mjs', '--output-root', 'out-3'], env);
       const met = await simbatch(['submit', 'met.yaml', '--watch'], env);
       expect(met.out).to.match(
-        /: Completed - \d+ Completed, \d+ Cancelled\nstopped: every requirement was settled at run 2\n[^]*heavy: met: [^]*; 3 of 3 runs passed, decided at run 2/,
+        /: Completed in \S+ - \d+ Completed, \d+ Cancelled\nstopped: every requirement was settled at run 2\n[^]*heavy: met: [^]*; 3 of 3 runs passed, decided at run 2/,
       );
-      expect(met.err).to.match(/ {2}heavy: (open|met \(at run 2\)), \d of \d runs? passed, bounds /);
+      expect(met.err).to.match(
+        / {2}heavy: (open|met \(at run 2\)), \d of \d runs? passed, bounds [\d.]+ % and [\d.]+ %/,
+      );
       expect(met.code).to.equal(0);
       expect((await simbatch(['status', 'latest'], env)).out).to.match(/^stopped +every requirement/m);
       const violated = await simbatch(['submit', 'violated.yaml', '--watch'], env);
@@ -403,7 +418,7 @@ describe('cli: the program', function () {
       const runner = start(['runner', '--runner-id', 'q', '--entrypoint', 'toy.mjs', '--output-root', 'out-2'], env);
       const watched = await simbatch(['submit', 'limited.yaml', '--watch', '--strict'], env);
       expect(watched.out).to.match(
-        /Completed - 1 Completed[^]*DOUBTFUL: the limit on "altitude" was never checked: none of 1 run sent a number of it\n {2}-> send/,
+        /Completed in \S+ - 1 Completed[^]*DOUBTFUL: the limit on "altitude" was never checked: none of 1 run sent a number of it\n {2}-> send/,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);

@@ -7,7 +7,7 @@ import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/terminal/histogram.ts';
 import { csvField } from '../../src/base/csv.ts';
-import { EtaEstimator } from '../../src/cli/terminal/eta.ts';
+import { EtaEstimator } from '../../src/cli/progress/eta.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 
 const NUMBERS: [number, string][] = [

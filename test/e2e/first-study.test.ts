@@ -82,7 +82,7 @@ describe('e2e/first-study', () => {
     expect(found?.remedy).to.include('`policy.canary_runs`');
     const [batch] = await read<BatchStatusResponse['batch'][]>('/batches');
     expect(batch?.failed_jobs).to.be.lessThan(1000);
-    await simbatch(['cancel', 'latest'], env());
+    await simbatch(['cancel', 'latest', '--yes'], env());
   });
 
   it('with a canary run that fails holds back 10,000 runs', async function () {

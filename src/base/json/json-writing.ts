@@ -3,12 +3,12 @@
  */
 
 /**
- * `JSON.stringify(value)`, with every bigint written as bare digits. Without a bigint it costs the same.
+ * `JSON.stringify(value, null, indent)`, with every bigint written as bare digits. Without a bigint it costs the same.
  * Throws what JSON.stringify throws otherwise (a circular structure).
  */
-export function stringifyExact(value: unknown): string {
+export function stringifyExact(value: unknown, indent = 0): string {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, null, indent);
   } catch (error) {
     // JSON.stringify throws the same class for a bigint and for a circular structure; the latter throws below again.
     if (!(error instanceof TypeError)) throw error;
@@ -18,8 +18,10 @@ export function stringifyExact(value: unknown): string {
   const without = JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? '' : member));
   let number = 0;
   while (without.includes(`#${number}#`)) number++;
-  const marked = JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? `#${number}#${member}` : member,
+  const marked = JSON.stringify(
+    value,
+    (_key, member: unknown) => (typeof member === 'bigint' ? `#${number}#${member}` : member),
+    indent,
   );
   return marked.replaceAll(new RegExp(`"#${number}#(-?\\d+)"`, 'g'), '$1');
 }

@@ -1,12 +1,13 @@
 /** `simbatch selftest`: checks on this machine that killed processes change no result. */
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { EXIT } from '../exit-codes.ts';
 import { integerBetween } from '../options.ts';
+import { OutputCommand } from '../output-command.ts';
 import { isPassed, reportJson, reportText } from '../selftest/report.ts';
 import { selftest } from '../selftest/selftest.ts';
-import { note, writeJson, writeLine } from '../terminal/output.ts';
-import { WorkProgress } from '../terminal/work-progress.ts';
+import { note, outputWidth, writeJson, writeLine } from '../terminal/output.ts';
+import { WorkProgress } from '../progress/work-progress.ts';
 
 interface Flags {
   quick?: true;
@@ -24,7 +25,7 @@ const MAX_KILLS = 10_000;
 const MAX_SEED = 2 ** 32 - 1;
 
 export function selftestCommand(): Command {
-  return new Command('selftest')
+  return new OutputCommand('selftest')
     .description(
       'Executes a small study on this machine, undisturbed and then with coordinator, runners and simulations killed at named points; compares all results bit by bit, verifies the data directory and measures the disk.',
     )
@@ -33,7 +34,6 @@ export function selftestCommand(): Command {
     .option('--seed <n>', 'seed of the kills (default: drawn and printed)', integerBetween(0, MAX_SEED))
     .option('--dir <dir>', 'where its folder is created; put it on the disk of the data directory', '.')
     .option('--keep', 'keep the folder')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'))
     .action(run);
 }
 
@@ -59,7 +59,7 @@ async function run(flags: Flags): Promise<void> {
     bar.end();
     if (!isPassed(report)) process.exitCode = EXIT.failed;
     if (flags.output === 'json') return await writeJson(reportJson(report));
-    await writeLine(reportText(report));
+    await writeLine(reportText(report, outputWidth()));
     if (report.isKept) await writeLine(`folder: ${report.folder}`);
   } finally {
     bar.end();

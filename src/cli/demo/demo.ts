@@ -13,8 +13,10 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { describeFailure, Failure } from '../failure.ts';
 import { formatDuration, plural } from '../terminal/format.ts';
 import { histogramLines } from '../terminal/histogram.ts';
-import { note, writeLine } from '../terminal/output.ts';
-import { follow, formatCounts } from '../terminal/progress.ts';
+import { note, writeLine, writeText } from '../terminal/output.ts';
+import { tableOptions } from '../terminal/table.ts';
+import { follow } from '../progress/follow.ts';
+import { formatCounts } from '../progress/progress-text.ts';
 import { NumberSeries } from '../../domain/statistics.ts';
 import { summaryLines } from '../commands/analysis/summary.ts';
 import { outputsOf } from '../../domain/outputs.ts';
@@ -142,7 +144,7 @@ async function report(
   tookSecs: number,
 ): Promise<void> {
   await writeLine(`\n${ended.batch.status} in ${formatDuration(tookSecs)}: ${formatCounts(ended.jobs_by_status)}`);
-  for (const line of summaryLines(summary)) await writeLine(line);
+  await writeText(summaryLines(summary, tableOptions('table')));
   await writeLine(`\n${SHOWN_OUTPUT}: distance of the landing point from the launcher, in metres, and runs`);
   for (const line of histogramLines(shown)) await writeLine(`  ${line}`);
 }

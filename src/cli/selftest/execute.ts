@@ -4,7 +4,7 @@ import type { BatchStatusResponse, BatchSubmission, Uuid } from '../../contract/
 import { sleep, systemClock } from '../../base/clock.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
-import { doneOf, formatCounts } from '../terminal/progress.ts';
+import { doneOf, formatCounts } from '../progress/progress-text.ts';
 import { Disturbance, type Kill } from './disturbance.ts';
 import type { Draws } from './draws.ts';
 import { isAtSubmission, type KillPoint } from './kill-points.ts';

@@ -25,8 +25,8 @@ const COLUMNS = [
   { name: 'Point' },
   { name: 'Killed' },
   { name: 'Kills', align: 'right' },
-  { name: 'Outcome' },
-  { name: 'Meaning' },
+  { name: 'Outcome', shrink: 16 },
+  { name: 'Meaning', shrink: 20 },
 ] as const;
 const MAX_DIFFERENCES = 20;
 
@@ -50,33 +50,37 @@ function rowsOf({ disturbed }: SelftestReport): { point: KillPoint; kills: numbe
 }
 
 /** The report as text for a terminal. Pure. */
-export function reportText(report: SelftestReport): string {
+export function reportText(report: SelftestReport, width = Number.POSITIVE_INFINITY): string {
   const { disturbed, executions, verified, disk } = report;
   const table = renderTable(
     COLUMNS,
     rowsOf(report).map(({ point, kills, outcome }) => [point.name, point.victim, kills, outcome, point.text]),
+    { width },
   );
-  const figures = renderPairs([
-    ['seed', `${report.seed} (--seed ${report.seed} repeats the same kills)`],
-    ['undisturbed', `${plural(report.runs, 'run')} in ${formatDuration(report.undisturbedSecs)}`],
+  const figures = renderPairs(
     [
-      'disturbed',
-      `${plural(disturbed.studies, 'execution')} of the study, ${plural(disturbed.runs, 'run')}, ` +
-        `${plural(disturbed.attempts, 'attempt')} in ${formatDuration(report.disturbedSecs)}`,
+      ['seed', `${report.seed} (--seed ${report.seed} repeats the same kills)`],
+      ['undisturbed', `${plural(report.runs, 'run')} in ${formatDuration(report.undisturbedSecs)}`],
+      [
+        'disturbed',
+        `${plural(disturbed.studies, 'execution')} of the study, ${plural(disturbed.runs, 'run')}, ` +
+          `${plural(disturbed.attempts, 'attempt')} in ${formatDuration(report.disturbedSecs)}`,
+      ],
+      [
+        'executions',
+        `${executions.begun} begun; ${plural(executions.runsBegunTwice, 'run')} begun more than once, ` +
+          `${plural(executions.runsDoneTwice, 'run')} executed to the end more than once`,
+      ],
+      ['data directory', `${plural(verified.records, 'record')} verified, ${plural(faultsOf(verified), 'fault')}`],
+      [
+        'disk',
+        `${disk.fileSystem}, synced write of 4 KiB: median ${micros(disk.medianUs)}, p99 ${micros(disk.p99Us)} ` +
+          `(${plural(disk.writes, 'write')})`,
+      ],
+      ['', disk.finding],
     ],
-    [
-      'executions',
-      `${executions.begun} begun; ${plural(executions.runsBegunTwice, 'run')} begun more than once, ` +
-        `${plural(executions.runsDoneTwice, 'run')} executed to the end more than once`,
-    ],
-    ['data directory', `${plural(verified.records, 'record')} verified, ${plural(faultsOf(verified), 'fault')}`],
-    [
-      'disk',
-      `${disk.fileSystem}, synced write of 4 KiB: median ${micros(disk.medianUs)}, p99 ${micros(disk.p99Us)} ` +
-        `(${plural(disk.writes, 'write')})`,
-    ],
-    ['', disk.finding],
-  ]);
+    width,
+  );
   const problems = [...disturbed.differences.slice(0, MAX_DIFFERENCES), ...verified.faults.slice(0, MAX_DIFFERENCES)];
   const omitted = disturbed.differences.length + verified.faults.length - problems.length;
   if (omitted > 0) problems.push(`and ${omitted} more`);

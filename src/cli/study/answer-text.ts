@@ -1,7 +1,9 @@
 /** Answers about a study as text: the sentence first, its limits, then a table. */
 import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
+import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
-import { renderTable, type Column } from '../terminal/table.ts';
+import { paint, statusTone } from '../terminal/colour.ts';
+import { renderTable, type Column, type TableOptions } from '../terminal/table.ts';
 
 type QuantileEstimate = StudySummary['outputs'][number]['quantiles'][number];
 
@@ -29,10 +31,13 @@ export const usedRunsLines = ({ warnings }: Limited): string[] =>
   warnings.filter((it) => it.code === 'runs-left-out').map((it) => it.message);
 
 /** A quantile of the runs that have a value, and its bounds where runs have none: never the first without the second. */
-const quantileCell = (quantile: QuantileEstimate | undefined): string => {
+const quantileCell = (quantile: QuantileEstimate | undefined, isNarrow: boolean): string | string[] => {
   if (quantile === undefined) return '-';
   const { value, bounds } = quantile;
-  return bounds === null ? cell(value) : `${cell(value)} [${rangeCell(bounds)}]`;
+  if (bounds === null) return cell(value);
+  if (!isNarrow) return `${cell(value)} [${rangeCell(bounds)}]`;
+  const ends = bounds.map((end, at) => (end === null ? ['-inf', 'inf'][at] : formatNumber(end, 5)));
+  return [cell(value), `[${ends.join(', ')}]`];
 };
 
 const right = (name: string): Column => ({ name, align: 'right' });
@@ -45,20 +50,40 @@ export function boundsLines({ outputs }: Pick<StudySummary, 'outputs'>): string[
   ];
 }
 
-/** The statistics of every output. */
-export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>): string {
+/** A table with bounds in one line needs about this many columns. */
+const ROOMY = 160;
+
+const STATISTICS: readonly Column[] = [
+  { name: 'output', shrink: 16 },
+  { ...right('count'), rank: 6 },
+  { ...right('mean'), rank: 1 },
+  { ...right('sd'), rank: 3 },
+  { ...right('min'), rank: 5 },
+  right('p5'),
+  { ...right('p50'), rank: 2 },
+  right('p95'),
+  { ...right('max'), rank: 4 },
+];
+
+/** The statistics of every output; on a narrow terminal the bounds of a quantile are below it. */
+export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, options: TableOptions = {}): string {
   const shown = [0.05, 0.5, 0.95];
-  const columns = [{ name: 'output' }, ...['count', 'mean', 'sd', 'min', 'p5', 'p50', 'p95', 'max'].map(right)];
+  const isNarrow = (options.width ?? Number.POSITIVE_INFINITY) < ROOMY;
   const rows = outputs
     .filter((it) => it.count > 0)
     .map((it) => [
       it.units === null || it.units === '' ? it.name : `${it.name} (${it.units})`,
       it.count,
       ...[it.mean, it.sd, it.min].map(cell),
-      ...shown.map((p) => quantileCell(it.quantiles.find((quantile) => quantile.p === p))),
+      ...shown.map((p) =>
+        quantileCell(
+          it.quantiles.find((quantile) => quantile.p === p),
+          isNarrow,
+        ),
+      ),
       cell(it.max),
     ]);
-  return renderTable(columns, rows);
+  return renderTable(STATISTICS, rows, options);
 }
 
 /** The failures, most frequent first, at most ten patterns. */
@@ -72,14 +97,14 @@ export function failureLines({ failures }: Pick<StudySummary, 'failures'>): stri
   return failures.length > 10 ? [...lines, `       and ${failures.length - 10} other patterns`] : lines;
 }
 
-/** `close: open, 20 of 20 runs passed, bounds 0.891 and 1, 5 more clean runs needed`. */
+/** `close: open, 20 of 20 runs passed, bounds 89.1 % and 100 %, 5 more clean runs needed`. */
 export function progressLine(it: RequirementVerdict): string {
   const settled = it.settled_at_run_id === null ? it.settled : `at run ${it.settled_at_run_id}`;
   const parts = [
     `${it.verdict === 'not-shown' ? 'not shown' : it.verdict}${settled === null ? '' : ` (${settled})`}`,
     `${it.passed} of ${plural(it.judged, 'run')} passed`,
     ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
-    `bounds ${cell(it.lower)} and ${cell(it.upper)}`,
+    `bounds ${shareInPercent(it.lower)} and ${shareInPercent(it.upper)}`,
     ...(it.needed_clean_runs === null ? [] : [`${plural(it.needed_clean_runs, 'more clean run')} needed`]),
     ...(it.failures_left !== null && it.failures_left < 0 ? ['cannot be met by this study'] : []),
     ...(it.more_clean_runs === null ? [] : [`${plural(it.more_clean_runs, 'further clean run')} would show it`]),
@@ -87,7 +112,19 @@ export function progressLine(it: RequirementVerdict): string {
   return `${printable(it.name, 40)}: ${parts.join(', ')}`;
 }
 
-/** One sentence per requirement, with its limits. */
-export function verdictLines(requirements: readonly RequirementVerdict[]): string[] {
-  return requirements.flatMap((it) => [`${printable(it.name)}: ${printable(it.sentence)}`, ...limitLines(it)]);
+/** One sentence per requirement, with its limits; each limit is said once, and those of `saidAlready` not again. */
+export function verdictLines(
+  requirements: readonly RequirementVerdict[],
+  saidAlready: readonly string[] = [],
+): string[] {
+  const said = [...saidAlready];
+  return requirements.flatMap((it) => {
+    const limits = limitLines(it, said);
+    said.push(...it.warnings.map(({ code }) => code));
+    const sentence = printable(it.sentence);
+    // The sentence begins with the verdict.
+    const [verdict = ''] = sentence.split(':', 1);
+    const painted = paint(verdict, statusTone(verdict)) + sentence.slice(verdict.length);
+    return [`${printable(it.name)}: ${painted}`, ...limits];
+  });
 }

@@ -1,5 +1,6 @@
 /** Findings of a study as lines of text. */
 import type { Finding } from '../../contract/types.ts';
+import type { Tone } from '../terminal/colour.ts';
 
 /** True for a finding that puts the results in doubt. */
 export const isDoubtful = ({ severity }: Finding): boolean => severity === 'doubtful';
@@ -19,3 +20,14 @@ export function findingLines(findings: readonly Finding[]): string[] {
     ...(severity === 'fine' ? [] : [`  -> ${remedy}`]),
   ]);
 }
+
+const TONES: Record<Finding['severity'], Tone> = {
+  doubtful: 'bad',
+  blocked: 'bad',
+  warning: 'warning',
+  waiting: 'active',
+  fine: 'good',
+};
+
+/** The colour of a finding. */
+export const findingTone = ({ severity }: Finding): Tone => TONES[severity];

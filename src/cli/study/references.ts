@@ -6,8 +6,8 @@ import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 
 /** Help text of an argument that references a study. */
-export const BATCH_ARGUMENT = 'batch id, the beginning of one, or `latest`';
-export const JOB_ARGUMENT = 'job id, or BATCH/RUN such as latest/17';
+export const BATCH_ARGUMENT = 'id of a study, the beginning of one, or `latest`';
+export const JOB_ARGUMENT = 'STUDY/RUN such as latest/17, or the id of a job';
 
 const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
@@ -20,9 +20,9 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
   const wanted = reference.toLowerCase();
   if (isBatchId(wanted)) return wanted;
   if (isJobId(wanted))
-    throw new Failure(EXIT.usage, `${reference} is the id of a job; its batch is ${wanted.slice(0, 28)}00000000`);
+    throw new Failure(EXIT.usage, `${reference} is the id of a run; its study is ${wanted.slice(0, 28)}00000000`);
   if (!isBatchReference(wanted)) {
-    throw new Failure(EXIT.usage, `"${reference}" names no batch: give its id, the beginning of its id, or latest`);
+    throw new Failure(EXIT.missing, `"${reference}" names no study: give its id, the beginning of its id, or latest`);
   }
   const matches: Batch[] = [];
   let latest: Batch | undefined;
@@ -35,12 +35,15 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
     throw new Failure(
       EXIT.missing,
       wanted === 'latest'
-        ? 'there is no batch yet: submit a study first'
-        : `there is no batch whose id begins with ${wanted}`,
+        ? 'there is no study yet: submit one first'
+        : `there is no study whose id begins with ${wanted}; simbatch studies lists them`,
     );
   }
   if (matches.length > 1)
-    throw new Failure(EXIT.usage, `more than one batch id begins with ${wanted}: give more of it`);
+    throw new Failure(
+      EXIT.usage,
+      `more than one study id begins with ${wanted}: ${matches.map(({ id, name }) => `${id} (${name})`).join(', ')}; give more of it`,
+    );
   return found.id;
 }
 
@@ -49,10 +52,10 @@ export async function resolveJob(client: Client, reference: string): Promise<Uui
   const wanted = reference.toLowerCase();
   if (isJobId(wanted)) return wanted;
   if (isBatchId(wanted))
-    throw new Failure(EXIT.usage, `${reference} is the id of a batch; for one of its jobs write ${reference}/RUN`);
+    throw new Failure(EXIT.usage, `${reference} is the id of a study; for one of its runs write ${reference}/RUN`);
   const [, batch, run] = /^(.+)\/(\d{1,10})$/.exec(wanted) ?? [];
   if (batch === undefined || run === undefined) {
-    throw new Failure(EXIT.usage, `"${reference}" names no job: give its id, or BATCH/RUN such as latest/17`);
+    throw new Failure(EXIT.missing, `"${reference}" names no run: give its id, or STUDY/RUN such as latest/17`);
   }
   return jobId(await resolveBatch(client, batch), Number(run));
 }

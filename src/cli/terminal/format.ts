@@ -28,6 +28,25 @@ export function formatRate(perSecond: number | undefined): string {
   return `${formatNumber(perSecond * 3600, 3)}/h`;
 }
 
+/** `3m ago`, `2h ago`, `5d ago`: the time since a timestamp in its largest unit; `-` for undefined. */
+export function formatAgo(timestamp: string | undefined, nowMs: number): string {
+  if (timestamp === undefined) return '-';
+  const secs = Math.max(0, nowMs - Date.parse(timestamp)) / 1000;
+  if (!Number.isFinite(secs)) return '-';
+  if (secs < 60) return `${Math.floor(secs)}s ago`;
+  if (secs < 3600) return `${Math.floor(secs / 60)}m ago`;
+  if (secs < 86_400) return `${Math.floor(secs / 3600)}h ago`;
+  return `${Math.floor(secs / 86_400)}d ago`;
+}
+
+/** The seconds between two timestamps; undefined where one is missing. */
+export function secondsBetween(from: string | undefined, to: string | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : (Date.parse(to) - Date.parse(from)) / 1000;
+}
+
+/** The part of a study's id that tables show: its time in milliseconds, which names it. */
+export const shortId = (id: string): string => id.slice(0, 13);
+
 export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,21 +1,38 @@
-/** Writes to stdout with back-pressure, and ends quietly when the pipe is closed (`simbatch runs | head`). */
+/** Writes results with back-pressure, in the layouts of docs/cli.md, and ends quietly when the pipe is closed (`simbatch runs | head`). */
 import { once } from 'node:events';
 import { EXIT } from '../exit-codes.ts';
+import { destination } from './destination.ts';
+import { widthOf, wrap } from './screen.ts';
 
 /** Resolves when more can be written, so that a list of any size needs constant memory. */
 export async function write(text: string | Uint8Array): Promise<void> {
+  const { put } = destination();
+  if (put !== undefined) return put(text);
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
 export const writeLine = (line = ''): Promise<void> => write(`${line}\n`);
 
-/** Writes a value as indented JSON with exact seeds. */
+/** Writes sentences; on a terminal they are wrapped at words. */
+export async function writeText(lines: readonly string[]): Promise<void> {
+  const width = outputWidth();
+  for (const line of lines) await writeLine(line.includes('\n') ? line : wrap(line, width));
+}
+
+/** Columns for results: those of the terminal, without limit elsewhere. */
+export const outputWidth = (): number => widthOf(destination());
+
+/** Writes a value as JSON, indented by two, with exact seeds. */
 export async function writeJson(value: unknown): Promise<void> {
   const { stringifyExact } = await import('../../base/json/json-writing.ts');
-  // stringifyExact writes one line. Only text with integers outside the range of a double must not be parsed again.
-  const line = stringifyExact(value);
-  await writeLine(/\d{16}/.test(line) ? line : JSON.stringify(value, null, 2));
+  await writeLine(stringifyExact(value, 2));
 }
+
+/** The members of an object under their names in snake_case, as in all JSON of the program; deeper members are unchanged. */
+export const snakeCased = (value: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key.replaceAll(/[A-Z]/g, (it) => `_${it.toLowerCase()}`), member]),
+  );
 
 /** Writes a list as one JSON array, one element per line, as it arrives. */
 export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<void> {
@@ -28,9 +45,16 @@ export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<voi
   await write(separator === '[\n' ? '[]\n' : '\n]\n');
 }
 
-/** Writes a message to stderr: progress, warnings, remedies. */
-export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+/** Writes a list as JSON, one element per line, as it arrives. */
+export async function writeJsonLines(items: AsyncIterable<unknown>): Promise<void> {
+  const { stringifyExact } = await import('../../base/json/json-writing.ts');
+  for await (const item of items) await writeLine(stringifyExact(item));
+}
+
+/** Writes a message to stderr: progress, warnings, remedies. On a terminal it is wrapped at words. */
+export function note(text: string): void {
+  const width = widthOf(process.stderr);
+  for (const line of text.split('\n')) process.stderr.write(`${wrap(line, width)}\n`);
 }
 
 /** Makes a closed pipe a successful end: the reader has seen enough. */

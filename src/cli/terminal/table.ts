@@ -1,16 +1,35 @@
 /** Tables on the terminal, of any length in constant memory: the first rows determine the widths. */
 import Table from 'cli-table3';
+import { paint, type Tone } from './colour.ts';
+import { fitColumns, type Fit, type Flexible } from './columns.ts';
 import { printable } from './format.ts';
-import { write } from './output.ts';
+import { outputWidth, write } from './output.ts';
+import { columnsOf, cutTo, wrap } from './screen.ts';
 
-export interface Column {
+export interface Column extends Flexible {
   name: string;
   /** The name is a user's own and printed unchanged; other headings are in capitals. */
   verbatim?: boolean;
   align?: 'left' | 'right';
+  /** Shown with `-o wide` only. */
+  wide?: boolean;
+  /** The meaning of a cell, which decides its colour. */
+  tone?: (text: string) => Tone | undefined;
 }
 
-type Cell = string | number;
+/** The lines of a cell, where it has several. */
+export type Cell = string | number | readonly string[];
+
+export interface TableOptions {
+  /** Columns of the terminal. Default: no limit. */
+  width?: number;
+  /** With the columns that only `-o wide` shows. */
+  isWide?: boolean;
+}
+
+/** The options of a table in the format of `--output`: as wide as the terminal, or everything with `wide`. */
+export const tableOptions = (format: string): TableOptions =>
+  format === 'wide' ? { isWide: true } : { width: outputWidth() };
 
 const NO_BORDERS = {
   top: '',
@@ -30,21 +49,43 @@ const NO_BORDERS = {
   middle: '  ',
 };
 
-/** Longest cell; a longer one is cut with an ellipsis. */
-const MAX_CELL = 72;
+/** Longest line of a cell; a longer one is cut with an ellipsis. */
+const MAX_CELL = 500;
 
-/** Returns the table as lines. With `widths`, of an earlier part of the same table, it has no heading. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], widths?: number[]): string {
-  const texts = rows.map((row) => row.map((cell) => printable(String(cell), MAX_CELL)));
+const linesOf = (cell: Cell): string[] =>
+  (typeof cell === 'object' ? cell : [String(cell)]).map((line) => printable(line, MAX_CELL));
+
+const headOf = ({ name, verbatim }: Column): string => (verbatim === true ? name : name.toUpperCase());
+
+/** The columns that are shown, by index, and their widths, from the first rows. */
+function layOut(columns: readonly Column[], rows: readonly (readonly Cell[])[], options: TableOptions): Fit {
+  const { width = Number.POSITIVE_INFINITY, isWide = false } = options;
+  const shown = columns.map((_, at) => at).filter((at) => isWide || columns[at]?.wide !== true);
+  const natural = shown.map((at) =>
+    Math.max(columnsOf(headOf(columns[at]!)), ...rows.flatMap((row) => linesOf(row[at] ?? '').map(columnsOf))),
+  );
+  const fit = fitColumns(
+    shown.map((at) => columns[at]!),
+    natural,
+    width,
+  );
+  return { kept: fit.kept.map((at) => shown[at]!), widths: fit.widths };
+}
+
+function draw(columns: readonly Column[], rows: readonly (readonly Cell[])[], fit: Fit, hasHead: boolean): string {
+  const { kept, widths } = fit;
   const table = new Table({
-    ...(widths === undefined
-      ? { head: columns.map(({ name, verbatim }) => (verbatim === true ? name : name.toUpperCase())) }
-      : { colWidths: widths }),
-    colAligns: columns.map((column) => column.align ?? 'left'),
+    ...(hasHead ? { head: kept.map((at, index) => paint(cutTo(headOf(columns[at]!), widths[index]!), 'faint')) } : {}),
+    colWidths: widths,
+    colAligns: kept.map((at) => columns[at]?.align ?? 'left'),
     chars: NO_BORDERS,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  table.push(...texts);
+  const text = (cell: Cell, column: Column, width: number): string => {
+    const lines = linesOf(cell);
+    return lines.map((line) => paint(cutTo(line, width), column.tone?.(lines.join(' ')))).join('\n');
+  };
+  table.push(...rows.map((row) => kept.map((at, index) => text(row[at] ?? '', columns[at]!, widths[index]!))));
   return table
     .toString()
     .split('\n')
@@ -52,35 +93,64 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
     .join('\n');
 }
 
-/** Writes rows as they arrive; the first `rowsBeforeWidths` are buffered to determine the widths. */
+/** Returns the table as lines. */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  options: TableOptions = {},
+): string {
+  return draw(columns, rows, layOut(columns, rows, options), true);
+}
+
+/** The number of rows that were written, and the names of columns for which the terminal is too narrow. */
+export interface WrittenTable {
+  count: number;
+  omitted: string[];
+}
+
+/** Rows that determine the widths. */
+const ROWS_BEFORE_WIDTHS = 500;
+
+/** Writes rows as they arrive; the first ones are buffered to determine the widths. */
 export async function writeTable(
   columns: readonly Column[],
   rows: AsyncIterable<readonly Cell[]>,
-  rowsBeforeWidths = 500,
-): Promise<number> {
-  let widths: number[] | undefined;
+  options: TableOptions = {},
+): Promise<WrittenTable> {
+  let fit: Fit | undefined;
   let held: (readonly Cell[])[] = [];
   let count = 0;
   const flush = async (): Promise<void> => {
     if (held.length === 0) return;
-    await write(`${renderTable(columns, held, widths)}\n`);
-    widths ??= columns.map((column, at) =>
-      Math.max(column.name.length, ...held.map((row) => printable(String(row[at]), MAX_CELL).length)),
-    );
+    const isFirst = fit === undefined;
+    fit ??= layOut(columns, held, options);
+    await write(`${draw(columns, held, fit, isFirst)}\n`);
     held = [];
   };
   for await (const row of rows) {
     count++;
     held.push(row);
-    if (held.length >= rowsBeforeWidths) await flush();
+    if (held.length >= ROWS_BEFORE_WIDTHS) await flush();
   }
   await flush();
-  return count;
+  const omitted = columns.filter(
+    (it, at) => fit !== undefined && (options.isWide === true || it.wide !== true) && !fit.kept.includes(at),
+  );
+  return { count, omitted: omitted.map(({ name }) => name) };
 }
 
-/** Returns pairs of name and value, one per line, the values in one column. */
-export function renderPairs(pairs: readonly (readonly [string, Cell | undefined])[]): string {
-  const shown = pairs.filter((pair): pair is readonly [string, Cell] => pair[1] !== undefined);
-  const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value), 500)}`).join('\n');
+/** A name, its value, and the meaning of the value; without a value there is no line. */
+export type Pair = readonly [name: string, value: string | number | undefined, tone?: Tone];
+
+/** Returns pairs of name and value, one per line, the values in one column, each wrapped at `width` columns. */
+export function renderPairs(pairs: readonly Pair[], width = Number.POSITIVE_INFINITY): string {
+  const shown = pairs.filter(([, value]) => value !== undefined);
+  const names = Math.max(0, ...shown.map(([name]) => columnsOf(name)));
+  return shown
+    .map(([name, value, tone]) => {
+      const lines = wrap(printable(String(value), MAX_CELL), Math.max(20, width - names - 2), 0).split('\n');
+      const head = `${paint(name, 'faint')}${' '.repeat(names - columnsOf(name) + 2)}`;
+      return head + lines.map((line) => paint(line, tone)).join(`\n${' '.repeat(names + 2)}`);
+    })
+    .join('\n');
 }

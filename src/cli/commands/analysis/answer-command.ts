@@ -6,7 +6,8 @@ import { Failure } from '../../failure.ts';
 import type { AnswerSource } from '../../offline/file-analysis.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
+import { writeJson, writeText } from '../../terminal/output.ts';
+import { tableOptions, type TableOptions } from '../../terminal/table.ts';
 
 export interface SourceFlags extends ClientFlags {
   /** Files of runs, in place of a coordinator. */
@@ -25,8 +26,8 @@ const collect = (value: string, before: string[] = []): string[] => [...before, 
 
 /** Returns a command about a study, of the coordinator or in a file. */
 export const sourceCommand = (name: string, summary: string): Command =>
-  clientCommand(name, summary)
-    .argument('[batch]', `${BATCH_ARGUMENT}; none with --from`)
+  clientCommand(name, summary, ['table', 'wide', 'json'])
+    .argument('[study]', `${BATCH_ARGUMENT}; none with --from`)
     .addOption(
       new Option('--from <file>', 'answer from a Parquet or CSV file of runs, without a coordinator').argParser(
         collect,
@@ -150,14 +151,14 @@ export function noMore(rest: readonly (string | undefined)[], taken: number): vo
     );
 }
 
-/** Prints an answer, as lines or as JSON. Returns it. */
+/** Prints an answer, as lines with tables that fit the terminal, or as JSON. Returns it. */
 export async function printAnswer<T>(
   { output }: Pick<ClientFlags, 'output'>,
   answer: T,
-  lines: (answer: T) => readonly string[],
+  lines: (answer: T, options: TableOptions) => readonly string[],
 ): Promise<T> {
   if (output === 'json') await writeJson(answer);
-  else for (const line of lines(answer)) await writeLine(line);
+  else await writeText(lines(answer, tableOptions(output)));
   return answer;
 }
 

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { StudyAttribution, StudyComparison } from '../../../contract/types.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
-import { renderTable, type Column } from '../../terminal/table.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import { renderTable, type Column, type TableOptions } from '../../terminal/table.ts';
 import {
   answerCommand,
   familyCommand,
@@ -22,9 +23,37 @@ interface FailingFlags extends AnswerFlags {
 
 const FAILING = 'failed, a class, a requirement, a failure pattern, or a condition such as "outputs.miss_m > 50"';
 
-const columns = (...names: string[]): Column[] =>
-  names.map((name, at) => (at === 0 ? { name } : { name, align: 'right' }));
 const yes = (answer: boolean | null): string => (answer === null ? '-' : answer ? 'yes' : 'no');
+
+const right = (name: string, rank?: number): Column => ({
+  name,
+  align: 'right',
+  ...(rank === undefined ? {} : { rank }),
+});
+const yesTone = (text: string): Tone | undefined => (text === 'yes' ? 'good' : text === 'no' ? 'faint' : undefined);
+const PARAMETER: Column = { name: 'parameter' };
+const TOLD_APART: Column = { name: 'told apart', align: 'right', tone: yesTone };
+
+const ATTRIBUTION: readonly Column[] = [
+  PARAMETER,
+  TOLD_APART,
+  right('auc', 3),
+  right('p (holm)', 2),
+  right('median failing', 4),
+  right('passing', 4),
+  { name: 'most failures', shrink: 28, rank: 1 },
+];
+
+const SENSITIVITY: readonly Column[] = [
+  PARAMETER,
+  TOLD_APART,
+  right('sobol'),
+  right('noise floor', 1),
+  right('prcc'),
+  right('p (holm)', 2),
+  right('spearman', 3),
+  right('srrc', 4),
+];
 
 export function whyCommand(): Command {
   return familyCommand('why', 'which parameters drive the failures')
@@ -33,25 +62,25 @@ export function whyCommand(): Command {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
       const found = await analysis.attribution(batchId, { ...given({ failing, confidence }), ...familyQuery(flags) });
-      await printAnswer(flags, found, (answer) => [
+      await printAnswer(flags, found, (answer, options) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
-        ...(answer.parameters.length === 0 ? [] : ['', table(answer.parameters)]),
+        ...(answer.parameters.length === 0 ? [] : ['', attributionTable(answer.parameters, options)]),
       ]);
-      function table(parameters: StudyAttribution['parameters']): string {
-        const head = columns('parameter', 'told apart', 'auc', 'p (holm)', 'median failing', 'passing');
-        const rows = parameters.map((it) => [
-          it.name,
-          yes(it.told_apart),
-          formatNumber(it.auc, 3),
-          formatNumber(it.p_holm, 2),
-          cell(it.median_failing),
-          cell(it.median_passing),
-          it.best_interval.sentence,
-        ]);
-        return renderTable([...head, { name: 'most failures' }], rows);
-      }
     });
+}
+
+function attributionTable(parameters: StudyAttribution['parameters'], options: TableOptions): string {
+  const rows = parameters.map((it) => [
+    it.name,
+    yes(it.told_apart),
+    formatNumber(it.auc, 3),
+    formatNumber(it.p_holm, 2),
+    cell(it.median_failing),
+    cell(it.median_passing),
+    it.best_interval.sentence,
+  ]);
+  return renderTable(ATTRIBUTION, rows, options);
 }
 
 export function sensitivityCommand(): Command {
@@ -65,12 +94,12 @@ export function sensitivityCommand(): Command {
         ...given({ confidence: flags.confidence }),
         ...familyQuery(flags),
       };
-      await printAnswer(flags, await analysis.sensitivity(batchId, query), (answer) => [
+      await printAnswer(flags, await analysis.sensitivity(batchId, query), (answer, options) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
         ...(answer.parameters.length === 0 ? [] : ['']),
         renderTable(
-          columns('parameter', 'told apart', 'sobol', 'noise floor', 'prcc', 'p (holm)', 'spearman', 'srrc'),
+          SENSITIVITY,
           answer.parameters.map((it) => [
             it.name,
             yes(it.told_apart),
@@ -78,6 +107,7 @@ export function sensitivityCommand(): Command {
               value === null ? '-' : formatNumber(value, 3),
             ),
           ]),
+          options,
         ),
       ]);
     });
@@ -98,7 +128,7 @@ export function diffCommand(): Command {
 
 const MOST_CHANGES = 20;
 
-function comparisonLines(answer: StudyComparison): string[] {
+function comparisonLines(answer: StudyComparison, options: TableOptions): string[] {
   const changes = answer.configuration_changes.slice(0, MOST_CHANGES).map(({ pointer, before, after }) => {
     const [from, to] = [before, after].map((it) => (it === undefined ? 'absent' : JSON.stringify(it)));
     return `changed: ${printable(`${pointer}: ${from} -> ${to}`, 200)}`;
@@ -115,7 +145,7 @@ function comparisonLines(answer: StudyComparison): string[] {
     ...(answer.paired ? flipLines('broke', answer.flips.broke) : []),
     ...(answer.paired ? flipLines('mended', answer.flips.mended) : []),
     '',
-    differencesTable(answer),
+    differencesTable(answer, options),
   ];
 }
 
@@ -125,17 +155,20 @@ function flipLines(name: string, runIds: readonly number[]): string[] {
   return [`${name}: runs ${runIds.slice(0, 20).join(', ')}${more}`];
 }
 
-function differencesTable(answer: StudyComparison): string {
+const OUTPUT: Column = { name: 'output' };
+const DIFFERENCE: readonly Column[] = [right('mean difference'), right('interval', 1), right('p (holm)', 2)];
+
+function differencesTable(answer: StudyComparison, options: TableOptions): string {
   if (answer.paired) {
     const rows = answer.outputs.map((it) => {
       const counts = [it.pairs, it.identical, cell(it.mean_difference)];
       return [it.name, ...counts, rangeCell(it.interval), cell(it.p_holm)];
     });
-    return renderTable(columns('output', 'pairs', 'identical', 'mean difference', 'interval', 'p (holm)'), rows);
+    return renderTable([OUTPUT, right('pairs', 4), right('identical', 3), ...DIFFERENCE], rows, options);
   }
   const rows = answer.outputs.map((it) => {
     const counts = [it.n_before, it.n_after, cell(it.mean_difference)];
     return [it.name, ...counts, rangeCell(it.welch), cell(it.p_holm)];
   });
-  return renderTable(columns('output', 'before', 'after', 'mean difference', 'interval', 'p (holm)'), rows);
+  return renderTable([OUTPUT, right('before', 4), right('after', 3), ...DIFFERENCE], rows, options);
 }

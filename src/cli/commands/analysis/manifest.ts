@@ -7,7 +7,6 @@ import { plural } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { type Put, writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write, writeJson, writeLine } from '../../terminal/output.ts';
 
 interface VerifyFlags extends ClientFlags {
@@ -17,15 +16,10 @@ interface VerifyFlags extends ClientFlags {
 export function manifestCommand(): Command {
   const summary = 'write the manifest of a study: its configuration, and each run with its result digest';
   const command = clientCommand('manifest', summary, ['ndjson'])
-    .argument('<batch>', BATCH_ARGUMENT)
-    .option('--file <file>', 'write to this file instead of stdout')
-    .action(async (reference: string, flags: ClientFlags & { file?: string }) => {
+    .argument('<study>', BATCH_ARGUMENT)
+    .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
-      const pieces = client.analysis.manifest(await resolveBatch(client, reference));
-      const writeTo = async (put: Put): Promise<void> => {
-        for await (const piece of pieces) await put(piece);
-      };
-      return flags.file === undefined ? writeTo(write) : writeFileFrom(flags.file, writeTo);
+      for await (const piece of client.analysis.manifest(await resolveBatch(client, reference))) await write(piece);
     });
   command.addCommand(
     clientCommand('verify', 'check the hash chain of a manifest file')

@@ -13,7 +13,7 @@ import {
   usedRunsLines,
   verdictLines,
 } from '../../study/answer-text.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { renderTable, type TableOptions } from '../../terminal/table.ts';
 import {
   FAMILY_OPTION,
   familyCommand,
@@ -43,9 +43,15 @@ export function summaryCommand(): Command {
 }
 
 /** The sentence, the verdicts, the statistics, the failures. */
-export function summaryLines(summary: StudySummary): string[] {
-  const lines = [summary.sentence, ...limitLines(summary, ['runs-left-out']), ...verdictLines(summary.requirements)];
-  if (summary.outputs.some((it) => it.count > 0)) lines.push('', statisticsTable(summary), ...boundsLines(summary));
+export function summaryLines(summary: StudySummary, options: TableOptions = {}): string[] {
+  const said = summary.warnings.map(({ code }) => code);
+  const lines = [
+    summary.sentence,
+    ...limitLines(summary, ['runs-left-out']),
+    ...verdictLines(summary.requirements, said),
+  ];
+  if (summary.outputs.some((it) => it.count > 0))
+    lines.push('', statisticsTable(summary, options), ...boundsLines(summary));
   const failures = failureLines(summary);
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }
@@ -69,13 +75,14 @@ export function worstCommand(): Command {
       await printAnswer(
         flags,
         await analysis.worst(batchId, { output, k, direction, ...familyQuery(flags) }),
-        (answer) => [
+        (answer, options) => [
           ...usedRunsLines(answer),
           `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
           ...limitLines(answer, ['runs-left-out']),
           renderTable(
             [{ name: 'run', align: 'right' }, { name: 'value', align: 'right' }, { name: 'execute again with' }],
             answer.runs.map((it) => [it.run_id, cell(it.value), it.replay]),
+            options,
           ),
         ],
       );
@@ -103,7 +110,7 @@ export function convergenceCommand(): Command {
       noMore(rest, 1);
       const [output] = rest;
       const query = { ...given({ output, quantity, half_width, confidence }), ...familyQuery(flags) };
-      await printAnswer(flags, await analysis.convergence(batchId, query), (answer) => {
+      await printAnswer(flags, await analysis.convergence(batchId, query), (answer, options) => {
         const last = answer.points.at(-1);
         const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;
         const needed = answer.runs_for_half_width;
@@ -122,6 +129,7 @@ export function convergenceCommand(): Command {
           renderTable(
             [{ name: 'runs', align: 'right' }, { name: 'value', align: 'right' }, { name: 'interval' }],
             shown.map((it) => [it.n, cell(it.value), rangeCell([it.low, it.high])]),
+            options,
           ),
         ];
       });

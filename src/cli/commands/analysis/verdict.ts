@@ -4,10 +4,11 @@ import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
 import type { Look, StudyVerdicts, TerminatedRule } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { limitLines, rangeCell, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
+import { limitLines, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
 import { verdictExitCode } from '../../study/verdicts.ts';
-import { formatNumber } from '../../terminal/format.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { shareInPercent } from '../../../analysis/wording.ts';
+import { statusTone } from '../../terminal/colour.ts';
+import { renderTable, type TableOptions } from '../../terminal/table.ts';
 import {
   familyCommand,
   familyQuery,
@@ -54,7 +55,7 @@ export function verdictCommand(): Command {
 }
 
 /** The sentences, the limits of the answer, and a table of the counts. */
-export function verdictReport(answer: StudyVerdicts): string[] {
+export function verdictReport(answer: StudyVerdicts, options: TableOptions = {}): string[] {
   const { requirements } = answer;
   if (requirements.length === 0) return [];
   const counts = ['passed', 'failed', 'unknown'] as const;
@@ -68,21 +69,22 @@ export function verdictReport(answer: StudyVerdicts): string[] {
     '',
     renderTable(
       [
-        { name: 'requirement' },
-        { name: 'verdict' },
+        { name: 'requirement', shrink: 12 },
+        { name: 'verdict', tone: statusTone },
         ...counts.map(right),
         right('lower'),
         right('upper'),
-        { name: 'wilson' },
+        { name: 'wilson', rank: 1 },
       ],
       requirements.map((it) => [
         it.name,
         it.verdict,
         ...counts.map((name) => it[name]),
-        formatNumber(it.lower, 4),
-        formatNumber(it.upper, 4),
-        rangeCell(it.wilson),
+        shareInPercent(it.lower),
+        shareInPercent(it.upper),
+        it.wilson === null ? '-' : it.wilson.map(shareInPercent).join(' to '),
       ]),
+      options,
     ),
   ];
 }

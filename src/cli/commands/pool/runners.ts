@@ -1,12 +1,14 @@
 /** `simbatch runners`, `drain`, `resume` and `forget`: the pool. */
 import { Command } from 'commander';
 import { RUNNER_STATUSES } from '../../../contract/enums.ts';
-import type { Runner, RunnerStatus } from '../../../contract/types.ts';
+import type { Runner, RunnerListResponse, RunnerStatus } from '../../../contract/types.ts';
 import { formatDuration, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
 import { emptyList } from '../../terminal/empty-list.ts';
-import { note, writeJson, writeLine } from '../../terminal/output.ts';
-import { renderTable, type Column } from '../../terminal/table.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { statusTone } from '../../terminal/colour.ts';
+import { each, LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { writeJson, writeLine } from '../../terminal/output.ts';
 import { systemClock } from '../../../base/clock.ts';
 
 interface RunnersFlags extends ClientFlags {
@@ -14,44 +16,67 @@ interface RunnersFlags extends ClientFlags {
   tag?: string[];
 }
 
-const COLUMNS: readonly Column[] = [
-  { name: 'runner' },
-  { name: 'name' },
-  { name: 'status' },
-  { name: 'jobs', align: 'right' },
-  { name: 'cores', align: 'right' },
-  { name: 'memory GB', align: 'right' },
-  { name: 'simulations' },
-  { name: 'completed', align: 'right' },
-  { name: 'failed', align: 'right' },
-  { name: 'heartbeat' },
-  { name: 'drained because' },
+// A capacity of 0 is undeclared.
+const declared = (amount: number): number | undefined => (amount === 0 ? undefined : amount);
+const sinceHeartbeat = (it: Runner, nowMs: number): number => Math.max(0, nowMs - Date.parse(it.last_heartbeat)) / 1000;
+
+const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
+  { name: 'runner', key: 'runner', value: ({ id }) => id, shrink: 16 },
+  { name: 'name', key: 'name', value: ({ name }) => name, wide: true },
+  { name: 'status', key: 'status', value: ({ status }) => status, tone: statusTone },
+  { name: 'slots', key: 'slots', align: 'right', value: slotsOf },
+  { name: 'cores', key: 'cores', align: 'right', value: (it) => declared(it.capabilities.cpu_cores), wide: true },
+  {
+    name: 'memory GB',
+    key: 'memory_gb',
+    align: 'right',
+    value: (it) => declared(it.capabilities.memory_gb),
+    wide: true,
+  },
+  {
+    name: 'simulations',
+    key: 'simulations',
+    value: (it) => it.capabilities.supported_simulation_types.join(',') || '*',
+    shrink: 12,
+    rank: 2,
+  },
+  { name: 'completed', key: 'completed', align: 'right', value: (it) => it.total_jobs_completed, rank: 3 },
+  { name: 'failed', key: 'failed', align: 'right', value: (it) => it.total_jobs_failed, rank: 1 },
+  {
+    name: 'heartbeat',
+    key: 'last_heartbeat',
+    value: (it) => it.last_heartbeat,
+    cell: (it) => `${formatDuration(sinceHeartbeat(it, nowMs))} ago`,
+  },
+  { name: 'tags', key: 'tags', value: (it) => it.tags.join(','), wide: true },
+  { name: 'allocation', key: 'allocation', value: (it) => it.allocation, wide: true },
+  { name: 'drained because', key: 'drained_because', value: drainOf, shrink: 12 },
 ];
 
 export function runnersCommand(): Command {
-  return clientCommand('runners', 'list the runners of the pool')
+  return clientCommand('runners', 'list the runners of the pool', LIST_FORMATS)
     .addOption(statusOption(RUNNER_STATUSES))
     .option('--tag <tags>', 'only those with one of these tags', texts)
     .action(async (flags: RunnersFlags) => {
       const client = await connect(flags);
       const pool = await client.runners({ status: flags.status ?? [], tag: flags.tag ?? [] });
+      const filters = { '--status': flags.status, '--tag': flags.tag };
+      // The answer of the coordinator has the sums of the pool beside the list.
       if (flags.output === 'json') return writeJson(pool);
-      if (pool.runners.length === 0) {
-        const filters = { '--status': flags.status, '--tag': flags.tag };
-        return note(emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }));
-      }
-      const now = systemClock.now();
-      await writeLine(
-        renderTable(
-          COLUMNS,
-          pool.runners.map((runner) => row(runner, now)),
-        ),
-      );
-      await writeLine(
-        `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`,
-      );
+      const isDrained = pool.runners.some((it) => drainOf(it) !== '');
+      const count = await printList(flags.output, each(pool.runners), {
+        columns: runnerColumns(systemClock.now()).filter((it) => isDrained || it.key !== 'drained_because'),
+        nameOf: ({ id }) => id,
+        none: emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }),
+      });
+      if (count > 0) await writeLine(poolLine(pool));
+      return undefined;
     });
 }
+
+/** `2 connected, 0 offline, room for 2 runs at a time`. */
+export const poolLine = (pool: RunnerListResponse): string =>
+  `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'run')} at a time`;
 
 /** `3/4`, with the jobs that wait for a slot and the slots that are lost: `4/4 (2 wait)`. */
 function slotsOf({ current_jobs, capabilities, slots_lost }: Runner): string {
@@ -78,27 +103,8 @@ function untilOption(text: string): string {
   return new Date(systemClock.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString();
 }
 
-function row(runner: Runner, now: number): (string | number)[] {
-  const { capabilities: can } = runner;
-  // A capacity of 0 is undeclared.
-  const declared = (amount: number): string | number => (amount === 0 ? '-' : amount);
-  return [
-    runner.id,
-    runner.name,
-    runner.status,
-    slotsOf(runner),
-    declared(can.cpu_cores),
-    declared(can.memory_gb),
-    can.supported_simulation_types.join(',') || '*',
-    runner.total_jobs_completed,
-    runner.total_jobs_failed,
-    `${formatDuration(Math.max(0, now - Date.parse(runner.last_heartbeat)) / 1000)} ago`,
-    drainOf(runner),
-  ];
-}
-
 export function drainCommand(): Command {
-  return clientCommand('drain', 'stop new work for a runner; its active runs complete')
+  return clientCommand('drain', 'stop new work for a runner; its active runs complete', ['table', 'json', 'name'])
     .argument('<runner>', 'runner id')
     .option('--reason <text>', 'the reason, shown with the runner')
     .option('--until <time>', 'resume by itself: a time (2026-11-22T06:00:00Z), or after 30m, 8h or 2d', untilOption)
@@ -109,21 +115,26 @@ export function drainCommand(): Command {
 }
 
 export function forgetCommand(): Command {
-  return clientCommand('forget', 'forget a runner that is Offline and holds no jobs')
+  return clientCommand('forget', 'forget a runner that is Offline and holds no runs', ['table', 'json', 'name'])
     .argument('<runner>', 'runner id')
-    .action(async (runnerId: string, flags: ClientFlags) => {
+    .option(...YES_OPTION)
+    .action(async (runnerId: string, flags: ClientFlags & { yes?: boolean }) => {
       const client = await connect(flags);
+      const { status } = await client.runner(runnerId);
+      // A connected runner is refused by the coordinator.
+      if (status === 'Offline') await confirm(`forget runner ${printable(runnerId)}, which is Offline`, flags.yes);
       const runner = await client.forgetRunner(runnerId);
       if (flags.output === 'json') return writeJson(runner);
-      return writeLine(`${printable(runner.id)} was forgotten`);
+      return writeLine(flags.output === 'name' ? printable(runner.id) : `${printable(runner.id)} was forgotten`);
     });
 }
 
 /** Prints the state of a runner. */
 export async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
   if (flags.output === 'json') return writeJson(runner);
+  if (flags.output === 'name') return writeLine(runner.id);
   const held = runner.current_jobs.length;
   await writeLine(
-    `${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'job')} still running`}`,
+    `${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'run')} still running`}`,
   );
 }

@@ -8,7 +8,7 @@ import { JOB_ARGUMENT, resolveJob } from '../../study/references.ts';
 export function replayCommand(): Command {
   const command = new Command('replay')
     .description("execute a job's run again on this machine, without reporting anything")
-    .argument('<job>', `the job, of any state: ${JOB_ARGUMENT}`)
+    .argument('<run>', `the job, of any state: ${JOB_ARGUMENT}`)
     .addOption(
       new Option('--endpoint <url>', `the coordinator's address (default: "${DEFAULT_ENDPOINT}")`).env('SVC_ENDPOINT'),
     );

@@ -12,13 +12,14 @@ import type {
 } from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, printable } from '../../terminal/format.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
+import { paint, statusTone } from '../../terminal/colour.ts';
+import { outputWidth, writeJson, writeLine } from '../../terminal/output.ts';
 import { JOB_ARGUMENT, resolveJob } from '../../study/references.ts';
-import { renderPairs, renderTable } from '../../terminal/table.ts';
+import { renderPairs, renderTable, type Column, type Pair } from '../../terminal/table.ts';
 
 export function runCommand(): Command {
   return clientCommand('run', 'show one run with its parameters, attempts and result')
-    .argument('<job>', JOB_ARGUMENT)
+    .argument('<run>', JOB_ARGUMENT)
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
       const jobId = await resolveJob(client, reference);
@@ -28,7 +29,7 @@ export function runCommand(): Command {
         resultOf(client, jobId),
       ]);
       if (flags.output === 'json') return writeJson({ job, history, result });
-      await writeLine(renderPairs(jobPairs(job)));
+      await writeLine(renderPairs(jobPairs(job), outputWidth()));
       await section('parameters', parameterLines(job));
       await section('attempts', attemptLines(history));
       if (result !== null) await section('result', resultLines(result));
@@ -44,17 +45,19 @@ async function resultOf(client: Client, jobId: Uuid): Promise<JobResult | null> 
   }
 }
 
+/** Columns by which a section is indented. */
+const INDENT = 2;
+
 async function section(title: string, lines: string): Promise<void> {
-  if (lines !== '') await writeLine(`\n${title}\n${lines.replaceAll(/^/gm, '  ')}`);
+  if (lines !== '') await writeLine(`\n${paint(title, 'strong')}\n${lines.replaceAll(/^/gm, ' '.repeat(INDENT))}`);
 }
 
-function jobPairs(job: Job): [string, string | number | undefined][] {
+function jobPairs(job: Job): Pair[] {
   const { run_config: run } = job;
   return [
+    ['run', `${job.batch_id}/${run.run_id}`],
     ['job', job.id],
-    ['batch', job.batch_id],
-    ['run', run.run_id],
-    ['status', job.status],
+    ['status', job.status, statusTone(job.status)],
     ['simulation', `${run.metadata.simulation_name} ${run.metadata.simulation_version}`],
     [
       'sampling',
@@ -67,7 +70,7 @@ function jobPairs(job: Job): [string, string | number | undefined][] {
     ['claimed', job.claimed_at && formatTimestamp(job.claimed_at)],
     ['started', job.started_at && formatTimestamp(job.started_at)],
     ['ended', job.completed_at && formatTimestamp(job.completed_at)],
-    ['error', job.error_message],
+    ['error', job.error_message, 'bad'],
   ];
 }
 
@@ -75,7 +78,17 @@ function jobPairs(job: Job): [string, string | number | undefined][] {
 const parameterLines = (job: Job): string =>
   renderPairs(
     Object.entries(job.run_config.parameters).map(([name, value]) => [printable(name), String(value)] as const),
+    outputWidth() - INDENT,
   );
+
+const ATTEMPTS: readonly Column[] = [
+  { name: 'attempt', align: 'right' },
+  { name: 'runner', shrink: 8 },
+  { name: 'claimed (UTC)', rank: 1 },
+  { name: 'ran', align: 'right' },
+  { name: 'outcome', tone: (text) => (text === 'completed' ? 'good' : text === 'open' ? 'active' : 'bad') },
+  { name: 'message', shrink: 30 },
+];
 
 function attemptLines(history: JobHistory): string {
   const row = ({ attempt, runner_id, claimed_at, outcome, message = '', ...rest }: Attempt): (string | number)[] => {
@@ -87,8 +100,7 @@ function attemptLines(history: JobHistory): string {
     return [attempt, runner_id, formatTimestamp(claimed_at), formatDuration(took), outcome ?? 'open', message];
   };
   if (history.attempts.length === 0) return 'none yet';
-  const columns = ['attempt', 'runner', 'claimed (UTC)', 'ran', 'outcome', 'message'].map((name) => ({ name }));
-  const table = renderTable(columns, history.attempts.map(row));
+  const table = renderTable(ATTEMPTS, history.attempts.map(row), { width: outputWidth() - INDENT });
   return history.attempts_omitted > 0 ? `${history.attempts_omitted} earlier attempts are not shown\n${table}` : table;
 }
 

@@ -2,13 +2,16 @@
 import type { Command } from 'commander';
 import { JOB_STATUSES } from '../../../contract/enums.ts';
 import type { Job, JobStatus } from '../../../contract/types.ts';
-import { formatTimestamp } from '../../terminal/format.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { statusTone } from '../../terminal/colour.ts';
+import { formatAgo, formatDuration, secondsBetween, shortId } from '../../terminal/format.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { statusOption, clientCommand, connect, integerBetween, texts, type ClientFlags } from '../../options.ts';
 import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
-import { note, writeJsonArray } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { writeTable, type Column } from '../../terminal/table.ts';
+import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
 
 interface JobsFlags extends ClientFlags {
   batch?: string;
@@ -18,21 +21,42 @@ interface JobsFlags extends ClientFlags {
   limit?: number;
 }
 
-const COLUMNS: readonly Column[] = [
-  { name: 'job' },
-  { name: 'run', align: 'right' },
-  { name: 'status' },
-  { name: 'retries', align: 'right' },
-  { name: 'runner' },
-  { name: 'ended (UTC)' },
-  { name: 'error' },
+const tookOf = (job: Job): number | undefined => secondsBetween(job.started_at, job.completed_at);
+
+/** The columns of a run; that of its study only where runs of several are listed. */
+const runColumns = (ofOneStudy: boolean, nowMs: number): ListColumn<Job>[] => [
+  { name: 'study', key: 'study', value: (it) => shortId(it.batch_id), wide: ofOneStudy },
+  { name: 'run', key: 'run', align: 'right', value: (it) => it.run_config.run_id },
+  { name: 'job', key: 'job', value: (it) => it.id, wide: true },
+  { name: 'status', key: 'status', value: (it) => it.status, tone: statusTone },
+  { name: 'retries', key: 'retries', align: 'right', value: (it) => it.retries, wide: true },
+  { name: 'runner', key: 'runner', value: (it) => it.assigned_runner, shrink: 8, rank: 2 },
+  {
+    name: 'took',
+    key: 'took_secs',
+    align: 'right',
+    value: tookOf,
+    cell: (it) => formatDuration(tookOf(it)),
+    rank: 3,
+  },
+  {
+    name: 'ended',
+    key: 'ended',
+    align: 'right',
+    value: (it) => it.completed_at,
+    cell: (it) => formatAgo(it.completed_at, nowMs),
+    rank: 1,
+  },
+  { name: 'ended at (UTC)', key: 'ended_at', value: (it) => it.completed_at, wide: true },
+  { name: 'error', key: 'error', value: (it) => it.error_message, cell: (it) => it.error_message ?? '', shrink: 24 },
 ];
 
 const runId = integerBetween(0, INT32_MAX);
 
 export function runsCommand(): Command {
-  return clientCommand('runs', 'list runs')
-    .option('-b, --batch <batch>', `of this study: ${BATCH_ARGUMENT}`)
+  return clientCommand('runs', 'list runs', LIST_FORMATS)
+    .argument('[study]', `of this study: ${BATCH_ARGUMENT}`)
+    .option('-b, --batch <batch>', 'the same as the argument')
     .addOption(statusOption(JOB_STATUSES))
     .option('--runner <ids>', 'only runs of these runners', texts)
     .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [
@@ -40,23 +64,34 @@ export function runsCommand(): Command {
       ...text.split(',').map(runId),
     ])
     .option('--limit <n>', 'at most so many', integerBetween(1, INT32_MAX))
-    .action(async (flags: JobsFlags) => {
+    .action(async (argument: string | undefined, flags: JobsFlags) => {
+      const study = studyOf(argument, flags.batch);
       const client = await connect(flags);
-      const batch_id = flags.batch === undefined ? [] : [await resolveBatch(client, flags.batch)];
+      const batch_id = study === undefined ? [] : [await resolveBatch(client, study)];
       const query = { batch_id, status: flags.status ?? [], runner_id: flags.runner ?? [], run_id: flags.run ?? [] };
       const pageSize = Math.min(flags.limit ?? 1000, 1000);
       const jobs = atMost(client.jobs(query, { pageSize }), flags.limit ?? Number.POSITIVE_INFINITY);
-      if (flags.output === 'json') return writeJsonArray(jobs);
-      const count = await writeTable(COLUMNS, rows(jobs));
-      if (count > 0) return undefined;
       const filters = {
-        '--batch': flags.batch === undefined ? [] : [flags.batch],
+        ...(argument === undefined
+          ? { '--batch': flags.batch === undefined ? [] : [flags.batch] }
+          : { of: [argument] }),
         '--status': flags.status,
         '--runner': flags.runner,
         '--run': flags.run,
       };
-      return note(emptyList({ plural: 'jobs', remedy: SUBMIT, filters }));
+      await printList(flags.output, jobs, {
+        columns: runColumns(study !== undefined, systemClock.now()),
+        nameOf: (job) => `${job.batch_id}/${job.run_config.run_id}`,
+        none: emptyList({ plural: 'runs', remedy: SUBMIT, filters }),
+      });
     });
+}
+
+/** The study is the argument or the option. @throws Failure when both name one */
+function studyOf(argument: string | undefined, option: string | undefined): string | undefined {
+  if (argument !== undefined && option !== undefined && argument !== option)
+    throw new Failure(EXIT.usage, `the study is given twice: ${argument} and --batch ${option}; give one`);
+  return argument ?? option;
 }
 
 async function* atMost<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T> {
@@ -64,12 +99,5 @@ async function* atMost<T>(items: AsyncIterable<T>, limit: number): AsyncGenerato
   for await (const item of items) {
     yield item;
     if (--left <= 0) return;
-  }
-}
-
-async function* rows(jobs: AsyncIterable<Job>): AsyncGenerator<(string | number)[]> {
-  for await (const job of jobs) {
-    const { id, run_config, status, retries, assigned_runner = '-', completed_at, error_message = '' } = job;
-    yield [id, run_config.run_id, status, retries, assigned_runner, formatTimestamp(completed_at), error_message];
   }
 }

@@ -13,7 +13,7 @@ import { plural } from '../../terminal/format.ts';
 import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../options.ts';
 import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
-import { WorkProgress } from '../../terminal/work-progress.ts';
+import { WorkProgress } from '../../progress/work-progress.ts';
 import { systemClock } from '../../../base/clock.ts';
 
 export function backupCommand(): Command {

@@ -23,7 +23,7 @@ import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts'
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
-import { WorkProgress } from '../../terminal/work-progress.ts';
+import { WorkProgress } from '../../progress/work-progress.ts';
 
 /** Grace time of running requests when the coordinator stops. */
 const GRACE_MS = 8_000;

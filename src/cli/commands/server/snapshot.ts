@@ -1,7 +1,7 @@
 /** `simbatch snapshot`: exports a coordinator's records; inspects, replays and imports the file without one. */
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { makeStore, refuseIfUsed } from '../../../coordinator/storage/create-store.ts';
 import { importSnapshot } from '../../../coordinator/snapshots/import.ts';
 import { readSnapshot } from '../../../coordinator/snapshots/read.ts';
@@ -9,9 +9,10 @@ import { replaySnapshot } from '../../../coordinator/snapshots/replay.ts';
 import type { Snapshot } from '../../../coordinator/snapshots/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { plural } from '../../terminal/format.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
-import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { note, snakeCased, writeJson, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { inspect } from './snapshot-inspect.ts';
 
@@ -53,30 +54,25 @@ function exportCommand(): Command {
     });
 }
 
-const formats = (): Option =>
-  new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table');
-
 function inspectCommand(): Command {
-  return new Command('inspect')
+  return new OutputCommand('inspect')
     .description('show the state of each actor in a file, its history and its possible next events')
     .argument('<file>', FILE_ARGUMENT)
     .option('--actor <address>', 'only this one, with its whole history: batch/ID, job/ID or runner/ID')
-    .addOption(formats())
     .action(async (path: string, flags: { actor?: string; output: string }) => {
       await inspect(await openFile(path), flags);
     });
 }
 
 function replayCommand(): Command {
-  return new Command('replay')
+  return new OutputCommand('replay')
     .description('send the recorded events through the machines again and report each difference')
     .argument('<file>', FILE_ARGUMENT)
-    .addOption(formats())
     .action(async (path: string, flags: { output: string }) => {
       const report = await replaySnapshot(await openFile(path));
       const { actors, events, attemptsOmitted, divergences: differences, divergencesOmitted } = report;
       if (differences.length > 0) process.exitCode = EXIT.failed;
-      if (flags.output === 'json') return writeJson(report);
+      if (flags.output === 'json') return writeJson(snakeCased(report));
       for (const { where, detail } of differences) await writeLine(`${where}: ${detail}`);
       if (divergencesOmitted > 0) note(`and ${plural(divergencesOmitted, 'more difference')}`);
       if (attemptsOmitted > 0)
@@ -88,17 +84,16 @@ function replayCommand(): Command {
 }
 
 function importCommand(): Command {
-  return new Command('import')
+  return new OutputCommand('import')
     .description('make a new data directory from a file, from which `simbatch serve` continues')
     .argument('<file>', FILE_ARGUMENT)
     .requiredOption('--data-dir <dir>', 'the data directory to make; must not exist or be empty')
-    .addOption(formats())
     .action(async (path: string, flags: { dataDir: string; output: string }) => {
       const directory = resolve(flags.dataDir);
       await refuseIfUsed(directory);
       const snapshot = await openFile(path);
       const report = await makeStore(directory, (store) => importSnapshot(snapshot, store));
-      if (flags.output === 'json') return writeJson({ data_dir: directory, ...report });
+      if (flags.output === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
       const { batches, jobs, results, runners } = report;
       const counts = [
         plural(batches, 'batch', 'batches'),

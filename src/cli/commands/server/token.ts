@@ -1,6 +1,6 @@
 /** `simbatch token`: creates, lists and revokes access tokens in the data directory. */
 import { resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../../contract/limits.ts';
 import { RUNNER_ID_PATTERN } from '../../../contract/patterns.ts';
 import { TOKEN_SCOPES } from '../../../contract/enums.ts';
@@ -9,8 +9,10 @@ import { changeTokens, newToken, readTokens } from '../../../coordinator/storage
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, dataDirOption, integerBetween } from '../../options.ts';
-import { note, writeJson, writeLine } from '../../terminal/output.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { OutputCommand } from '../../output-command.ts';
+import { formatAgo } from '../../terminal/format.ts';
+import { each, LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { note, writeLine } from '../../terminal/output.ts';
 import { systemClock } from '../../../base/clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,6 +21,9 @@ const MAX_DAYS = 36_500;
 interface DirectoryFlags {
   dataDir: string;
 }
+
+/** A token without its secret. */
+type Shown = Omit<TokenRecord, 'hash'>;
 
 interface CreateFlags extends DirectoryFlags {
   scope?: TokenScope[];
@@ -89,26 +94,32 @@ function described({ scopes, runner_id, expires_at }: TokenRecord): string {
   return `${scopes.join(', ')}${bound}${expires_at === null ? '' : ` until ${expires_at}`}`;
 }
 
+const tokenColumns = (nowMs: number): ListColumn<Shown>[] => [
+  { name: 'token', key: 'token', value: ({ id }) => id },
+  { name: 'name', key: 'name', value: ({ name }) => name, shrink: 10, rank: 2 },
+  { name: 'scopes', key: 'scopes', value: ({ scopes }) => scopes.join(','), shrink: 12 },
+  { name: 'runner', key: 'runner', value: (it) => it.runner_id, cell: (it) => it.runner_id ?? '', shrink: 10, rank: 1 },
+  { name: 'created (UTC)', key: 'created_at', value: (it) => it.created_at, wide: true },
+  { name: 'expires', key: 'expires_at', value: (it) => it.expires_at, cell: (it) => expiryOf(it, nowMs) },
+];
+
+/** `never`, the date, or that it is over. */
+function expiryOf({ expires_at: at }: Shown, nowMs: number): string {
+  if (at === null) return 'never';
+  return Date.parse(at) <= nowMs ? `expired ${formatAgo(at, nowMs)}` : at.slice(0, 10);
+}
+
 function listCommand(): Command {
-  return new Command('list')
+  return new OutputCommand('list', LIST_FORMATS)
     .description('list the tokens, without their secrets')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .addOption(dataDirOption())
     .action(async ({ dataDir, output }: DirectoryFlags & { output: string }) => {
       const tokens = (readTokens(resolve(dataDir)) ?? []).map(({ hash: _, ...shown }) => shown);
-      if (output === 'json') return writeJson(tokens);
-      if (tokens.length === 0) return note('there are no tokens; make one with `simbatch token create`');
-      const columns = ['token', 'name', 'scopes', 'runner', 'created', 'expires'].map((name) => ({ name }));
-      const now = systemClock.now();
-      const rows = tokens.map((it) => [
-        it.id,
-        it.name,
-        it.scopes.join(','),
-        it.runner_id ?? '',
-        it.created_at,
-        it.expires_at === null ? 'never' : `${it.expires_at}${Date.parse(it.expires_at) <= now ? ' (expired)' : ''}`,
-      ]);
-      return writeLine(renderTable(columns, rows));
+      await printList(output, each(tokens), {
+        columns: tokenColumns(systemClock.now()),
+        nameOf: ({ id }) => id,
+        none: 'there are no tokens; make one with `simbatch token create`',
+      });
     });
 }
 

@@ -1,6 +1,6 @@
 /** `simbatch verify` and `simbatch repair`: check a data directory, and save what is whole of a damaged one. */
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { repairStore } from '../../../coordinator/repair/repair.ts';
 import { verifyStore } from '../../../coordinator/repair/verify.ts';
 import { isDirectory } from '../../../base/directories.ts';
@@ -8,23 +8,20 @@ import { systemClock } from '../../../base/clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { dataDirOption } from '../../options.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { plural } from '../../terminal/format.ts';
-import { note, writeJson, writeLine } from '../../terminal/output.ts';
-import { WorkProgress } from '../../terminal/work-progress.ts';
+import { note, snakeCased, writeJson, writeLine } from '../../terminal/output.ts';
+import { WorkProgress } from '../../progress/work-progress.ts';
 
 interface Flags {
   dataDir: string;
   output: string;
 }
 
-const formats = (): Option =>
-  new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table');
-
 export function verifyCommand(): Command {
-  return new Command('verify')
+  return new OutputCommand('verify')
     .description('check a whole data directory: files, checksums, group chain, counters and indexes; changes nothing')
     .addOption(dataDirOption())
-    .addOption(formats())
     .action(verify);
 }
 
@@ -36,7 +33,7 @@ async function verify({ dataDir, output }: Flags): Promise<void> {
   );
   const found = report.faults.length + report.faultsOmitted;
   if (found > 0) process.exitCode = EXIT.failed;
-  if (output === 'json') return writeJson({ data_dir: directory, ...report });
+  if (output === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
   for (const fault of report.faults) await writeLine(fault);
   if (report.faultsOmitted > 0) note(`and ${plural(report.faultsOmitted, 'more fault')}`);
   const summary = found === 0 ? 'no faults' : plural(found, 'fault');
@@ -44,11 +41,10 @@ async function verify({ dataDir, output }: Flags): Promise<void> {
 }
 
 export function repairCommand(): Command {
-  return new Command('repair')
+  return new OutputCommand('repair')
     .description('save the whole records of a damaged data directory in a new one, and list what is lost')
     .argument('<new-directory>', 'the data directory to create; must be missing or empty')
     .addOption(dataDirOption())
-    .addOption(formats())
     .action(repair);
 }
 
@@ -58,7 +54,7 @@ async function repair(target: string, { dataDir, output }: Flags): Promise<void>
   const report = await repairStore(directory, resolve(target), systemClock.now(), (phase, done, total) =>
     bar.show(phase, done, total),
   ).finally(() => bar.end());
-  if (output === 'json') return writeJson({ data_dir: resolve(target), damaged: directory, ...report });
+  if (output === 'json') return writeJson({ data_dir: resolve(target), damaged: directory, ...snakeCased(report) });
   for (const finding of report.findings) await writeLine(finding);
   await writeLine(
     `${resolve(target)}: ${plural(report.records, 'record')}, ${plural(report.findings.length, 'finding')}; ` +

@@ -7,10 +7,10 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { plural, printable } from '../../terminal/format.ts';
+import { plural, printable, shortId } from '../../terminal/format.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
-import { renderTable, type Column } from '../../terminal/table.ts';
-import { create, type CreateFlags } from './growth.ts';
+import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
+import { create, CREATED, type CreateFlags } from './growth.ts';
 
 interface AuditFlags extends CreateFlags {
   fraction?: number;
@@ -20,16 +20,20 @@ interface AuditFlags extends CreateFlags {
 const COLUMNS: readonly Column[] = [
   { name: 'run', align: 'right' },
   { name: 'class' },
-  { name: 'runner' },
-  { name: 'differs in' },
+  { name: 'runner', shrink: 12 },
+  { name: 'differs in', shrink: 16 },
 ];
 
 /** Differing runs that are listed for people. */
 const MAX_LISTED = 20;
 
 export function auditCommand(): Command {
-  return clientCommand('audit', 'repeat a drawn part of the runs on other runners; or show what an audit found')
-    .argument('<batch>', `${BATCH_ARGUMENT}: a study to audit, or an audit`)
+  return clientCommand(
+    'audit',
+    'repeat a drawn part of the runs on other runners; or show what an audit found',
+    CREATED,
+  )
+    .argument('<study>', `${BATCH_ARGUMENT}: a study to audit, or an audit`)
     .option('--fraction <part>', 'the part of the finished runs to repeat, above 0 and up to 1, e.g. 0.02', fraction)
     .option('--seed <n>', 'determines which runs are drawn', integerBetween(0, INT32_MAX))
     .option('--name <name>', 'name of the audit; otherwise that of the study')
@@ -60,8 +64,8 @@ function start(reference: string, flags: AuditFlags, part: number): Promise<void
     const answer = await client.auditBatch(batchId, request, options);
     const drawn = `${plural(answer.total_jobs, 'run')} of ${batchId} drawn with seed ${answer.seed}`;
     const lines = [
-      `${drawn}, submitted again as batch ${answer.batch_id}`,
-      `see what differs: simbatch audit ${answer.batch_id}`,
+      `${drawn}, submitted again as study ${answer.batch_id}`,
+      `see what differs: simbatch audit ${shortId(answer.batch_id)}`,
     ];
     return { answer, lines };
   });
@@ -73,7 +77,7 @@ async function auditOf(client: Client, batchId: Uuid): Promise<Uuid> {
   if (parent?.relation === 'audit') return batchId;
   const latest = children.findLast(({ relation }) => relation === 'audit');
   if (latest !== undefined) return latest.batch_id;
-  throw new Failure(EXIT.usage, `batch ${batchId} has no audit: start one with --fraction, e.g. --fraction 0.02`);
+  throw new Failure(EXIT.usage, `study ${batchId} has no audit: start one with --fraction, e.g. --fraction 0.02`);
 }
 
 async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {
@@ -94,7 +98,7 @@ async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {
       arrow(it.before.runner_id, it.after.runner_id),
       it.outputs.map((output) => output.name).join(', '),
     ]);
-  await writeLine(renderTable(COLUMNS, listed));
+  await writeLine(renderTable(COLUMNS, listed, tableOptions(flags.output)));
   const rest = answer.differing - MAX_LISTED;
   if (rest > 0) await writeLine(`and ${plural(rest, 'more run')}: -o json lists them`);
   for (const { before, after, compared, differing, capabilities } of answer.runners) {

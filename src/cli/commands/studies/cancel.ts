@@ -1,33 +1,79 @@
 /** `simbatch cancel` cancels a study or one run; `simbatch delete` removes a study that has ended. */
 import type { Command } from 'commander';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { plural, printable, shortId } from '../../terminal/format.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT, resolveBatch, resolveEither } from '../../study/references.ts';
+import { doneOf } from '../../progress/progress-text.ts';
+import type { Client } from '../../../client/client.ts';
+import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';
+
+interface CancelFlags extends ClientFlags {
+  reason?: string;
+  yes?: boolean;
+}
+
+const OUTPUTS = ['table', 'json', 'name'] as const;
 
 export function cancelCommand(): Command {
-  return clientCommand('cancel', 'cancel a study or one run; running simulations are killed')
-    .argument('<batch|job>', `${BATCH_ARGUMENT}; or ${JOB_ARGUMENT}`)
+  return clientCommand('cancel', 'cancel a study or one run; running simulations are killed', OUTPUTS)
+    .argument('<study|run>', `${BATCH_ARGUMENT}; or ${JOB_ARGUMENT}`)
     .option('--reason <text>', 'kept with what was cancelled')
-    .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {
+    .option(...YES_OPTION)
+    .action(async (reference: string, flags: CancelFlags) => {
       const client = await connect(flags);
       const target = await resolveEither(client, reference);
-      const cancelled =
-        'jobId' in target
-          ? await client.cancelJob(target.jobId, flags.reason)
-          : await client.cancelBatch(target.batchId, flags.reason);
-      if (flags.output === 'json') return writeJson(cancelled);
-      const what = 'jobId' in target ? 'job' : 'batch';
-      await writeLine(`${what} ${cancelled.id} is ${cancelled.status}`);
+      return 'jobId' in target ? cancelRun(client, target.jobId, flags) : cancelStudy(client, target.batchId, flags);
     });
 }
 
+async function cancelStudy(client: Client, batchId: Uuid, flags: CancelFlags): Promise<void> {
+  const status = await client.batch(batchId);
+  const { batch, jobs_by_status: counts } = status;
+  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const open = batch.total_jobs - doneOf(counts);
+  // Nothing changes in a study that has ended.
+  if (isOpen) await confirm(`cancel ${studyText(status)}: ${plural(open, 'run')} that have not ended`, flags.yes);
+  const cancelled = await client.cancelBatch(batchId, flags.reason);
+  if (flags.output === 'json') return writeJson(cancelled);
+  return writeLine(flags.output === 'name' ? batchId : `study ${batchId} is ${cancelled.status}`);
+}
+
+async function cancelRun(client: Client, jobId: Uuid, flags: CancelFlags): Promise<void> {
+  const job = await client.job(jobId);
+  const name = `${job.batch_id}/${job.run_config.run_id}`;
+  if (job.completed_at === undefined) await confirm(`cancel run ${name}, which is ${job.status}`, flags.yes);
+  const cancelled = await client.cancelJob(jobId, flags.reason);
+  if (flags.output === 'json') return writeJson(cancelled);
+  return writeLine(flags.output === 'name' ? name : `run ${name} is ${cancelled.status}`);
+}
+
+/** `study 01a1fd51-c34f "recovery area"`. */
+const studyText = ({ batch }: BatchStatusResponse): string =>
+  `study ${shortId(batch.id)} "${printable(batch.name, 40)}"`;
+
 export function deleteCommand(): Command {
-  return clientCommand('delete', 'delete a study that has ended, with its runs and results, for ever')
-    .argument('<batch>', BATCH_ARGUMENT)
-    .action(async (reference: string, flags: ClientFlags) => {
+  return clientCommand('delete', 'delete a study that has ended, with its runs and results, for ever', OUTPUTS)
+    .argument('<study>', BATCH_ARGUMENT)
+    .option(...YES_OPTION)
+    .action(async (reference: string, flags: ClientFlags & { yes?: boolean }) => {
+      if (reference.toLowerCase() === 'latest' && flags.yes !== true)
+        throw new Failure(
+          EXIT.usage,
+          'did not delete latest: another study may have become the latest; give its id, or add --yes',
+        );
       const client = await connect(flags);
-      const batch = await client.deleteBatch(await resolveBatch(client, reference));
-      if (flags.output === 'json') return writeJson(batch);
-      return writeLine(`batch ${batch.id} is deleted`);
+      const status = await client.batch(await resolveBatch(client, reference));
+      const { batch } = status;
+      const { total_jobs: runs } = batch;
+      // A study that has not ended is refused by the coordinator.
+      if (batch.status !== 'Pending' && batch.status !== 'Running')
+        await confirm(`delete ${studyText(status)} with ${plural(runs, 'run')} and all results, for ever`, flags.yes);
+      const deleted = await client.deleteBatch(batch.id);
+      if (flags.output === 'json') return writeJson(deleted);
+      return writeLine(flags.output === 'name' ? deleted.id : `study ${deleted.id} is deleted`);
     });
 }

@@ -9,9 +9,11 @@ import { printable } from '../../terminal/format.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { showRunner } from '../pool/runners.ts';
 
+const FLOW = ['table', 'json', 'name'] as const;
+
 export function pauseCommand(): Command {
-  return clientCommand('pause', 'assign no new runs of a study; running ones continue')
-    .argument('<batch>', BATCH_ARGUMENT)
+  return clientCommand('pause', 'assign no new runs of a study; running ones continue', FLOW)
+    .argument('<study>', BATCH_ARGUMENT)
     .option('--reason <text>', 'the reason, shown with the study')
     .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {
       const client = await connect(flags);
@@ -20,8 +22,8 @@ export function pauseCommand(): Command {
 }
 
 export function releaseCommand(): Command {
-  return clientCommand('release', 'assign the runs that wait for the canary runs of a study')
-    .argument('<batch>', BATCH_ARGUMENT)
+  return clientCommand('release', 'assign the runs that wait for the canary runs of a study', FLOW)
+    .argument('<study>', BATCH_ARGUMENT)
     .option('--reason <text>', 'the reason, shown with the study')
     .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {
       const client = await connect(flags);
@@ -30,8 +32,8 @@ export function releaseCommand(): Command {
 }
 
 export function resumeCommand(): Command {
-  return clientCommand('resume', 'assign runs of a paused study again, or let a drained runner take work again')
-    .argument('<batch|runner>', `${BATCH_ARGUMENT}; or runner id`)
+  return clientCommand('resume', 'assign runs of a paused study again, or let a drained runner take work again', FLOW)
+    .argument('<study|runner>', `${BATCH_ARGUMENT}; or runner id`)
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
       const runner = await resumedRunner(client, reference);
@@ -54,6 +56,7 @@ async function resumedRunner(client: Client, reference: string): Promise<Runner 
 
 async function showFlow(batch: Batch, flags: ClientFlags): Promise<void> {
   if (flags.output === 'json') return writeJson(batch);
+  if (flags.output === 'name') return writeLine(batch.id);
   const reason = batch.pause_reason === undefined ? '' : `: ${printable(batch.pause_reason)}`;
-  await writeLine(`batch ${batch.id} is ${batch.status}${batch.paused === true ? `, paused${reason}` : ''}`);
+  await writeLine(`study ${batch.id} is ${batch.status}${batch.paused === true ? `, paused${reason}` : ''}`);
 }

@@ -9,10 +9,13 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { plural, printable } from '../../terminal/format.ts';
+import { plural, printable, shortId } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { watchBatch } from './watch.ts';
 import { Option } from 'commander';
+
+/** The formats of every command that creates a study. */
+export const CREATED = ['table', 'json', 'name'] as const;
 
 /** Options of every command that creates a study. */
 export interface CreateFlags extends ClientFlags {
@@ -50,8 +53,8 @@ const versioned = (command: Command): Command =>
 
 export function extendCommand(): Command {
   return creating(
-    clientCommand('extend', 'create a study with more runs of the same design')
-      .argument('<batch>', BATCH_ARGUMENT)
+    clientCommand('extend', 'create a study with more runs of the same design', CREATED)
+      .argument('<study>', BATCH_ARGUMENT)
       .option(
         '--runs <n>',
         'runs of the whole design; for a Latin hypercube: of the next replicate',
@@ -65,14 +68,14 @@ export function extendCommand(): Command {
         answer.mode === 'continued'
           ? `${plural(answer.total_jobs, 'further run')} (${printable(answer.run_ids ?? '')})`
           : `replicate ${answer.replicate} of ${plural(answer.total_jobs, 'run')}`;
-      return { answer, lines: [`${which} of ${batchId} submitted as batch ${answer.batch_id}`] };
+      return { answer, lines: [`${which} of ${batchId} submitted as study ${answer.batch_id}`] };
     }),
   );
 }
 
 export function rerunCommand(): Command {
-  const command = clientCommand('rerun', 'run selected runs of a study again, with the same parameters')
-    .argument('<batch>', BATCH_ARGUMENT)
+  const command = clientCommand('rerun', 'run selected runs of a study again, with the same parameters', CREATED)
+    .argument('<study>', BATCH_ARGUMENT)
     .addOption(
       new Option('--state <states>', 'only runs in these states, by comma or repetition')
         .choices(TERMINAL_STATUSES)
@@ -101,7 +104,8 @@ export function compareCommand(): Command {
   const command = clientCommand(
     'compare',
     'run a whole study again under another version, to compare the two',
-  ).argument('<batch>', BATCH_ARGUMENT);
+    CREATED,
+  ).argument('<study>', BATCH_ARGUMENT);
   return creating(versioned(command)).action((reference: string, flags: CreateFlags & VersionFlags) =>
     create(reference, flags, async (client, batchId, options) => {
       const request: RerunRequest = { relation: 'comparison', ...versions(flags), ...given({ name: flags.name }) };
@@ -115,8 +119,8 @@ const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' 
   given({ simulation_version: flags.simulationVersion, container_image: flags.containerImage });
 
 const submitted = (batchId: Uuid, answer: SubmissionResponse): string[] => [
-  `${plural(answer.total_jobs, 'run')} of ${batchId} submitted again as batch ${answer.batch_id}`,
-  `compare them at the end: simbatch diff ${batchId} ${answer.batch_id}`,
+  `${plural(answer.total_jobs, 'run')} of ${batchId} submitted again as study ${answer.batch_id}`,
+  `compare them at the end: simbatch diff ${shortId(batchId)} ${shortId(answer.batch_id)}`,
 ];
 
 interface Created {
@@ -143,13 +147,15 @@ export async function create(
   if (flags.output === 'json') {
     // With --watch, stdout is one JSON document: the final status.
     if (flags.watch !== true) await writeJson(answer);
+  } else if (flags.output === 'name') {
+    if (flags.watch !== true) await writeLine(answer.batch_id);
   } else {
     const [result = '', ...hints] = lines;
     await writeLine(result);
     for (const hint of hints) note(hint);
   }
   if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
-  else if (flags.output === 'table') note(`follow it: simbatch watch ${answer.batch_id}`);
+  else if (flags.output === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
 }
 
 /** The members that have a value. */

@@ -1,38 +1,34 @@
 /** `simbatch sample`: prints the parameters of every run of a study file, without a coordinator, in constant memory. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
 import { selectedRuns, type RunSelection } from '../../../domain/run-selection.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
 import { MAX_SEED, seedFromDecimal } from '../../../domain/seed.ts';
 import type { BatchSubmission, Seed } from '../../../contract/types.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { Failure } from '../../failure.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { integerBetween } from '../../options.ts';
-import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write } from '../../terminal/output.ts';
-import { writeTable, type Column } from '../../terminal/table.ts';
+import { tableOptions, writeTable, type Column } from '../../terminal/table.ts';
 import { systemClock } from '../../../base/clock.ts';
 
-const FORMATS = ['table', ...DESIGN_FORMATS, 'parquet'] as const;
+const FORMATS = ['table', 'wide', ...DESIGN_FORMATS, 'parquet'] as const;
 
 interface SampleFlags {
   runs?: number;
-  format: (typeof FORMATS)[number];
-  output?: string;
+  output: (typeof FORMATS)[number];
   seed?: Seed;
 }
 
 export function sampleCommand(): Command {
-  return new Command('sample')
+  return new OutputCommand('sample', FORMATS)
     .description('print the parameters of every run of a study, as the coordinator would sample them')
+    .withFormerFormat()
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, INT32_MAX))
     .option('--seed <n>', "in place of the study's own seed", seedOption)
-    .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('table'))
-    .option('-o, --output <file>', 'write to this file instead of standard output')
     .action(async (file: string, flags: SampleFlags) => {
       const { loadStudy } = await import('../../study/check-study.ts');
       const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
@@ -71,19 +67,23 @@ async function print(
   submission: BatchSubmission,
   flags: SampleFlags,
 ): Promise<void> {
-  const { format, output } = flags;
-  if (format === 'parquet') return printParquet(sampler, selection, flags);
-  if (format === 'table') {
-    if (output !== undefined)
-      throw new Failure(
-        EXIT.usage,
-        'a table cannot be written to a file; give --format csv, json, ndjson or parquet with --output',
-      );
-    await writeTable(columnsOf(sampler, submission), rows(sampler, selection));
+  const { output: format } = flags;
+  if (format === 'parquet') {
+    const { writeDesignParquet } = await import('../../study/design-parquet.ts');
+    return writeDesignParquet(sampler, selection, write);
+  }
+  if (format === 'table' || format === 'wide') {
+    const isWide = format === 'wide';
+    const { omitted } = await writeTable(
+      columnsOf(sampler, submission),
+      rows(sampler, selection),
+      tableOptions(isWide ? 'wide' : 'table'),
+    );
+    if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -o wide`);
     return undefined;
   }
-  if (output === undefined) return copy(designText(sampler, format satisfies DesignFormat, selection), write);
-  return writeFileFrom(output, (put) => copy(designText(sampler, format, selection), put));
+  for (const chunk of designText(sampler, format satisfies DesignFormat, selection)) await write(chunk);
+  return undefined;
 }
 
 function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
@@ -91,7 +91,7 @@ function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
     const units = submission.config.dispersions[name]?.units ?? '';
     return { name: printable(units === '' ? name : `${name} [${units}]`), verbatim: true, align: 'right' };
   });
-  return [{ name: 'run', align: 'right' }, ...named];
+  return [{ name: 'run', align: 'right' }, ...named.map((it, at) => ({ ...it, ...(at === 0 ? {} : { rank: at }) }))];
 }
 
 async function* rows(sampler: Sampler, selection: RunSelection): AsyncGenerator<(string | number)[]> {
@@ -100,20 +100,4 @@ async function* rows(sampler: Sampler, selection: RunSelection): AsyncGenerator<
     sampler.sampleInto(run, values);
     yield [run, ...Array.from(values, (value) => formatNumber(value))];
   }
-}
-
-async function printParquet(sampler: Sampler, selection: RunSelection, flags: SampleFlags): Promise<void> {
-  const { writeDesignParquet } = await import('../../study/design-parquet.ts');
-  if (flags.output !== undefined)
-    return writeFileFrom(flags.output, (put) => writeDesignParquet(sampler, selection, put));
-  if (process.stdout.isTTY)
-    throw new Failure(
-      EXIT.usage,
-      'Parquet is binary and not for a terminal: give --output FILE, or redirect it with > FILE',
-    );
-  return writeDesignParquet(sampler, selection, write);
-}
-
-async function copy(chunks: Iterable<string>, to: (text: string) => Promise<void>): Promise<void> {
-  for (const chunk of chunks) await to(chunk);
 }

@@ -1,19 +1,31 @@
 /** `simbatch status`: shows progress and findings of a study; without a study, of all open ones and the pool. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import type { Batch, BatchHistory, BatchStatusResponse, RunnerListResponse } from '../../../contract/types.ts';
-import { formatNumber, formatTimestamp, plural, printable } from '../../terminal/format.ts';
+import type { Batch, BatchHistory, BatchStatusResponse } from '../../../contract/types.ts';
+import {
+  formatAgo,
+  formatDuration,
+  formatNumber,
+  formatTimestamp,
+  plural,
+  printable,
+  shortId,
+} from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
-import { doneOf, formatCounts } from '../../terminal/progress.ts';
-import { stragglersText, timeLeftText } from '../../terminal/time-left.ts';
+import { outputWidth, writeJson, writeLine, writeText } from '../../terminal/output.ts';
+import { doneOf, formatCounts, percentDone } from '../../progress/progress-text.ts';
+import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { renderPairs } from '../../terminal/table.ts';
-import { verdictLines } from '../../study/answer-text.ts';
+import { renderPairs, type Pair } from '../../terminal/table.ts';
+import { failureLines, verdictLines } from '../../study/answer-text.ts';
+import { failuresOf, nextLines, tookSecs } from '../../study/outcome.ts';
+import { paint, statusTone } from '../../terminal/colour.ts';
+import { poolLine } from '../pool/runners.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { declaredVerdicts } from '../../study/verdicts.ts';
-import { findingLines, isDoubtful } from '../../study/findings.ts';
+import { findingLines, findingTone, isDoubtful } from '../../study/findings.ts';
 import type { WatchFlags } from './watch.ts';
 
 /** Most events of its history that are shown. */
@@ -23,7 +35,7 @@ const MAX_EXPLAINED = 20;
 
 export function statusCommand(): Command {
   return clientCommand('status', 'show the progress of a study, or of all, and why it is not running')
-    .argument('[batch]', BATCH_ARGUMENT)
+    .argument('[study]', BATCH_ARGUMENT)
     .option('--strict', 'with a batch: exit with 3 when its limits were not really checked')
     .action(async (reference: string | undefined, flags: WatchFlags) => {
       if (flags.strict === true && reference === undefined)
@@ -40,28 +52,41 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status);
   if (flags.output === 'json') return writeJson({ ...status, findings, requirements, history: events });
-  await writeLine(renderPairs(batchPairs(status)));
-  for (const line of historyLines(events)) await writeLine(line);
-  for (const line of verdictLines(requirements)) await writeLine(line);
-  for (const line of findingLines(findings)) await writeLine(line);
+  const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
+  const failures = isOpen ? [] : await failuresOf(client, status);
+  await writeLine(renderPairs(batchPairs(status), outputWidth()));
+  await writeText([
+    ...historyLines(events),
+    ...failureLines({ failures }),
+    ...verdictLines(requirements),
+    ...findings.flatMap((it) => findingLines([it]).map((line) => paint(line, findingTone(it)))),
+    ...(isOpen ? [] : nextLines(status)),
+  ]);
 }
 
-function batchPairs(status: BatchStatusResponse): [string, string | number | undefined][] {
+/** `2026-03-01 12:00:00 UTC (3m ago)`. */
+const when = (timestamp: string | undefined): string | undefined =>
+  timestamp === undefined
+    ? undefined
+    : `${formatTimestamp(timestamp)} UTC (${formatAgo(timestamp, systemClock.now())})`;
+
+function batchPairs(status: BatchStatusResponse): Pair[] {
   const { batch, jobs_by_status: counts, throughput_jobs_per_minute: rate } = status;
   const isOpen = batch.status === 'Pending' || batch.status === 'Running';
   const done = doneOf(counts);
-  const percent = batch.total_jobs === 0 ? 100 : Math.floor((done / batch.total_jobs) * 100);
+  const secs = tookSecs(status);
   return [
-    ['batch', batch.id],
+    ['study', batch.id],
     ['name', batch.name],
-    ['status', batch.status],
+    ['status', batch.status, statusTone(batch.status)],
     ...relationPairs(batch),
-    ['paused', batch.paused === true ? (batch.pause_reason ?? 'no new runs are assigned') : undefined],
-    ['submitted', formatTimestamp(batch.created_at)],
-    ['started at', batch.started_at === undefined ? undefined : formatTimestamp(batch.started_at)],
-    ['ended at', batch.ended_at === undefined ? undefined : formatTimestamp(batch.ended_at)],
+    ['paused', batch.paused === true ? (batch.pause_reason ?? 'no new runs are assigned') : undefined, 'warning'],
+    ['submitted', when(batch.created_at)],
+    ['started', when(batch.started_at)],
+    ['ended', when(batch.ended_at)],
+    ['took', secs === undefined ? undefined : formatDuration(secs)],
     [batch.settled_at_run_id === undefined ? 'cancelled' : 'stopped', batch.cancel_reason],
-    ['ended', `${done} of ${plural(batch.total_jobs, 'run')} (${percent}%)`],
+    ['progress', isOpen ? `${percentDone(done, batch.total_jobs)}% ${done}/${batch.total_jobs}` : undefined],
     ['runs', formatCounts(counts)],
     ['early ends', earlyEnds(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
@@ -71,11 +96,8 @@ function batchPairs(status: BatchStatusResponse): [string, string | number | und
 }
 
 /** The labels of a study, the study that it came of, and those that came of it. */
-function relationPairs({ labels = {}, parent, children = [] }: Batch): [string, string | undefined][] {
-  const pairs: [string, string | undefined][] = Object.entries(labels).map(([key, value]) => [
-    'label',
-    `${key}=${value}`,
-  ]);
+function relationPairs({ labels = {}, parent, children = [] }: Batch): Pair[] {
+  const pairs: Pair[] = Object.entries(labels).map(([key, value]) => ['label', `${key}=${value}`]);
   if (parent !== undefined) pairs.push([`${parent.relation} of`, parent.batch_id]);
   for (const { batch_id: id, relation } of children) pairs.push([`has ${relation}`, id]);
   return pairs;
@@ -110,23 +132,16 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
     return writeJson({ endpoint: client.endpoint, ...counts, open_batches: open });
   }
   await writeLine(`coordinator  ${client.endpoint}`);
-  await writeLine(`runners      ${poolLine(pool)}`);
+  await writeLine(`runners      ${pool.runners.length === 0 ? 'none has registered' : poolLine(pool)}`);
   await writeLine(`studies      ${open.length === 0 ? 'none open' : `${open.length} open`}`);
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;
     await writeLine();
-    await writeLine(
-      renderPairs([[batch.id, `${batch.name}: ${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`]]),
-    );
-    for (const line of lines) await writeLine(`  ${line}`);
+    const ended = `${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`;
+    await writeText([`${shortId(batch.id)}  ${printable(batch.name)}: ${ended}`, ...lines.map((line) => `  ${line}`)]);
   }
   if (open.length > explained.length)
     await writeLine(
       `\nand ${plural(open.length - explained.length, 'more open study', 'more open studies')}: simbatch studies --status Pending,Running`,
     );
-}
-
-function poolLine(pool: RunnerListResponse): string {
-  if (pool.runners.length === 0) return 'none has registered';
-  return `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'job')} at a time`;
 }

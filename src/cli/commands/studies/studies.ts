@@ -1,12 +1,13 @@
 /** `simbatch studies`: lists the studies of the coordinator, oldest first. */
 import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
 import { BATCH_STATUSES } from '../../../contract/enums.ts';
 import type { Batch, BatchStatus } from '../../../contract/types.ts';
-import { formatTimestamp } from '../../terminal/format.ts';
+import { formatAgo, shortId } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, labelTexts, texts, type ClientFlags } from '../../options.ts';
 import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
-import { note, writeJsonArray } from '../../terminal/output.ts';
-import { writeTable, type Column } from '../../terminal/table.ts';
+import { statusTone } from '../../terminal/colour.ts';
+import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
 
 interface BatchesFlags extends ClientFlags {
   status?: BatchStatus[];
@@ -14,35 +15,63 @@ interface BatchesFlags extends ClientFlags {
   label?: string[];
 }
 
-const COLUMNS: readonly Column[] = [
-  { name: 'batch' },
-  { name: 'name' },
-  { name: 'status' },
-  { name: 'runs', align: 'right' },
-  { name: 'completed', align: 'right' },
-  { name: 'failed', align: 'right' },
-  { name: 'submitted (UTC)' },
+/** `123/400` while it is open, then the number of its runs. */
+const runsOf = (it: Batch): string =>
+  it.status === 'Pending' || it.status === 'Running'
+    ? `${it.completed_jobs + it.failed_jobs}/${it.total_jobs}`
+    : String(it.total_jobs);
+
+/** The columns of a study in lists; `nowMs`: relative times are relative to it. */
+export const studyColumns = (nowMs: number): ListColumn<Batch>[] => [
+  { name: 'study', key: 'study', value: ({ id }) => shortId(id) },
+  { name: 'id', key: 'id', value: ({ id }) => id, wide: true },
+  { name: 'name', key: 'name', value: ({ name }) => name, shrink: 12 },
+  {
+    name: 'status',
+    key: 'status',
+    value: ({ status }) => status,
+    cell: ({ status, paused }) => (paused === true ? `${status}, paused` : status),
+    tone: statusTone,
+  },
+  {
+    name: 'runs',
+    key: 'runs',
+    align: 'right',
+    value: ({ total_jobs }) => total_jobs,
+    cell: runsOf,
+  },
+  { name: 'completed', key: 'completed', align: 'right', value: (it) => it.completed_jobs, wide: true },
+  {
+    name: 'failed',
+    key: 'failed',
+    align: 'right',
+    value: (it) => it.failed_jobs,
+    tone: (text) => (text === '0' ? undefined : 'bad'),
+  },
+  {
+    name: 'submitted',
+    key: 'submitted',
+    value: (it) => it.created_at,
+    cell: (it) => formatAgo(it.created_at, nowMs),
+    rank: 1,
+  },
+  { name: 'submitted at (UTC)', key: 'submitted_at', value: (it) => it.created_at, wide: true },
+  { name: 'ended at (UTC)', key: 'ended_at', value: (it) => it.ended_at, wide: true },
 ];
 
 export function studiesCommand(): Command {
-  return clientCommand('studies', 'list studies, oldest first')
+  return clientCommand('studies', 'list studies, oldest first', LIST_FORMATS)
     .addOption(statusOption(BATCH_STATUSES))
     .option('--name <names>', 'only studies of these names', texts)
     .option('--label <key=value>', 'only studies with this label, and each further one', labelTexts)
     .action(async (flags: BatchesFlags) => {
       const client = await connect(flags);
       const batches = client.batches({ status: flags.status ?? [], name: flags.name ?? [], label: flags.label ?? [] });
-      if (flags.output === 'json') return writeJsonArray(batches);
-      const count = await writeTable(COLUMNS, rows(batches));
-      if (count > 0) return undefined;
       const filters = { '--status': flags.status, '--name': flags.name, '--label': flags.label };
-      return note(emptyList({ plural: 'batches', remedy: SUBMIT, filters }));
+      await printList(flags.output, batches, {
+        columns: studyColumns(systemClock.now()),
+        nameOf: ({ id }) => id,
+        none: emptyList({ plural: 'studies', remedy: SUBMIT, filters }),
+      });
     });
-}
-
-async function* rows(batches: AsyncIterable<Batch>): AsyncGenerator<(string | number)[]> {
-  for await (const batch of batches) {
-    const { id, name, status, total_jobs, completed_jobs, failed_jobs } = batch;
-    yield [id, name, status, total_jobs, completed_jobs, failed_jobs, formatTimestamp(batch.created_at)];
-  }
 }

@@ -9,11 +9,12 @@ import type { CheckedStudy } from '../../study/check-study.ts';
 import { checkedLines } from '../../study/study-sentences.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { plural, printable } from '../../terminal/format.ts';
+import { plural, printable, shortId } from '../../terminal/format.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
 import { clientCommand, connect, integerBetween, labelTexts, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
+import { CREATED } from './growth.ts';
 import { watchBatch } from './watch.ts';
 
 interface SubmitFlags extends ClientFlags {
@@ -26,7 +27,7 @@ interface SubmitFlags extends ClientFlags {
 }
 
 export function submitCommand(): Command {
-  return clientCommand('submit', 'submit a study (YAML or JSON)')
+  return clientCommand('submit', 'submit a study (YAML or JSON)', CREATED)
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs-override <n>', 'run only the first n runs of the study', integerBetween(0, INT32_MAX))
     .option('--label <key=value>', 'add this label, and each further one, to those of the file', labelTexts)
@@ -76,11 +77,13 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   if (flags.output === 'json') {
     // With --watch, stdout is one JSON document: the final status.
     if (flags.watch !== true) await writeJson(answer);
+  } else if (flags.output === 'name') {
+    if (flags.watch !== true) await writeLine(answer.batch_id);
   } else {
-    await writeLine(`submitted ${plural(answer.total_jobs, 'run')} as batch ${answer.batch_id}`);
+    await writeLine(`submitted ${plural(answer.total_jobs, 'run')} as study ${answer.batch_id}`);
   }
   if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
-  else if (flags.output === 'table') note(`follow it: simbatch watch ${answer.batch_id}`);
+  else if (flags.output === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
 }
 
 /** Returns a failure with the faults that only the coordinator found, with their positions in the file. */

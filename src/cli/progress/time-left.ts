@@ -1,6 +1,6 @@
 /** The time left of a study in words, and its stragglers. Pure. */
 import type { BatchStatusResponse } from '../../contract/types.ts';
-import { formatDuration } from './format.ts';
+import { formatDuration } from '../terminal/format.ts';
 
 type Progress = Pick<BatchStatusResponse, 'eta' | 'estimated_completion_time_mins' | 'stragglers'>;
 

@@ -1,0 +1,56 @@
+/** The outcome of a study for people: how it ended, why, its failures by pattern, and the commands that follow. */
+import { ApiError, type Client } from '../../client/client.ts';
+import type { BatchStatusResponse, StudySummary } from '../../contract/types.ts';
+import { formatCounts } from '../progress/progress-text.ts';
+import { paint, statusTone } from '../terminal/colour.ts';
+import { formatDuration, printable, secondsBetween, shortId } from '../terminal/format.ts';
+import { note } from '../terminal/output.ts';
+
+/** The time from the start of the first run to the end of the last one. */
+export const tookSecs = ({ batch }: BatchStatusResponse): number | undefined =>
+  secondsBetween(batch.started_at, batch.ended_at);
+
+/** `recovery area: Completed in 3m 05s - 398 Completed, 2 Failed`. */
+export function outcomeLine(status: BatchStatusResponse): string {
+  const { batch, jobs_by_status: counts } = status;
+  const secs = tookSecs(status);
+  const took = secs === undefined ? '' : ` in ${formatDuration(secs)}`;
+  return `${printable(batch.name)}: ${paint(batch.status, statusTone(batch.status))}${took} - ${formatCounts(counts)}`;
+}
+
+/** Why a study was cancelled or stopped, and that an early end is an answer. */
+export function reasonLines({ batch }: BatchStatusResponse): string[] {
+  const { settled_at_run_id: settled, cancel_reason: reason, terminated_jobs: terminated } = batch;
+  return [
+    ...(reason === undefined ? [] : [`${settled === undefined ? 'cancelled' : 'stopped'}: ${printable(reason)}`]),
+    ...(terminated === undefined
+      ? []
+      : [`${terminated} of the failed runs met an early-termination condition: answers, not faults`]),
+  ];
+}
+
+/** The failures by pattern; none where the coordinator cannot compute them, which is said. */
+export async function failuresOf(client: Client, { batch }: BatchStatusResponse): Promise<StudySummary['failures']> {
+  if (batch.failed_jobs === 0) return [];
+  try {
+    return (await client.analysis.summary(batch.id)).failures;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    note(`the failures cannot be grouped: ${printable(error.message)}`);
+    return [];
+  }
+}
+
+/** Runs with failures from which `why` can name a cause. */
+const LEAST_FOR_WHY = 5;
+
+/** The next commands about a study that has ended. */
+export function nextLines({ batch }: BatchStatusResponse): string[] {
+  const id = shortId(batch.id);
+  const { failed_jobs: failed, completed_jobs: completed } = batch;
+  return [
+    ...(failed > 0 ? [`failed runs: simbatch runs ${id} --status Failed,Timeout`] : []),
+    ...(failed >= LEAST_FOR_WHY && completed > 0 ? [`their cause: simbatch why ${id}`] : []),
+    ...(completed > 0 ? [`results: simbatch summary ${id}`] : []),
+  ];
+}
