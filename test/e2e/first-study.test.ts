@@ -65,7 +65,7 @@ describe('e2e/first-study', () => {
     expect(checked.stdout).to.include('valid - 100 runs').and.to.include('take their defaults');
     await startRunner('r1');
     const { code, stdout } = await simbatch(['submit', '--watch', '--runs-override', '40', file], env());
-    expect(stdout).to.include('how far does it go: Completed - 40 Completed');
+    expect(stdout).to.match(/how far does it go: Completed in \S+ - 40 Completed/);
     expect(code).to.equal(0);
   });
 
