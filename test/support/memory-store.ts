@@ -3,7 +3,8 @@
  * that were not acknowledged.
  */
 import type { KeyRange } from '../../src/coordinator/storage/keys.ts';
-import type { Changes, Store, StoreView } from '../../src/coordinator/storage/store.ts';
+import { linesOf } from '../../src/coordinator/storage/integrity/bulk-check.ts';
+import type { Changes, Entry, Store, StoreView } from '../../src/coordinator/storage/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */
@@ -42,14 +43,18 @@ export class MemoryStore implements Store {
 
   snapshot(): StoreView {
     const copy = new Map(this.disk);
+    async function* chunks(range: KeyRange, { chunkSize = 1000, reverse = false } = {}): AsyncGenerator<Entry[]> {
+      const entries = [...copy]
+        .filter(([key]) => key >= range.gte && key < range.lt)
+        .sort((a, b) => (a[0] < b[0] ? -1 : 1));
+      if (reverse) entries.reverse();
+      for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
+    }
     return {
       get: (key) => copy.get(key),
-      async *entries(range: KeyRange, { chunkSize = 1000, reverse = false } = {}) {
-        const entries = [...copy]
-          .filter(([key]) => key >= range.gte && key < range.lt)
-          .sort((a, b) => (a[0] < b[0] ? -1 : 1));
-        if (reverse) entries.reverse();
-        for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
+      entries: chunks,
+      async *lines(range, options) {
+        for await (const chunk of chunks(range, options)) yield linesOf(chunk);
       },
       close: async () => {},
     };

@@ -7,7 +7,8 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
-import { idOf, keys, ofBatch } from '../storage/keys.ts';
+import { keys, ofBatch } from '../storage/keys.ts';
+import { linesOf } from '../storage/integrity/bulk-check.ts';
 import type { Entry, Store, StoreView } from '../storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
 import { versionOf } from './study-version.ts';
@@ -55,7 +56,7 @@ export interface RowsRequest {
 interface Reading {
   view: StoreView;
   batchId: Uuid;
-  rows: Record<RowKind, AsyncIterator<readonly Entry[]>>;
+  rows: Record<RowKind, AsyncIterator<Uint8Array>>;
 }
 
 /** The open readings. Each holds a store view until it is closed. */
@@ -123,11 +124,10 @@ export class RowReadings {
     }
   }
 
-  /** The next records of a kind, one line each: the job's id, a tab, the record. Null at the end. */
+  /** The next records of a kind, one line each: key, a tab, the record. Null at the end. */
   async next({ reading, kind }: { reading: number; kind: RowKind }): Promise<Uint8Array | null> {
     const chunk = await this.#open(reading).rows[kind].next();
-    if (chunk.done === true) return null;
-    return linesOf(chunk.value);
+    return chunk.done === true ? null : chunk.value;
   }
 
   /** The records of these runs, in this order and in the form of `next`; runs without one are left out. */
@@ -171,7 +171,7 @@ export class RowReadings {
   #rowsOf(view: StoreView, batchId: Uuid, from = 0): Reading['rows'] {
     const rows = (kind: RowKind) => {
       const range = { ...ofBatch(kind, batchId), gte: keys[kind](jobId(batchId, from)) };
-      return this.#parts.share.paced(view.entries(range, { chunkSize: CHUNK }));
+      return this.#parts.share.paced(view.lines(range, { chunkSize: CHUNK }));
     };
     return { job: rows('job'), result: rows('result') };
   }
@@ -179,12 +179,6 @@ export class RowReadings {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#readings.keys()].map((reading) => this.close(reading)));
   }
-}
-
-/** One line a record: the job's id, a tab, the record. */
-function linesOf(entries: readonly Entry[]): Uint8Array {
-  // Not Buffer.from: its memory may be shared with other buffers and then cannot be transferred.
-  return new TextEncoder().encode(entries.map(([key, record]) => `${idOf(key)}\t${record}`).join('\n'));
 }
 
 async function closeRows({ rows }: Reading): Promise<void> {

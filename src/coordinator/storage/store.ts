@@ -15,6 +15,11 @@ export interface StoreView {
   get(key: string): string | undefined;
   /** The entries of the range in key order, in chunks of about `chunkSize`. */
   entries(range: KeyRange, options?: { chunkSize?: number; reverse?: boolean }): AsyncIterable<readonly Entry[]>;
+  /**
+   * The same entries as lines in UTF-8, one chunk in memory of its own: key, tab, value, with line feeds between them. Faster than
+   * `entries`: a chunk is verified at once. Only for keys and values without line feeds.
+   */
+  lines(range: KeyRange, options?: { chunkSize?: number }): AsyncIterable<Uint8Array<ArrayBuffer>>;
   close(): Promise<void>;
 }
 

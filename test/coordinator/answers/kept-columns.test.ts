@@ -5,6 +5,7 @@ import { EndedRuns } from '../../../src/coordinator/answers/ended-runs.ts';
 import { RowReadings } from '../../../src/coordinator/answers/row-readings.ts';
 import type { Question } from '../../../src/coordinator/answers/question.ts';
 import type { Fact } from '../../../machines/protocol.ts';
+import { idOf } from '../../../src/coordinator/storage/keys.ts';
 import { jobId, runIdOf } from '../../../src/domain/ids.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
 
@@ -26,7 +27,7 @@ describe('coordinator/answers: columns of open studies', function () {
       const bytes = await original.call(this, request);
       if (bytes !== null && 'kind' in request && request.kind === 'job') {
         const lines = new TextDecoder().decode(bytes).split('\n');
-        for (const line of lines) if (line !== '') read.push(runIdOf(line.slice(0, line.indexOf('\t'))));
+        for (const line of lines) if (line !== '') read.push(runIdOf(idOf(line.slice(0, line.indexOf('\t')))));
       }
       return bytes;
     };

@@ -22,7 +22,13 @@ describe('coordinator/storage/checked-store', () => {
           };
           writes.push({ sync, operations, end });
         }),
-      snapshot: () => ({ get: (key) => disk.get(key), async *entries() {}, close: async () => {} }),
+      snapshot: () => ({
+        get: (key) => disk.get(key),
+        async *entries({ gte, lt }) {
+          yield [...disk].filter(([key]) => key >= gte && key < lt);
+        },
+        close: async () => {},
+      }),
       close: async () => {},
     };
     const marks: number[] = [];
@@ -98,7 +104,13 @@ describe('coordinator/storage/checked-store', () => {
     disk.set('!job!2', sealed);
     disk.set('!job!1', sealed.replace('1234.5', '5234.5'));
     for (const key of ['!job!1', '!job!2']) {
-      expect(() => store.get(key)).to.throw(`the record "${key}" in here is damaged: its checksum does not match`);
+      const message = `the record "${key}" in here is damaged: its checksum does not match`;
+      expect(() => store.get(key)).to.throw(message);
+      for (const kind of ['entries', 'lines'] as const) {
+        const chunks: AsyncIterable<unknown> = store.snapshot()[kind]({ gte: key, lt: `${key}~` });
+        const read = chunks[Symbol.asyncIterator]().next();
+        expect(await read.catch((error: Error) => error.message)).to.contain(message);
+      }
     }
   });
 });

@@ -101,6 +101,20 @@ function conformance(name: string, open: () => Promise<Store>): void {
       await snapshot.close();
     });
 
+    it('reads the same ranges as lines, in chunks', async () => {
+      await store.write(changes({ l1: 'a', l2: '{"text":"é"}', l3: '' }));
+      const snapshot = store.snapshot();
+      const lines = async (chunkSize: number): Promise<string[]> => {
+        const chunks: string[] = [];
+        for await (const chunk of snapshot.lines({ gte: 'l1', lt: 'l4' }, { chunkSize }))
+          chunks.push(new TextDecoder().decode(chunk));
+        return chunks;
+      };
+      expect(await lines(1)).to.deep.equal(['l1\ta', 'l2\t{"text":"é"}', 'l3\t']);
+      expect(await lines(9)).to.deep.equal(['l1\ta\nl2\t{"text":"é"}\nl3\t']);
+      await snapshot.close();
+    });
+
     it('shows a snapshot nothing of what is written later', async () => {
       await store.write(changes({ t1: 'old' }));
       const snapshot = store.snapshot();

@@ -5,10 +5,11 @@ import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
+import type { StoredResult } from '../../../contract/types.ts';
 import type { RunSelection } from '../../../domain/run-selection.ts';
 import { toResult } from '../../resources/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
-import { type NextRows, type StoredRun, parseResult, storedRuns } from './runs.ts';
+import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
 import { studyOf } from './study.ts';
 
 /** Pieces of the text are about this long. */
@@ -86,6 +87,6 @@ const classOf = ({ job }: StoredRun): RunClass => runClassOf(job.value, job.atte
 /** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
 function digestOf({ job, resultText }: StoredRun): string | null {
   if (resultText === undefined) return null;
-  const sent = stringifyExact(toResult(parseResult(resultText), job));
+  const sent = stringifyExact(toResult(JSON.parse(resultText) as StoredResult, job));
   return createHash('sha256').update(sent, 'utf8').digest('hex');
 }

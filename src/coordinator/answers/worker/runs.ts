@@ -1,16 +1,16 @@
 /** The runs of a study in the analysis worker, read through the coordinator. */
-import type { JobRecord, StoredResult } from '../../../contract/types.ts';
-import { runIdOf } from '../../../domain/ids.ts';
+import type { JobRecord } from '../../../contract/types.ts';
 import type { RowKind } from '../row-readings.ts';
+import { ChunkLines, parseJob, type RecordBytes } from './records/chunk.ts';
 
 /** Returns the next chunk of records, null after the last one; see `RowReadings.next`. */
 export type NextRows = (kind: RowKind) => Promise<Uint8Array | null>;
 
 /** The records of a run as stored; undefined where there is none, or where they are not read. */
-export interface RunTexts {
+export interface RunRecords {
   runId: number;
-  jobText: string | undefined;
-  resultText: string | undefined;
+  job: RecordBytes | undefined;
+  result: RecordBytes | undefined;
 }
 
 /** Runs whose records are asked for at once. */
@@ -45,9 +45,7 @@ export interface StoredRun {
 /** The runs that have a record, in ascending order. */
 export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
   for await (const block of runBlocks(next)) {
-    for (const { runId, jobText, resultText } of block) {
-      yield { runId, job: JSON.parse(jobText!) as JobRecord, resultText };
-    }
+    for (const { runId, job, result } of block) yield { runId, job: parseJob(job!), resultText: result?.text };
   }
 }
 
@@ -58,46 +56,34 @@ export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
 export async function* runBlocks(
   next: NextRows,
   kinds: readonly RowKind[] = ['job', 'result'],
-): AsyncGenerator<RunTexts[]> {
+): AsyncGenerator<RunRecords[]> {
   const jobs = kinds.includes('job') ? new Lines(() => next('job')) : undefined;
   const results = kinds.includes('result') ? new Lines(() => next('result')) : undefined;
   for (;;) {
     if (jobs?.isUsedUp === true) await jobs.fill();
     if (results?.isUsedUp === true) await results.fill();
-    const block: RunTexts[] = [];
+    const block: RunRecords[] = [];
     // Until a chunk is used up.
     while (jobs?.isUsedUp !== true && results?.isUsedUp !== true) {
-      const job = jobs?.first;
-      const result = results?.first;
-      if (jobs === undefined ? result === undefined : job === undefined) {
+      const jobRun = jobs?.runId ?? -1;
+      const resultRun = results?.runId ?? -1;
+      if (jobs === undefined ? resultRun < 0 : jobRun < 0) {
         if (block.length > 0) yield block;
         return;
       }
-      const runId = Math.min(job?.runId ?? Infinity, result?.runId ?? Infinity);
-      const isOfRun = result?.runId === runId;
-      if (jobs === undefined || job!.runId === runId) {
-        block.push({ runId, jobText: job?.text, resultText: isOfRun ? result.text : undefined });
-        jobs?.drop();
-      }
-      if (isOfRun) results!.drop();
+      const runId = jobRun < 0 || (resultRun >= 0 && resultRun < jobRun) ? resultRun : jobRun;
+      const job = jobRun === runId ? jobs!.take() : undefined;
+      const result = resultRun === runId ? results!.take() : undefined;
+      // A result without a job record belongs to no row.
+      if (jobs === undefined || job !== undefined) block.push({ runId, job, result });
     }
     if (block.length > 0) yield block;
   }
 }
 
-export const parseResult = (text: string): StoredResult => JSON.parse(text) as StoredResult;
-
-interface Line {
-  runId: number;
-  text: string;
-}
-
-/** The lines of chunks, with the first one in view. */
+/** The lines of chunks, with the first of those left in view. */
 class Lines {
-  /** Undefined while the chunk is used up, and after the last one. */
-  first: Line | undefined;
-  #lines: string[] = [];
-  #at = 0;
+  #lines = new ChunkLines(new Uint8Array());
   #isOver = false;
   readonly #nextChunk: () => Promise<Uint8Array | null>;
   /** The chunk after the current one: the coordinator reads it while this thread parses. */
@@ -107,9 +93,14 @@ class Lines {
     this.#nextChunk = nextChunk;
   }
 
+  /** The run of the line in view; -1 while the chunk is used up, and after the last one. */
+  get runId(): number {
+    return this.#lines.runId;
+  }
+
   /** True where `fill` must be called to see a line. */
   get isUsedUp(): boolean {
-    return this.first === undefined && !this.#isOver;
+    return this.#lines.runId < 0 && !this.#isOver;
   }
 
   /** Reads the next chunk. */
@@ -122,34 +113,20 @@ class Lines {
     this.#ahead = this.#nextChunk();
     // A rejection is reported when the chunk is used.
     this.#ahead.catch(() => {});
-    this.#lines = linesOf(chunk);
-    this.#at = -1;
-    this.drop();
+    this.#lines = new ChunkLines(chunk);
   }
 
-  drop(): void {
-    const line = this.#lines[++this.#at];
-    this.first = line === undefined ? undefined : readLine(line);
+  /** The record in view; the next one comes into view. */
+  take(): RecordBytes {
+    const record = this.#lines.record();
+    this.#lines.drop();
+    return record;
   }
-}
-
-const decoder = new TextDecoder();
-
-function linesOf(chunk: Uint8Array): string[] {
-  return chunk.length === 0 ? [] : decoder.decode(chunk).split('\n');
-}
-
-function readLine(line: string): Line {
-  const tab = line.indexOf('\t');
-  return { runId: runIdOf(line.slice(0, tab)), text: line.slice(tab + 1) };
 }
 
 /** The records of a chunk by run. */
-export function textsByRun(chunk: Uint8Array): Map<number, string> {
-  return new Map(
-    linesOf(chunk).map((line) => {
-      const { runId, text } = readLine(line);
-      return [runId, text];
-    }),
-  );
+export function recordsByRun(chunk: Uint8Array): Map<number, RecordBytes> {
+  const records = new Map<number, RecordBytes>();
+  for (const lines = new ChunkLines(chunk); lines.runId >= 0; lines.drop()) records.set(lines.runId, lines.record());
+  return records;
 }

@@ -1,14 +1,14 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
-import type { BatchSubmission, Seed, TerminationCondition } from '../../../contract/types.ts';
+import type { BatchSubmission, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
 import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/outputs.ts';
 import { endingConditions } from '../../../domain/condition.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../resources/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
-import { type NextRows, type StoredRun, parseResult, storedRuns } from './runs.ts';
+import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
 
 /** A study as of one version. */
 export interface Study {
@@ -97,7 +97,7 @@ function recordOf(
   sampler: Sampler,
   conditions: readonly TerminationCondition[],
 ): Omit<RunRecord, 'row'> {
-  const result = resultText === undefined ? undefined : parseResult(resultText);
+  const result = resultText === undefined ? undefined : (JSON.parse(resultText) as StoredResult);
   const reason = job.attempts.at(-1)?.reason ?? null;
   const message = job.error ?? result?.error_message ?? null;
   const isTerminated = reason === 'early_termination';

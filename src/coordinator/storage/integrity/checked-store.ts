@@ -3,6 +3,7 @@ import { SimbatchError } from '../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
+import { linesOf, verifiedLines } from './bulk-check.ts';
 import { checksumOf, seal, unseal } from './checksum.ts';
 import { ChecksumSeries } from './checksum-series.ts';
 import { deletionSum, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
@@ -129,6 +130,11 @@ function checkedView(directory: string, view: EngineView): StoreView {
     async *entries(range, options) {
       for await (const chunk of view.entries(range, options)) {
         yield chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]);
+      }
+    },
+    async *lines(range, options) {
+      for await (const chunk of view.entries(range, options)) {
+        yield verifiedLines(chunk) ?? linesOf(chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]));
       }
     },
     close: () => view.close(),

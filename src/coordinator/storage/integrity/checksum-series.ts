@@ -4,43 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { checksum, hexadecimal } from './checksum.ts';
+import { BYTES, product, shiftBy } from './crc-arithmetic.ts';
 
-/** x^32 + x^26 + ... + 1, the polynomial of ISO 3309, with the coefficient of x^31 in the lowest bit. */
-const POLYNOMIAL = 0xedb8_8320;
-const HIGHEST_BIT = 0x8000_0000;
 const LINE_FEED = 10;
 const MAX_ASCII = 127;
-
-/** For each byte, its checksum without the inversions at start and end. */
-const BYTES = Int32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit += 1) sum = (sum & 1) === 0 ? sum >>> 1 : (sum >>> 1) ^ POLYNOMIAL;
-  return sum;
-});
-
-/** Returns the product of two polynomials over GF(2) modulo the polynomial of the checksum. Without branches: four times as fast. */
-function product(a: number, b: number): number {
-  let sum = 0;
-  let bits = a;
-  let factor = b | 0;
-  for (let degree = 0; degree < 32; degree += 1) {
-    sum ^= factor & (bits >> 31);
-    bits <<= 1;
-    factor = (factor >>> 1) ^ (POLYNOMIAL & -(factor & 1));
-  }
-  return sum;
-}
-
-/** Returns x^(8n) modulo the polynomial: the factor of a checksum that n bytes follow. */
-function shiftBy(bytes: number): number {
-  let power = HIGHEST_BIT >>> 8;
-  let result = HIGHEST_BIT;
-  for (let rest = bytes; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) result = product(power, result);
-    power = product(power, power);
-  }
-  return result;
-}
 
 /** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */
 function sumOfKey(key: string): number | undefined {

@@ -4,9 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 
-const LENGTH = 8;
+/** Digits before each value. */
+export const CHECKSUM_LENGTH = 8;
 /** The digits of each 16-bit number: two lookups take half the time of formatting. */
-const DIGITS = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(LENGTH / 2, '0'));
+const DIGITS = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(CHECKSUM_LENGTH / 2, '0'));
 
 export const checksum = (key: string, value: string): string => hexadecimal(crc32(`${key}\n${value}`));
 
@@ -20,9 +21,9 @@ export const seal = (key: string, value: string): string => checksum(key, value)
  * The value of a stored record; undefined when the checksum does not match. `compute` returns the same checksums as `checksum`.
  */
 export function unseal(key: string, sealed: string, compute = checksum): string | undefined {
-  const value = sealed.slice(LENGTH);
+  const value = sealed.slice(CHECKSUM_LENGTH);
   return sealed.startsWith(compute(key, value)) ? value : undefined;
 }
 
 /** The checksum of a sealed value. */
-export const checksumOf = (sealed: string): string => sealed.slice(0, LENGTH);
+export const checksumOf = (sealed: string): string => sealed.slice(0, CHECKSUM_LENGTH);

@@ -10,9 +10,19 @@ import { csvEncoder, jsonEncoder, ndjsonEncoder } from './text.ts';
 /** Values of a row group: a group has memory for all of them, and a file with few groups is smaller and faster to read. */
 const GROUP_VALUES = 400_000;
 
-const FORMATS: Readonly<
-  Record<TableFormat, { encoder: (columns: readonly Column[], described?: string) => TableEncoder; values?: number }>
-> = {
+interface Format {
+  encoder: (columns: readonly Column[], described?: string) => TableEncoder;
+  /** Of a chunk, in formats of columns. */
+  values?: number;
+}
+
+/** The chunks that an encoder is given: their rows, and whether numbers have the digits of the results. */
+export interface ChunkShape {
+  capacity: number;
+  keepsDigits: boolean;
+}
+
+const FORMATS: Readonly<Record<TableFormat, Format>> = {
   json: { encoder: jsonEncoder },
   ndjson: { encoder: ndjsonEncoder },
   csv: { encoder: csvEncoder },
@@ -20,12 +30,16 @@ const FORMATS: Readonly<
   arrow: { encoder: arrowEncoder, values: GROUP_VALUES },
 };
 
-/** `described`: the study for formats that hold a description. An encoder, and the number of rows of the chunks that it is given. */
+/** `described`: the study for formats that hold a description. An encoder, and the shape of its chunks. */
 export function tableEncoder(
   format: TableFormat,
   columns: readonly Column[],
   described?: string,
-): { encoder: TableEncoder; capacity: number } {
+): ChunkShape & { encoder: TableEncoder } {
   const { encoder, values } = FORMATS[format];
-  return { encoder: encoder(columns, described), capacity: chunkCapacity(columns.length, values) };
+  return {
+    encoder: encoder(columns, described),
+    capacity: chunkCapacity(columns.length, values),
+    keepsDigits: values === undefined,
+  };
 }

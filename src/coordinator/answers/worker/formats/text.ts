@@ -2,32 +2,36 @@
 import { csvField } from '../../../../base/csv.ts';
 import { isoTime } from '../../../../analysis/export/iso-time.ts';
 import { textOf } from '../../../../domain/outputs.ts';
-import type { Cells, Chunk } from '../../../../analysis/export/chunk.ts';
+import type { Cells, Chunk, NumberCells } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';
 import type { TableEncoder, TableEnd, TableStart } from './table-encoder.ts';
+import { TextSink } from './text-sink.ts';
 
-/** The text of the cell of a row. */
-type CellWriter = (row: number) => string;
+/** Writes the cell of a row. */
+type CellWriter = (row: number, sink: TextSink) => void;
+
+const COMMA = 44;
 
 /** RFC 4180 with a header. Missing values are empty fields, an empty text is `""`; times are ISO 8601. */
 export function csvEncoder(columns: readonly Column[]): TableEncoder {
-  const write = rowsOf((cells, column) => csvCell(cells, column), '', '\r\n');
+  const header = `${columns.map(({ name }) => csvField(name)).join(',')}\r\n`;
   return textEncoder({
-    begin: () => `${columns.map(({ name }) => csvField(name)).join(',')}\r\n`,
-    write: (chunk) => write(chunk),
+    begin: () => header,
+    write: rowsOf((cells, column) => csvCell(cells, column), { before: '', after: '\r\n', names: [] }),
     end: () => '',
   });
 }
 
 /** One object a line, each with all columns. */
 export function ndjsonEncoder(columns: readonly Column[]): TableEncoder {
-  const write = jsonRows(columns, '\n');
+  const write = rowsOf(jsonCell, { before: '{', after: '}\n', names: namesOf(columns) });
   return textEncoder({ begin: () => '', write, end: () => '' });
 }
 
 /** A `StudyTable`: its counts come last, since a stream knows them at its end. */
 export function jsonEncoder(columns: readonly Column[]): TableEncoder {
-  const write = jsonRows(columns, '');
+  const between = ',\n';
+  const write = rowsOf(jsonCell, { before: '{', after: `}${between}`, names: namesOf(columns) });
   let isFirst = true;
   return textEncoder({
     begin: ({ batchId, warnings }) => {
@@ -35,63 +39,60 @@ export function jsonEncoder(columns: readonly Column[]): TableEncoder {
       const head = JSON.stringify({ batch_id: batchId, warnings, columns: shown });
       return `${head.slice(0, -1)},"rows":[`;
     },
-    write: (chunk) => {
-      const text = write(chunk);
-      const separator = isFirst ? '\n' : ',\n';
+    write: (chunk, sink) => {
+      sink.text(isFirst ? '\n' : between);
       isFirst = false;
-      return separator + text;
+      write(chunk, sink);
+      // The last element of a list has no comma after it.
+      sink.drop(between.length);
     },
     end: ({ matched, of }) => `\n],"matched":${matched},"of":${of}}\n`,
   });
 }
 
+const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => `${JSON.stringify(name)}:`);
+
 function textEncoder(parts: {
   begin: (start: TableStart) => string;
-  write: (chunk: Chunk) => string;
+  write: (chunk: Chunk, sink: TextSink) => void;
   end: (end: TableEnd) => string;
 }): TableEncoder {
   const encoder = new TextEncoder();
+  const sink = new TextSink();
   return {
     begin: (start) => encoder.encode(parts.begin(start)),
-    write: (chunk) => encoder.encode(chunk.rows === 0 ? '' : parts.write(chunk)),
+    write: (chunk) => {
+      if (chunk.rows > 0) parts.write(chunk, sink);
+      return sink.taken();
+    },
     end: (end) => encoder.encode(parts.end(end)),
   };
 }
 
-/** Returns a writer of rows; `before` and `after` are around each row. The writers of cells are made once for each chunk. */
+/**
+ * Returns a writer of rows; `before` and `after` are around each row, a name is before each cell. The writers of cells are made
+ * once for each chunk.
+ */
 function rowsOf(
-  writerOf: (cells: Cells, column: Column, at: number) => CellWriter,
-  before: string,
-  after: string,
-): (chunk: Chunk) => string {
+  writerOf: (cells: Cells, column: Column) => CellWriter,
+  { before, after, names }: { before: string; after: string; names: readonly string[] },
+): (chunk: Chunk, sink: TextSink) => void {
   let latest: { chunk: Chunk; writers: CellWriter[] } | undefined;
-  return (chunk) => {
-    if (latest?.chunk !== chunk) {
-      latest = { chunk, writers: chunk.cells.map((cells, at) => writerOf(cells, chunk.columns[at]!, at)) };
-    }
+  return (chunk, sink) => {
+    if (latest?.chunk !== chunk)
+      latest = { chunk, writers: chunk.cells.map((cells, at) => writerOf(cells, chunk.columns[at]!)) };
     const { writers } = latest;
-    const [first, ...rest] = writers;
-    let text = '';
     for (let row = 0; row < chunk.rows; row++) {
-      text += before + (first === undefined ? '' : first(row));
-      for (let at = 0; at < rest.length; at++) text += `,${rest[at]!(row)}`;
-      text += after;
+      sink.text(before);
+      for (let at = 0; at < writers.length; at++) {
+        if (at > 0) sink.code(COMMA);
+        const name = names[at];
+        if (name !== undefined) sink.text(name);
+        writers[at]!(row, sink);
+      }
+      sink.text(after);
     }
-    return text;
   };
-}
-
-/** Rows as objects; without `lineEnd` they are elements of a list. */
-function jsonRows(columns: readonly Column[], lineEnd: string): (chunk: Chunk) => string {
-  const names = columns.map(({ name }) => `${JSON.stringify(name)}:`);
-  const writerOf = (cells: Cells, column: Column, at: number): CellWriter => {
-    const cell = jsonCell(cells, column);
-    const name = names[at]!;
-    return (row) => name + cell(row);
-  };
-  const write = rowsOf(writerOf, '{', lineEnd === '' ? '},\n' : `}${lineEnd}`);
-  // The last element of a list has no comma after it.
-  return lineEnd === '' ? (chunk) => write(chunk).slice(0, -2) : write;
 }
 
 function csvCell(cells: Cells, { isPlain }: Column): CellWriter {
@@ -99,19 +100,21 @@ function csvCell(cells: Cells, { isPlain }: Column): CellWriter {
     case 'text':
       return textCell(cells.values, '', isPlain === true ? (text) => text : csvText);
     case 'mixed':
-      return (row) => {
+      return (row, sink) => {
         const value = cells.values[row];
-        if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-        const text = textOf(value);
-        return text === null ? '' : csvText(text);
+        if (typeof value === 'number' || typeof value === 'boolean') sink.text(String(value));
+        else {
+          const text = textOf(value);
+          if (text !== null) sink.text(csvText(text));
+        }
       };
     case 'time':
-      return numberCell(cells.values, '', isoTime);
+      return numberCell(cells, '', (value, sink) => sink.text(isoTime(value)));
     case 'boolean':
-      return numberCell(cells.values, '', (value) => (value === 1 ? 'true' : 'false'));
+      return numberCell(cells, '', (value, sink) => sink.text(value === 1 ? 'true' : 'false'));
     case 'integer':
     case 'number':
-      return numberCell(cells.values, '', String);
+      return numberCell(cells, '', (value, sink) => sink.number(value));
   }
 }
 
@@ -123,22 +126,34 @@ function jsonCell(cells: Cells, { isPlain }: Column): CellWriter {
     case 'text':
       return textCell(cells.values, 'null', isPlain === true ? (text) => `"${text}"` : JSON.stringify);
     case 'mixed':
-      return (row) => JSON.stringify(cells.values[row]);
+      return (row, sink) => sink.text(JSON.stringify(cells.values[row]));
     case 'time':
-      return numberCell(cells.values, 'null', (value) => `"${isoTime(value)}"`);
+      return numberCell(cells, 'null', (value, sink) => sink.text(`"${isoTime(value)}"`));
     case 'boolean':
-      return numberCell(cells.values, 'null', (value) => (value === 1 ? 'true' : 'false'));
+      return numberCell(cells, 'null', (value, sink) => sink.text(value === 1 ? 'true' : 'false'));
     case 'integer':
     case 'number':
-      return numberCell(cells.values, 'null', String);
+      return numberCell(cells, 'null', (value, sink) => sink.number(value));
   }
 }
 
 /** -0 is written as 0, as `JSON.stringify` does. */
-function numberCell(values: Float64Array, missing: string, write: (value: number) => string): CellWriter {
-  return (row) => {
+function numberCell(
+  { values, digits }: NumberCells,
+  missing: string,
+  write: (value: number, sink: TextSink) => void,
+): CellWriter {
+  const own: CellWriter = (row, sink) => {
     const value = values[row]!;
-    return Number.isNaN(value) ? missing : write(value);
+    if (Number.isNaN(value)) sink.text(missing);
+    else write(value, sink);
+  };
+  if (digits === undefined) return own;
+  const { starts, lengths } = digits;
+  return (row, sink) => {
+    const length = lengths[row]!;
+    if (length === 0) own(row, sink);
+    else sink.copy(digits.bytes, starts[row]!, length);
   };
 }
 
@@ -146,11 +161,12 @@ function numberCell(values: Float64Array, missing: string, write: (value: number
 function textCell(values: readonly (string | null)[], missing: string, write: (text: string) => string): CellWriter {
   let latest: string | null = null;
   let written = missing;
-  return (row) => {
+  return (row, sink) => {
     const text = values[row]!;
-    if (text === latest) return written;
-    latest = text;
-    written = text === null ? missing : write(text);
-    return written;
+    if (text !== latest) {
+      latest = text;
+      written = text === null ? missing : write(text);
+    }
+    sink.text(written);
   };
 }

@@ -1,15 +1,11 @@
 /** The batches of a table in the analysis worker, and its rows: every run of each, or one of each run of a family. */
-import type {
-  BatchSubmission,
-  JobRecord,
-  JobStatus,
-  StoredResult,
-  TerminationCondition,
-} from '../../../../contract/types.ts';
+import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../../contract/types.ts';
 import type { RunSelection } from '../../../../domain/run-selection.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
-import { type NextRows, parseResult, runBlocks, type RunTexts } from '../runs.ts';
+import type { RecordBytes } from '../records/chunk.ts';
+import { type JobView, readJob } from '../records/job.ts';
+import { type NextRows, runBlocks, type RunRecords } from '../runs.ts';
 import { studyOf } from '../study.ts';
 
 /** A batch with its design. */
@@ -40,32 +36,26 @@ const RANKS: Readonly<Record<JobStatus, number>> = {
   Running: 0,
 };
 
-/** A run of a member; its records are parsed when they are asked for, once. */
+/** A run of a member; its job is read from its record when it is asked for, once. */
 export class Row {
   readonly member: Member;
   readonly runId: number;
-  readonly #jobText: string | undefined;
-  readonly #resultText: string | undefined;
-  #job: JobRecord | undefined;
-  #result: StoredResult | undefined;
+  /** Undefined for a run without a result. */
+  readonly result: RecordBytes | undefined;
+  readonly #record: RecordBytes | undefined;
+  #job: JobView | undefined;
 
-  constructor(member: Member, runId: number, texts?: Pick<RunTexts, 'jobText' | 'resultText'>) {
+  constructor(member: Member, runId: number, records?: Pick<RunRecords, 'job' | 'result'>) {
     this.member = member;
     this.runId = runId;
-    this.#jobText = texts?.jobText;
-    this.#resultText = texts?.resultText;
+    this.result = records?.result;
+    this.#record = records?.job;
   }
 
   /** Undefined for a run that was never claimed. */
-  get job(): JobRecord | undefined {
-    if (this.#job === undefined && this.#jobText !== undefined) this.#job = JSON.parse(this.#jobText) as JobRecord;
+  get job(): JobView | undefined {
+    if (this.#job === undefined && this.#record !== undefined) this.#job = readJob(this.#record);
     return this.#job;
-  }
-
-  /** Undefined for a run without a result. */
-  get result(): StoredResult | undefined {
-    if (this.#result === undefined && this.#resultText !== undefined) this.#result = parseResult(this.#resultText);
-    return this.#result;
   }
 
   get status(): JobStatus {
@@ -124,14 +114,14 @@ async function* memberBlocks(member: Member, kinds: readonly RowKind[], from: nu
   if (kinds.length > 0) {
     for await (const stored of runBlocks(next, kinds)) {
       let block: Row[] = [];
-      for (const texts of stored) {
-        const end = selection.indexFrom(texts.runId);
+      for (const records of stored) {
+        const end = selection.indexFrom(records.runId);
         if (index < end) {
           if (block.length > 0) yield block;
           block = [];
           yield* untouched(end);
         }
-        block.push(new Row(member, texts.runId, texts));
+        block.push(new Row(member, records.runId, records));
         index = end + 1;
       }
       if (block.length > 0) yield block;

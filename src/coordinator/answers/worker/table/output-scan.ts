@@ -1,9 +1,9 @@
 /** Finds the outputs of studies and their types: reads every result once, and remembers the answer by the version of the study. */
-import { OutputTypes } from '../../../../analysis/export/output-types.ts';
+import { MAX_COLUMNS, OUTPUT_KINDS, OutputTypes } from '../../../../analysis/export/output-types.ts';
 import type { Uuid } from '../../../../contract/types.ts';
-import { visitOutputs } from '../../../../domain/outputs.ts';
-import type { NextRows } from '../runs.ts';
-import { parseResult, runBlocks } from '../runs.ts';
+import { ResultReader } from '../records/result.ts';
+import { KIND } from '../records/scanner.ts';
+import { type NextRows, runBlocks } from '../runs.ts';
 import type { Member } from './members.ts';
 
 /** Studies whose types are remembered; each takes up to some 100 bytes an output. */
@@ -47,9 +47,26 @@ export class OutputScan {
 }
 
 async function scanned(next: NextRows): Promise<OutputTypes> {
+  const places = new Map<string, number>();
+  const results = new ResultReader((output) => {
+    // One more than a table may have: such a table is refused.
+    if (!places.has(output) && places.size <= MAX_COLUMNS) places.set(output, places.size);
+    return places.get(output) ?? -1;
+  });
+  for await (const block of runBlocks(next, ['result'])) for (const { result } of block) results.read(result!);
   const types = new OutputTypes();
-  for await (const block of runBlocks(next, ['result'])) {
-    for (const { resultText } of block) visitOutputs(parseResult(resultText!).metadata, types.add);
-  }
+  for (const [output, place] of places) types.addKinds(output, kindsIn(results.seen(place)));
   return types;
 }
+
+const OF_KIND = [
+  [KIND.number, OUTPUT_KINDS.number],
+  [KIND.true, OUTPUT_KINDS.boolean],
+  [KIND.false, OUTPUT_KINDS.boolean],
+  [KIND.text, OUTPUT_KINDS.text],
+  [KIND.escaped, OUTPUT_KINDS.text],
+  [KIND.other, OUTPUT_KINDS.other],
+] as const;
+
+const kindsIn = (seen: number): number =>
+  OF_KIND.reduce((kinds, [kind, added]) => ((seen & (1 << kind)) === 0 ? kinds : kinds | added), 0);

@@ -3,28 +3,29 @@ import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
 import { jobId } from '../../../../domain/ids.ts';
-import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/outputs.ts';
 import type { RowKind } from '../../row-readings.ts';
+import { ResultReader } from '../records/result.ts';
+import { KIND } from '../records/scanner.ts';
 import { metCondition } from '../study.ts';
 import type { Member, Row } from './members.ts';
 
 type Value = number | string | null | undefined;
 
-/** The records that a column of runs is read from, and its value. */
+/** The records that a column of runs is read from, and its value. `result` is undefined for a run without one. */
 interface RunValue {
   kinds: readonly RowKind[];
-  of: (row: Row) => Value;
+  of: (row: Row, result: ResultReader | undefined) => Value;
 }
 
 /** Why the last attempt failed; null for a run that completed. */
-const reasonOf = ({ job }: Row): string | null =>
-  job === undefined || job.value === 'Completed' ? null : (job.attempts.at(-1)?.reason ?? null);
+const reasonOf = ({ job }: Row): string | null => job?.reason ?? null;
 
-const messageOf = ({ job, result }: Row): string | null => job?.error ?? result?.error_message ?? null;
+const messageOf = ({ job }: Row, result: ResultReader | undefined): string | null =>
+  job?.error ?? result?.errorMessage ?? null;
 
-function ruleOf(row: Row): string | null {
+function ruleOf(row: Row, result: ResultReader | undefined): string | null {
   if (reasonOf(row) !== 'early_termination') return null;
-  const rule = row.result?.terminated_by ?? metCondition(messageOf(row), row.member.conditions);
+  const rule = result?.terminatedBy ?? metCondition(messageOf(row, result), row.member.conditions);
   return rule === undefined ? null : ruleText(rule);
 }
 
@@ -49,14 +50,14 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   runner_id: { kinds: JOB, of: (row) => row.job?.runnerId },
   started_at: { kinds: JOB, of: (row) => row.job?.startedAtMs },
   ended_at: { kinds: JOB, of: endOf },
-  execution_secs: { kinds: ['result'], of: ({ result }) => result && executionSecsOf(result) },
+  execution_secs: { kinds: ['result'], of: (_, result) => result?.executionSecs },
   error_message: { kinds: BOTH, of: messageOf },
   terminated_by: { kinds: BOTH, of: ruleOf },
   would_terminate: {
     kinds: ['result'],
-    of: ({ result }) => result?.would_terminate && ruleText(result.would_terminate),
+    of: (_, result) => result?.wouldTerminate && ruleText(result.wouldTerminate),
   },
-  telemetry_lost: { kinds: ['result'], of: ({ result }) => result?.telemetry?.lost },
+  telemetry_lost: { kinds: ['result'], of: (_, result) => result?.telemetryLost },
 };
 
 /** The kinds of records that the columns are read from. */
@@ -71,22 +72,28 @@ export function kindsFor(columns: readonly Column[]): RowKind[] {
 /** A chunk, and what writes a run into its next row. */
 export class RowWriter {
   readonly chunk: Chunk;
-  readonly #runs: { cells: Cells; of: (row: Row) => Value }[] = [];
+  readonly #runs: { cells: Cells; of: RunValue['of'] }[] = [];
   readonly #parameters = new Map<string, Float64Array>();
-  readonly #outputs = new Map<string, Cells>();
+  /** The columns of outputs, in the order of their places in `#results`. */
+  readonly #outputs: Cells[] = [];
+  readonly #results: ResultReader;
+  readonly #readsResults: boolean;
   /** For each member, the parameter columns by the place of the parameter. */
   readonly #places = new Map<Member, (Float64Array | undefined)[]>();
   #sample = new Float64Array();
-  #row = 0;
 
-  constructor(columns: readonly Column[], capacity: number) {
-    this.chunk = new Chunk(columns, capacity);
+  /** `keepsDigits`: numbers that the runs reported are kept as they are written in their results; for formats of text. */
+  constructor(columns: readonly Column[], capacity: number, { keepsDigits = false } = {}) {
+    this.chunk = new Chunk(columns, capacity, { keepsDigits });
+    const outputs = new Map<string, number>();
     for (const [at, { source, member }] of columns.entries()) {
       const cells = this.chunk.cells[at]!;
       if (source === 'run') this.#runs.push({ cells, of: RUN_VALUES[member as RunColumn].of });
-      else if (source === 'output') this.#outputs.set(member, cells);
+      else if (source === 'output') outputs.set(member, this.#outputs.push(cells) - 1);
       else if (cells.type === 'number') this.#parameters.set(member, cells.values);
     }
+    this.#results = new ResultReader((output) => outputs.get(output) ?? -1);
+    this.#readsResults = kindsFor(columns).includes('result');
   }
 
   get isFull(): boolean {
@@ -95,14 +102,18 @@ export class RowWriter {
 
   write(row: Row): void {
     const at = this.chunk.add();
-    this.#row = at;
+    const record = this.#readsResults ? row.result : undefined;
+    const result = record === undefined ? undefined : this.#results.read(record);
     for (const { cells, of } of this.#runs) {
-      const value = of(row);
+      const value = of(row, result);
       if (value !== undefined && value !== null) cells.values[at] = value;
     }
     if (this.#parameters.size > 0) this.#writeParameters(row, at);
-    const result = this.#outputs.size === 0 ? undefined : row.result;
-    if (result !== undefined) visitOutputs(result.metadata, this.#writeOutput);
+    if (result !== undefined) {
+      for (let place = 0; place < this.#outputs.length; place++) {
+        if (result.kind(place) !== KIND.absent) this.#writeOutput(this.#outputs[place]!, at, result, place);
+      }
+    }
   }
 
   #writeParameters({ member, runId }: Row, at: number): void {
@@ -119,12 +130,12 @@ export class RowWriter {
     }
   }
 
-  /** A name may occur twice in a result: the last value counts, also where it is null. */
-  readonly #writeOutput = (name: string, value: unknown): void => {
-    const cells = this.#outputs.get(name);
-    if (cells === undefined) return;
-    if (cells.type === 'mixed') cells.values[this.#row] = value;
-    else if (cells.type === 'text') cells.values[this.#row] = typeof value === 'string' ? value : null;
-    else cells.values[this.#row] = numberOf(value) ?? Number.NaN;
-  };
+  #writeOutput(cells: Cells, at: number, result: ResultReader, place: number): void {
+    if (cells.type === 'mixed') cells.values[at] = result.outputValue(place);
+    else if (cells.type === 'text') cells.values[at] = result.outputText(place);
+    else if (cells.digits !== undefined && result.kind(place) === KIND.number) {
+      const { bytes, start, end } = result.outputBytes(place);
+      cells.digits.set(at, bytes, start, end);
+    } else cells.values[at] = result.outputNumber(place);
+  }
 }
