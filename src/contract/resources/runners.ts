@@ -21,6 +21,12 @@ export const RunnerCapabilities = named(
       LIMITS.tags,
     ),
     python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Version of its Python.' })),
+    container_runtime: Type.Optional(
+      Type.String({
+        maxLength: LIMITS.nameLength,
+        description: 'The runtime that executes runs in the image of their study, e.g. `podman`; absent: none does.',
+      }),
+    ),
   }),
 );
 export type RunnerCapabilities = Static<typeof RunnerCapabilities>;

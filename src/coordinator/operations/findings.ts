@@ -4,6 +4,7 @@ import { failingRunners } from '../../analysis/groups/failing-runners.ts';
 import type { Finding, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
+import { imageOf } from '../../domain/container-image.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
@@ -26,6 +27,7 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     ...reservationOf(core, batchId),
     earlyTermination,
     variables: telemetry.variables,
+    image: imageOf(submission.config.compute.container.image),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await core.options.freeBytes?.(),

@@ -24,6 +24,8 @@ export interface Situation {
   batchStatus: BatchStatus;
   jobsByStatus: Readonly<Record<JobStatus, number>>;
   simulation: string;
+  /** `compute.container.image`; undefined when the study names none. */
+  image: string | undefined;
   /** `compute.max_parallel_jobs`; 0 means no cap. */
   maxParallelJobs: number;
   /** The resources that one run requests. */

@@ -91,4 +91,26 @@ const CLOCK_SKEW: Rule = {
   },
 };
 
-export const MACHINE_RULES: readonly Rule[] = [SLOTS_LOST, SILENT_RUNNER, DISK_LOW, CLOCK_SKEW];
+/** Runners that execute runs without the image that the study names: their results are not those of the image. */
+const IMAGE_NOT_USED: Rule = {
+  code: 'image-not-used',
+  find(situation) {
+    const { image } = situation;
+    if (image === undefined || !isOpen(situation)) return undefined;
+    const able = ableRunners(situation);
+    const without = able.filter(({ capabilities }) => capabilities.container_runtime === undefined);
+    if (without.length === 0) return undefined;
+    const isMixed = without.length < able.length;
+    const message = isMixed
+      ? `${ids(without)} ${without.length === 1 ? 'executes' : 'execute'} runs without the image ${image} of the study, and other runners with it: results may depend on the runner`
+      : `no runner has a container runtime: the image ${image} is kept with the study and not used`;
+    return {
+      severity: isMixed ? 'warning' : 'fine',
+      message,
+      remedy: `start ${isMixed ? ids(without) : 'runners'} with --container-runtime, or set config.compute.container.image to none`,
+      count: without.length,
+    };
+  },
+};
+
+export const MACHINE_RULES: readonly Rule[] = [SLOTS_LOST, SILENT_RUNNER, DISK_LOW, CLOCK_SKEW, IMAGE_NOT_USED];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { imageOf } from '../containers/containers.ts';
+import { imageOf } from '../../domain/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import { chooseEngine } from './engine.ts';

@@ -23,6 +23,7 @@ export function identityOf(config: RunnerConfig, { instance, pythonVersion, endM
       gpu_available: config.gpuAvailable,
       supported_simulation_types: supportedSimulationTypes(config),
       ...(pythonVersion === undefined ? {} : { python_version: pythonVersion }),
+      ...(config.containers.runtime === 'none' ? {} : { container_runtime: config.containers.runtime }),
     },
     tags: [...config.tags],
     instance,

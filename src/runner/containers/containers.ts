@@ -54,11 +54,6 @@ const INHERITED_INSIDE = [
   'CUDA_VISIBLE_DEVICES',
 ];
 
-/** The image that a study means; undefined when it names none: empty, or `none`. */
-export function imageOf(image: string): string | undefined {
-  return image.trim() === '' || image.toLowerCase() === 'none' ? undefined : image;
-}
-
 export class Containers {
   readonly #options: ContainersOptions;
   readonly #images = new Map<string, { sinceMs: number; resolved: Promise<ResolvedImage | Error> }>();

@@ -15,6 +15,7 @@ export interface RunnerSketch {
   ends?: string;
   disk?: number;
   offset?: number;
+  runtime?: string;
 }
 
 export function runner({
@@ -30,6 +31,7 @@ export function runner({
   ends,
   disk,
   offset,
+  runtime,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -41,6 +43,7 @@ export function runner({
       memory_gb: memory,
       gpu_available: false,
       supported_simulation_types: takes,
+      ...(runtime === undefined ? {} : { container_runtime: runtime }),
     },
     current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
     tags: [],
@@ -75,6 +78,7 @@ export function situation(
     batchStatus: 'Running',
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',
+    image: undefined,
     maxParallelJobs: 0,
     demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },
     runLength: { timeLimitMs: 0, meanMs: 0 },

@@ -179,6 +179,27 @@ const TABLE: [string, Situation, string[]][] = [
       "warning clock-skew: clocks differ from the coordinator's: r1 is 7 s ahead, r2 is 60 s late; times in their logs and artifacts do not agree with the history",
     ],
   ],
+  [
+    'an image, and no runner with a container runtime',
+    situation({ Running: 2 }, [{ jobs: 2 }], { image: 'rocket:1' }),
+    [
+      ...LAST,
+      'fine image-not-used: no runner has a container runtime: the image rocket:1 is kept with the study and not used',
+    ],
+  ],
+  [
+    'an image that one of two runners uses',
+    situation({ Running: 2 }, [{ jobs: 2, runtime: 'podman' }, { id: 'r2' }], { image: 'rocket:1' }),
+    [
+      ...LAST,
+      'warning image-not-used: r2 executes runs without the image rocket:1 of the study, and other runners with it: results may depend on the runner',
+    ],
+  ],
+  [
+    'an image that every runner uses',
+    situation({ Running: 2 }, [{ jobs: 2, runtime: 'podman' }], { image: 'rocket:1' }),
+    LAST,
+  ],
   ['last runs', situation({ Running: 2, Completed: 8 }, [{ jobs: 2 }]), LAST],
   [
     'last run with a silent runner',
