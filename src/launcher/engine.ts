@@ -165,6 +165,8 @@ export interface Engine {
 export interface EngineContext<Section> {
   /** The launcher's name: the label that marks its allocations in the engine. `[a-z0-9]([a-z0-9-]*[a-z0-9])?`, at most 40. */
   launcher: string;
+  /** The address under which runners reach the coordinator: the `--endpoint` of every request. */
+  runnerEndpoint: string;
   /** The queues of this engine. */
   queues: readonly QueueConfig<Section>[];
   clock: Clock;

@@ -7,7 +7,7 @@ export interface ProgramCall {
   command: readonly [string, ...string[]];
   env: Readonly<Record<string, string | undefined>>;
   /** Its standard input; empty when absent. */
-  input?: string;
+  input?: string | Uint8Array;
   /** The program and its children get SIGKILL after this time. */
   timeoutMs: number;
   cwd?: string;

@@ -55,6 +55,7 @@ export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup
     if (queues.length === 0) continue;
     const engine = module.open({
       launcher: read.config.launcher,
+      runnerEndpoint: read.config.runnerEndpoint,
       queues,
       clock: systemClock,
       env: process.env,

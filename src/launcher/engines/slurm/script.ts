@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { AllocationRequest } from '../../engine.ts';
 import type { QueueConfig } from '../../config/types.ts';
+import { quoted } from '../../shell.ts';
 import { termBeforeSecs, type SlurmSection } from './section.ts';
 
 /** Variables of the launcher that the job inherits besides its own: a login shell makes the others. */
@@ -61,8 +62,6 @@ export function sbatchArguments(
     ...(section.extra ?? []),
   ];
 }
-
-const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 /** The script itself: the queue's set-up, then the runner in place of the shell. */
 export function batchScript(
