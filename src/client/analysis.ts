@@ -6,6 +6,7 @@ import type {
   Convergence,
   StudyAttribution,
   StudyComparison,
+  StudyDistributions,
   StudySensitivity,
   StudySummary,
   StudyTable,
@@ -35,6 +36,13 @@ export class Analysis {
 
   summary(batchId: Uuid, query: ParametersOf<typeof queries.SUMMARY_QUERY> = {}): Promise<StudySummary> {
     return this.#ask(batchId, 'summary', query);
+  }
+
+  distributions(
+    batchId: Uuid,
+    query: ParametersOf<typeof queries.DISTRIBUTIONS_QUERY> = {},
+  ): Promise<StudyDistributions> {
+    return this.#ask(batchId, 'distributions', query);
   }
 
   verdicts(batchId: Uuid, query: ParametersOf<typeof queries.VERDICTS_QUERY> = {}): Promise<StudyVerdicts> {

@@ -37,34 +37,59 @@ describe('web/plots/range', () => {
   }
 });
 
-describe('web/plots/course', () => {
-  let paceOf: (table: Ends) => { times: number[]; perMinute: number[]; stepMs: number } | undefined;
-  before(async () => ({ paceOf } = (await load('plots/course.ts')) as { paceOf: typeof paceOf }));
+interface Course {
+  times: number[];
+  completed: number[];
+  failed: number[];
+}
+interface Projected {
+  times: number[];
+  ended: (number | null)[];
+  projection: (number | null)[] | undefined;
+}
 
-  /** Runs that start at 0 and end at these seconds; NaN: not yet. */
+describe('web/plots/course', () => {
+  let courseOf: (table: Ends) => Course | undefined;
+  let projected: (course: Course, total: number, endMs: number | undefined) => Projected;
+  before(
+    async () =>
+      ({ courseOf, projected } = (await load('plots/course.ts')) as {
+        courseOf: typeof courseOf;
+        projected: typeof projected;
+      }),
+  );
+
+  /** Runs that start at 0 and end at these seconds; NaN: not yet. The last one fails. */
   const runs = (...secs: number[]): Ends => ({
     size: secs.length,
-    status: new Uint8Array(secs.length).fill(3),
+    status: Uint8Array.from(secs, (_, at) => (at === secs.length - 1 ? 4 : 3)),
     started: new Float64Array(secs.length),
     ended: Float64Array.from(secs, (it) => it * 1_000),
   });
 
   it('is undefined before a run has ended', () => {
-    expect(paceOf(runs(NaN, NaN))).to.equal(undefined);
+    expect(courseOf(runs(NaN, NaN))).to.equal(undefined);
   });
 
-  const ROWS: [what: string, ends: number[], stepSecs: number, perMinute: number[]][] = [
-    ['one run of 10 s', [10], 10, [6]],
-    ['one run of less than a second', [0.5], 1, [60]],
-    ['8 runs that end together', [5, 5, 5, 5, 5, 5, 5, 5], 5, [96]],
-    ['16 runs, the last at the end of a step', Array.from({ length: 16 }, (_, at) => (at + 1) / 8), 1, [420, 540]],
-  ];
-  for (const [what, ends, stepSecs, perMinute] of ROWS) {
-    it(`counts every end: ${what}`, () => {
-      const pace = paceOf(runs(...ends));
-      expect(pace?.stepMs).to.equal(stepSecs * 1_000);
-      // A step is drawn up to the next time: the last value is repeated.
-      expect(pace?.perMinute).to.deep.equal([...perMinute, perMinute.at(-1)]);
-    });
-  }
+  it('counts every end, completed and failed ones apart', () => {
+    const course = courseOf(runs(0.1, 0.2, 1, 2))!;
+    expect([course.completed.at(-1), course.failed.at(-1)]).to.deep.equal([3, 1]);
+    expect([course.completed[0], course.failed[0]]).to.deep.equal([0, 0]);
+  });
+
+  it('is projected from the last end to all runs at the estimated end', () => {
+    const course = courseOf(runs(1, 2))!;
+    const last = course.times.at(-1)!;
+    const { times, ended, projection } = projected(course, 10, (last + 5) * 1_000);
+    expect(times.at(-1)).to.equal(last + 5);
+    expect(ended.slice(-2)).to.deep.equal([2, null]);
+    expect(projection!.slice(-2)).to.deep.equal([2, 10]);
+    expect(projection!.slice(0, -2).every((it) => it === null)).to.equal(true);
+  });
+
+  it('has no projection without an estimate, nor to a time before the last end', () => {
+    const course = courseOf(runs(1, 2))!;
+    expect(projected(course, 10, undefined).projection).to.equal(undefined);
+    expect(projected(course, 10, 1).projection).to.equal(undefined);
+  });
 });

@@ -58,7 +58,11 @@ describe('web: journeys', function () {
     await page.getByText('Preview of the design').waitFor();
     await page.getByRole('button', { name: 'Submit 30 runs' }).click();
     await page.getByRole('heading', { name: 'by hand' }).waitFor();
-    await page.getByText('30 of 30').or(page.getByText('of 30 (100 %)')).first().waitFor();
+    await page
+      .getByText('30 of 30')
+      .or(page.getByText('100 %', { exact: true }))
+      .first()
+      .waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });
@@ -82,7 +86,7 @@ describe('web: journeys', function () {
     await page.getByLabel(/^rank correlation/).fill('-0.5');
     await page.getByRole('button', { name: 'Submit 7 runs' }).click();
     await page.getByRole('heading', { name: 'selected' }).waitFor();
-    await page.getByText('of 7 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     const { config } = await web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
     expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
     expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
@@ -129,7 +133,7 @@ describe('web: journeys', function () {
   it('groups failures, filters by group, and keeps the filter over a reload', async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('with failures', 200));
     const { page } = await open(`#/batches/${batch_id}`);
-    await page.getByText('of 200 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     const { jobs_by_status: counts } = await web.coordinator.batch(batch_id);
     const heading = page.getByRole('heading', { name: new RegExp(`^Failures: ${counts.Failed} runs, \\d+ kinds?$`) });
     const groups = page.getByRole('region', { name: 'Failures by message' }).locator('tbody tr');
@@ -257,7 +261,7 @@ describe('web: journeys', function () {
     submission.config.monte_carlo.sampling_method = 'monte_carlo';
     const { batch_id } = await web.coordinator.submit(submission);
     const { page, errors } = await open(`#/batches/${batch_id}`);
-    await page.getByText('of 40 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rerun failed' }).click();
     await page.getByLabel(/^Version of the simulation/).fill('2.0');
     await page.getByRole('button', { name: /^Run \d+ again$/ }).click();
@@ -275,14 +279,14 @@ describe('web: journeys', function () {
     await page.getByLabel(/^Runs of the whole design/).fill('45');
     await page.getByRole('button', { name: 'Extend the study' }).click();
     await page.getByText('Extends').waitFor();
-    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByLabel('Why (optional)').fill('a look');
     await page.getByRole('button', { name: 'Pause the study' }).click();
     await page.getByText('Paused: a look').waitFor();
-    await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await web.coordinator.resume('lab-1');
-    await page.getByText('of 5 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'campaign=2026-q4' }).click();
     await page.getByRole('button', { name: /^campaign=2026-q4/ }).waitFor();
     expect(await page.getByRole('row').count(), 'the heading, the study, its rerun and its extension').to.equal(4);
@@ -293,7 +297,7 @@ describe('web: journeys', function () {
   it("a run's states are stepped back and forth", async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('steps', 1));
     const { page } = await open(`#/batches/${batch_id}`);
-    await page.getByText('of 1 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
     const step = page.getByText(/^Step \d+ of \d+/);
     await page.getByText(/^Step 3 of 3/).waitFor();
@@ -327,18 +331,19 @@ describe('web: journeys', function () {
     await web.interrupt(600);
     await page.getByText('Not connected').waitFor();
     await page.getByText('Live').waitFor();
-    await page.getByText('of 400 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     await page.context().close();
   });
 
   it('downloads the table of runs in each format', async () => {
     const { batch_id } = await web.coordinator.submit(descentStudy('files', 40));
     const { page } = await open(`#/batches/${batch_id}`);
-    await page.getByText('of 40 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     const expected = await storedRows(web.coordinator, batch_id);
     await page.reload();
     for (const format of ['CSV', 'JSON', 'Parquet', 'Arrow']) {
       const saved = page.waitForEvent('download');
+      await page.getByText('Export').click();
       await page.getByRole('button', { name: format, exact: true }).click();
       const download = await saved;
       expect(download.suggestedFilename()).to.equal(`files.${format.toLowerCase()}`);

@@ -53,13 +53,13 @@ describe('web: pages', function () {
   });
 
   const PAGES: [name: string, address: () => string, shows: string][] = [
-    ['batches', () => '#/batches', 'axe study'],
+    ['studies', () => '#/batches', 'axe study'],
     ['overview of a batch', () => `#/batches/${batchId}`, 'Failures: '],
     ['runs', () => `#/batches/${batchId}/runs`, '120 runs'],
-    ['distributions', () => `#/batches/${batchId}/plots?select=p.gust_speed:5..30`, 'runs selected'],
+    ['explore', () => `#/batches/${batchId}/explore?select=p.gust_speed:5..30`, 'runs selected'],
     ['study', () => `#/batches/${batchId}/study`, '20260301'],
     ['run', () => `#/jobs/${failedId}`, 'Why it failed'],
-    ['runners', () => '#/runners', 'Forget'],
+    ['pool', () => '#/runners', 'Forget'],
     ['job machine', () => `#/machines/job/${failedId}`, 'Step 3 of 3: Failed'],
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],

@@ -36,7 +36,7 @@ describe('web: units', function () {
     });
     const { page } = await watchedPage(browser!, web.url, { viewport: { width: 1600, height: 1000 } });
     await page.goto(`${web.url}/#/batches/${batchId}`);
-    await page.getByText('of 20 (100 %)').waitFor();
+    await page.getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${web.url}/#/batches/${batchId}/plots`);
     await page.getByText('miss_distance [km]').first().waitFor();
     await page.getByText('entry_speed [m/s]').first().waitFor();

@@ -1,12 +1,13 @@
 /** The shell around every page, and the mapping of addresses to pages. */
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
-import { feed, useFeedState } from './data/live.ts';
+import { feed, useFeedState, useIsConnected } from './data/live.ts';
 import { enterWith, leave, token, useIsTokenAsked } from './data/token.ts';
 import { Ask, Command, Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
+import { setTitle } from './title.ts';
 import { choose, useChoice, type Choice } from './theme.ts';
 import { BatchesPage } from './pages/batches.tsx';
-import { BatchPage } from './pages/batch.tsx';
+import { StudyPage } from './study/page.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunnersPage } from './pages/runners.tsx';
 
@@ -14,8 +15,8 @@ const SubmitPage = lazy(() => import('./pages/submit.tsx'));
 const MachinesPage = lazy(() => import('./pages/machines.tsx'));
 
 const PAGES = [
-  { path: 'batches', title: 'Batches' },
-  { path: 'runners', title: 'Runners' },
+  { path: 'batches', title: 'Studies' },
+  { path: 'runners', title: 'Pool' },
   { path: 'machines', title: 'Machines' },
   { path: 'submit', title: 'Submit' },
 ] as const;
@@ -24,7 +25,7 @@ function pageOf({ path, query }: Route): ReactNode {
   const [page, id, tab] = path;
   if (page === 'batches' && id === undefined) return <BatchesPage query={query} />;
   if (page === 'batches' && id !== undefined)
-    return <BatchPage key={id} batchId={id} tab={tab ?? 'overview'} query={query} />;
+    return <StudyPage key={id} batchId={id} tab={tab ?? 'overview'} query={query} />;
   if (page === 'jobs' && id !== undefined) return <RunPage key={id} jobId={id} />;
   if (page === 'runners') return <RunnersPage query={query} />;
   if (page === 'machines') return <MachinesPage kind={id ?? 'job'} actor={tab} />;
@@ -42,9 +43,12 @@ export function App() {
   const route = useRoute();
   const page = route.path[0] === 'jobs' ? 'batches' : route.path[0];
   const main = useRef<HTMLElement>(null);
+  const isConnected = useIsConnected();
   useEffect(() => {
-    document.title = `${PAGES.find((it) => it.path === page)?.title ?? 'simbatch'} · simbatch`;
-  }, [page]);
+    // A study and a run set their own.
+    if (route.path[1] === undefined || (page !== 'batches' && page !== 'jobs'))
+      setTitle(PAGES.find((it) => it.path === page)?.title ?? 'simbatch');
+  }, [page, route]);
   return (
     <>
       <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
@@ -67,12 +71,26 @@ export function App() {
         <TokenSign />
         <ThemeChoice />
       </header>
-      <main id="main" ref={main} tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1} data-stale={isConnected ? undefined : 'true'}>
+        {!isConnected && <Lost />}
         <Suspense fallback={<Waiting />}>{pageOf(route)}</Suspense>
       </main>
     </>
   );
 }
+
+/** The banner of a lost connection. */
+function Lost() {
+  const [since] = useState(Date.now());
+  return (
+    <div className="notice warn lost" role="alert">
+      <strong>No connection to the coordinator since {LOST_AT.format(since)}.</strong>
+      <span>This is the last known state; actions are off. The page tries again every few seconds.</span>
+    </div>
+  );
+}
+
+const LOST_AT = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 const FEED_WORDS = {
   connecting: 'Connecting',

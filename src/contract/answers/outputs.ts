@@ -100,6 +100,38 @@ export const StudySummary = named(
 );
 export type StudySummary = Static<typeof StudySummary>;
 
+const Histogram = named(
+  'Histogram',
+  'The distribution of a parameter over all runs, or of an output over the completed ones.',
+  answered({
+    name: text('The parameter, or the flat name of the output.'),
+    kind: enumOf(['parameter', 'output'], 'Which of them.'),
+    units: nullable(text('As declared.')),
+    count: count('Runs with a finite value.'),
+    from: double('Lower edge of the first bin; above `min` where there is a long tail.'),
+    to: double('Upper edge of the last bin; below `max` where there is a long tail.'),
+    counts: listOf(count('Runs.'), 'Runs in each bin; the bins are equal.'),
+    failed: listOf(count('Failed runs.'), 'Of these, the failed ones.'),
+    below: count('Runs with a value below `from`.'),
+    above: count('Runs with a value above `to`.'),
+    min: double('Smallest value.'),
+    max: double('Largest value.'),
+  }),
+);
+
+export const StudyDistributions = named(
+  'StudyDistributions',
+  'Histograms of the parameters and outputs of a study.',
+  answered({
+    ...headerMembers,
+    variables: listOf(
+      ref(Histogram),
+      'Parameters, then outputs in the order of the summary; not those without two different values.',
+    ),
+  }),
+);
+export type StudyDistributions = Static<typeof StudyDistributions>;
+
 export const Convergence = named(
   'Convergence',
   'An estimate over the first n runs of the complete prefix.',

@@ -45,6 +45,18 @@ export const SUMMARY_QUERY = {
   ...wait,
 } as const satisfies QueryParameters;
 
+export const DISTRIBUTIONS_QUERY = {
+  bins: {
+    kind: 'integer',
+    list: false,
+    minimum: 1,
+    maximum: 200,
+    description: 'Bins of each histogram; without it twice the cube root of the number of values, at most 40.',
+  },
+  ...family,
+  ...wait,
+} as const satisfies QueryParameters;
+
 export const VERDICTS_QUERY = {
   ...output,
   condition: text('With `output`: the condition under which a run passes.', LIMITS.textLength),

@@ -16,6 +16,12 @@ export const Finding = named(
     message: text('What is found, in one sentence.'),
     remedy: text('An action that removes the cause.'),
     count: Type.Optional(int32('How many runs, attempts, runners or variables it is about.')),
+    runners: Type.Optional(
+      listOf(
+        text('Id of a runner.'),
+        'The runners to act on, at most 10: to resume where they are drained, to drain where they fail.',
+      ),
+    ),
     runs: Type.Optional(listOf(int32('Number of a run.'), 'Some of the runs it is about, at most 10.')),
   }),
 );

@@ -16,6 +16,12 @@ export interface SummaryQuestion extends About {
   quantiles?: readonly number[] | undefined;
 }
 
+export interface DistributionsQuestion extends About {
+  kind: 'distributions';
+  /** Bins of each histogram. */
+  bins?: number | undefined;
+}
+
 export interface VerdictsQuestion extends About {
   kind: 'verdicts';
   /** Absent: the requirements of the study. */
@@ -57,6 +63,7 @@ export interface CompareQuestion extends About {
 
 export type Question =
   | SummaryQuestion
+  | DistributionsQuestion
   | VerdictsQuestion
   | SensitivityQuestion
   | AttributionQuestion

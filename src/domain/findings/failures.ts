@@ -1,6 +1,6 @@
 /** Findings about failures: a study that fails everywhere, a runner that fails more than the others, many retries. */
 import { plural } from '../plural.ts';
-import type { FailingRunner, Rule, Situation } from './finding.ts';
+import { type FailingRunner, MOST_NAMED, type Rule, type Situation } from './finding.ts';
 
 /** Nearly all: of the latest attempts, this share failed in the same way. */
 const EVERYWHERE = 0.95;
@@ -53,6 +53,7 @@ const RUNNER_FAILS_MORE: Rule = {
       message: `${ofRunner(worst)}${more}${attempts.isSample ? '; counted on a sample of the runs' : ''}`,
       remedy: `compare its machine with the others'; stop new work for it: simbatch drain ${worst.runnerId}, or serve with --quarantine`,
       count: found.length,
+      runners: found.slice(0, MOST_NAMED).map(({ runnerId }) => runnerId),
     };
   },
 };

@@ -62,6 +62,9 @@ export interface Rule {
   find(situation: Situation): Found | undefined;
 }
 
+/** Most runners that a finding names. */
+export const MOST_NAMED = 10;
+
 /** A disk with less free space is about to fail runs: less than 1 GiB. */
 export const LOW_DISK_BYTES = 1024 ** 3;
 

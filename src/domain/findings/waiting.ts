@@ -2,7 +2,16 @@
 import { plural } from '../plural.ts';
 import { endsInTime, fits, freeCapacityOf, supports } from '../scheduling.ts';
 import type { Runner } from '../../contract/types.ts';
-import { activeJobs, claimableJobs, gibibytes, isOpen, listed, type Rule, type Situation } from './finding.ts';
+import {
+  activeJobs,
+  claimableJobs,
+  gibibytes,
+  isOpen,
+  listed,
+  MOST_NAMED,
+  type Rule,
+  type Situation,
+} from './finding.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');
 const allOf = (count: number, which: string): string =>
@@ -129,6 +138,7 @@ const ALL_DRAINED: Rule = {
       severity: 'blocked',
       message: `${allOf(runners.length, ` connected for "${situation.simulation}"`)} drained${why === undefined ? '' : ` (${why})`}`,
       remedy: `resume one: simbatch resume ${runners[0]?.id ?? ''}`,
+      runners: runners.slice(0, MOST_NAMED).map(({ id }) => id),
     };
   },
 };

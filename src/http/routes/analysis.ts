@@ -1,7 +1,7 @@
 /** Routes of questions about a study; see docs/analysis.md. */
 import { StudyAttribution, StudySensitivity } from '../../contract/answers/causes.ts';
 import { StudyComparison } from '../../contract/answers/comparison.ts';
-import { Convergence, StudySummary, WorstRuns } from '../../contract/answers/outputs.ts';
+import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../contract/answers/outputs.ts';
 import * as queries from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
 import { StudyTable } from '../../contract/answers/table.ts';
@@ -71,6 +71,16 @@ export const analysisRoutes = [
     query: queries.SUMMARY_QUERY,
     response: StudySummary,
     handle: ask('summary'),
+  }),
+  route({
+    ...computed,
+    path: '/batches/{batch_id}/distributions',
+    operationId: 'getDistributions',
+    summary: 'Read the histograms of a batch',
+    description: 'Of each parameter that varies, with the failed runs in each bin, and of each numeric output.',
+    query: queries.DISTRIBUTIONS_QUERY,
+    response: StudyDistributions,
+    handle: ask('distributions'),
   }),
   route({
     ...computed,

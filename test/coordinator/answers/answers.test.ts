@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { verifyManifest } from '../../../src/analysis/manifest/verify.ts';
 import { StudyAttribution, StudySensitivity } from '../../../src/contract/answers/causes.ts';
 import { StudyComparison } from '../../../src/contract/answers/comparison.ts';
-import { Convergence, StudySummary, WorstRuns } from '../../../src/contract/answers/outputs.ts';
+import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../../src/contract/answers/outputs.ts';
 import { StudyVerdicts } from '../../../src/contract/answers/requirements.ts';
 import type { NamedSchema } from '../../../src/contract/build.ts';
 import type * as contract from '../../../src/contract/types.ts';
@@ -49,6 +49,7 @@ describe('coordinator/answers', function () {
     const different = await flown(scene, { runs: 30 });
     const table: [Question, NamedSchema][] = [
       [{ kind: 'summary', batchId }, StudySummary],
+      [{ kind: 'distributions', batchId, bins: 7 }, StudyDistributions],
       [{ kind: 'verdicts', batchId }, StudyVerdicts],
       [{ kind: 'sensitivity', batchId, output: 'miss' }, StudySensitivity],
       [{ kind: 'attribution', batchId }, StudyAttribution],

@@ -6,10 +6,11 @@ import { accepted } from './api.ts';
 export const FORMATS = ['CSV', 'JSON', 'Parquet', 'Arrow'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Fetches the file and lets the browser save it: a link could not carry the token. */
-export async function download(batchId: Uuid, format: Format, name: string): Promise<void> {
+/** Fetches the file, of all runs or of those that `where` selects, and lets the browser save it: a link could not carry the token. */
+export async function download(batchId: Uuid, format: Format, name: string, where?: string): Promise<void> {
   const extension = format.toLowerCase();
-  const response = await accepted(`/batches/${batchId}/table?format=${extension}`);
+  const only = where === undefined ? '' : `&where=${encodeURIComponent(where)}`;
+  const response = await accepted(`/batches/${batchId}/table?format=${extension}${only}`);
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement('a');
   link.href = address;

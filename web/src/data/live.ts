@@ -122,6 +122,9 @@ export const feed = new LiveFeed();
 
 export const useFeedState = (): FeedState => useStore(feed.store, (it) => it.state);
 
+/** False while the connection is lost: what is shown may be old, and actions are off. */
+export const useIsConnected = (): boolean => useFeedState() !== 'lost';
+
 export interface Live<T> {
   data: T | undefined;
   error: string | undefined;

@@ -1,15 +1,15 @@
-/**
- * Reads all runs of a study page by page, in a worker. It reads the parameters too instead of sampling them: a browser's
- * logarithm may differ from the coordinator's in the last digit.
- */
-import { runIdOf } from '../../../src/domain/ids.ts';
-import { numericOutputs } from '../../../src/domain/outputs.ts';
-import type { Job, JobResult } from '../../../src/contract/types.ts';
-import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type OutputChunk, type RunChunk } from './run-columns.ts';
+/** Reads the runs of a study from its table, page by page as Arrow, in a worker. */
+import { tableFromIPC } from '@uwdata/flechette';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import { STATUS_CODE, type LoaderMessage, type LoaderRequest, type RunChunk } from './run-columns.ts';
 
-const PAGE = 2_000;
+/** The largest page of the API. */
+const PAGE = 10_000;
 /** Most columns of outputs: results are free-form, and a page cannot show more. */
 const MAX_OUTPUTS = 60;
+
+const STATES = 'run_id,status,started_at,ended_at,runner_id,error_message';
+const VALUES = 'execution_secs,parameters.*,outputs.*';
 
 const say = (message: LoaderMessage, transfer: Transferable[] = []): void => {
   (self as unknown as { postMessage(message: LoaderMessage, transfer: Transferable[]): void }).postMessage(
@@ -25,81 +25,86 @@ self.addEventListener('message', (event: MessageEvent<LoaderRequest>) => {
   );
 });
 
-async function load(request: LoaderRequest): Promise<void> {
-  const { origin, batchId, headers } = request;
-  for await (const jobs of pages<Job[]>(`${origin}/jobs?batch_id=${batchId}&limit=${PAGE}`, headers)) {
-    sayRuns(jobs, request.withParameters);
-  }
-  for await (const { results } of pages<{ results: JobResult[] }>(
-    `${origin}/batches/${batchId}/results?limit=${PAGE}`,
-    headers,
-  )) {
-    sayOutputs(results);
-  }
-}
-
-async function* pages<T>(first: string, headers: Record<string, string>): AsyncGenerator<T> {
-  let address: string | undefined = first;
+async function load({ origin, batchId, headers, withValues }: LoaderRequest): Promise<void> {
+  const columns = withValues ? `${STATES},${VALUES}` : STATES;
+  let address: string | undefined =
+    `${origin}/batches/${batchId}/table?format=arrow&limit=${PAGE}&columns=${columns}`;
   while (address !== undefined) {
     const response: Response = await fetch(address, { headers });
     if (!response.ok) throw new Error(`The runs could not be read: the coordinator answered ${response.status}.`);
-    yield (await response.json()) as T;
+    sayRuns(new Uint8Array(await response.arrayBuffer()));
     const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-    address = next === undefined ? undefined : new URL(next, first).href;
+    address = next === undefined ? undefined : new URL(next, address).href;
   }
 }
 
-const timeOf = (timestamp: string | undefined): number =>
-  timestamp === undefined ? Number.NaN : Date.parse(timestamp);
+type Table = ReturnType<typeof tableFromIPC>;
 
-function sayRuns(jobs: readonly Job[], withParameters: boolean): void {
-  const [first] = jobs;
-  if (first === undefined) return;
+function sayRuns(bytes: Uint8Array): void {
+  const table = tableFromIPC(bytes);
+  if (table.numRows === 0) return;
+  const rows = table.numRows;
+  const column = (name: string): ArrayLike<unknown> => table.getChild(name)?.toArray() ?? [];
+  const statuses = column('status');
   const chunk: RunChunk = {
-    from: first.run_config.run_id,
-    status: new Uint8Array(jobs.length),
-    retries: new Uint8Array(jobs.length),
-    started: new Float64Array(jobs.length),
-    ended: new Float64Array(jobs.length),
-    runners: [],
-    errors: [],
-    parameters: withParameters
-      ? Object.keys(first.run_config.parameters).map((name) => [name, new Float64Array(jobs.length)])
-      : [],
+    runs: Uint32Array.from(column('run_id') as ArrayLike<number>),
+    status: Uint8Array.from({ length: rows }, (_, at) => STATUS_CODE[statuses[at] as (typeof JOB_STATUSES)[number]]),
+    started: numbers(column('started_at'), rows),
+    ended: numbers(column('ended_at'), rows),
+    runners: sparse(column('runner_id')),
+    errors: sparse(column('error_message')),
+    ...valuesOf(table),
   };
-  for (const [at, job] of jobs.entries()) {
-    chunk.status[at] = STATUS_CODE[job.status];
-    chunk.retries[at] = Math.min(job.retries, 255);
-    chunk.started[at] = timeOf(job.started_at);
-    chunk.ended[at] = timeOf(job.completed_at);
-    for (const [name, values] of chunk.parameters) values[at] = job.run_config.parameters[name] ?? Number.NaN;
-    if (job.assigned_runner !== undefined) chunk.runners.push([at, job.assigned_runner]);
-    if (job.error_message !== undefined) chunk.errors.push([at, job.error_message]);
-  }
-  const { status, retries, started, ended, parameters } = chunk;
+  const parts = [chunk.runs, chunk.status, chunk.started, chunk.ended, ...chunk.values.map(({ values }) => values)];
   say(
     { type: 'runs', chunk },
-    [status, retries, started, ended, ...parameters.map(([, values]) => values)].map((it) => it.buffer as ArrayBuffer),
+    parts.map((it) => it.buffer as ArrayBuffer),
   );
 }
 
-function sayOutputs(results: readonly JobResult[]): void {
-  const columns = new Map<string, Float64Array>();
-  const put = (name: string, at: number, value: number): void => {
-    let column = columns.get(name);
-    if (column === undefined) {
-      if (columns.size >= MAX_OUTPUTS) return;
-      column = new Float64Array(results.length).fill(Number.NaN);
-      columns.set(name, column);
+function valuesOf(table: Table): Pick<RunChunk, 'values' | 'texts'> {
+  const found: Pick<RunChunk, 'values' | 'texts'> = { values: [], texts: [] };
+  let outputs = 0;
+  for (const { name } of table.schema.fields) {
+    const key = keyOf(name);
+    if (key === undefined || (key.startsWith('o.') && (outputs += 1) > MAX_OUTPUTS)) continue;
+    const column = table.getChild(name)?.toArray() ?? [];
+    const first = firstOf(column);
+    if (typeof first === 'string') found.texts.push({ key, values: Array.from(column as ArrayLike<string | null>) });
+    else {
+      const values = numbers(column, table.numRows);
+      found.values.push({ key, values, isBoolean: typeof first === 'boolean' });
     }
-    column[at] = value;
-  };
-  for (const [at, result] of results.entries()) {
-    for (const [name, value] of numericOutputs(result)) put(name, at, value);
   }
-  const chunk: OutputChunk = {
-    runs: Uint32Array.from(results, (it) => runIdOf(it.job_id)),
-    columns: Object.fromEntries(columns),
-  };
-  say({ type: 'outputs', chunk }, [chunk.runs.buffer as ArrayBuffer]);
+  return found;
+}
+
+/** Parameters and outputs of the same name are different variables. */
+function keyOf(column: string): string | undefined {
+  if (column === 'execution_secs') return 'o.execution_secs';
+  if (column.startsWith('parameters.')) return `p.${column.slice('parameters.'.length)}`;
+  return column.startsWith('outputs.') ? `o.${column.slice('outputs.'.length)}` : undefined;
+}
+
+function firstOf(column: ArrayLike<unknown>): unknown {
+  for (let at = 0; at < column.length; at += 1) if (column[at] !== null && column[at] !== undefined) return column[at];
+  return undefined;
+}
+
+function numbers(column: ArrayLike<unknown>, rows: number): Float64Array {
+  const values = new Float64Array(rows).fill(Number.NaN);
+  for (let at = 0; at < column.length; at += 1) {
+    const value = column[at];
+    if (value !== null && value !== undefined) values[at] = Number(value);
+  }
+  return values;
+}
+
+function sparse(column: ArrayLike<unknown>): [at: number, text: string][] {
+  const found: [number, string][] = [];
+  for (let at = 0; at < column.length; at += 1) {
+    const value = column[at];
+    if (typeof value === 'string') found.push([at, value]);
+  }
+  return found;
 }

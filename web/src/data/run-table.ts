@@ -5,7 +5,7 @@
 import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
 import type { RunSelection } from '../../../src/domain/run-selection.ts';
-import type { LoaderMessage, LoaderRequest, OutputChunk, RunChunk } from './run-columns.ts';
+import type { LoaderMessage, LoaderRequest, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
 import type { Units } from './units.ts';
@@ -13,19 +13,34 @@ import type { Units } from './units.ts';
 /** Interval of change notifications. */
 const NOTIFY_MS = 400;
 
+/** The part of the table that a page needs: nothing but the feed's changes, states and times, or the values of all variables too. */
+export type Need = 'changes' | 'states' | 'values';
+const LEVELS: readonly Need[] = ['changes', 'states', 'values'];
+
+/** An output whose values are texts: `codes[row]` is the place in `values`; 0 means none. */
+export interface TextValues {
+  codes: Uint16Array;
+  values: string[];
+}
+
+/** More different texts than this are not a variable to plot. */
+const MOST_TEXTS = 60_000;
+
 export class RunTable {
   readonly batchId: string;
   readonly units: Units;
   readonly size: number;
   readonly #selection: RunSelection;
   readonly status: Uint8Array;
-  readonly retries: Uint8Array;
   readonly started: Float64Array;
   readonly ended: Float64Array;
   readonly runners = new Map<number, string>();
   readonly errors = new Map<number, string>();
   parameters: { name: string; values: Float64Array }[] = [];
   readonly outputs = new Map<string, Float64Array>();
+  /** Outputs that are booleans, among `outputs` as 0 and 1. */
+  readonly booleans = new Set<string>();
+  readonly texts = new Map<string, TextValues>();
   isLoaded = false;
   failure: string | undefined;
   /** `version` increases with each change notification. The columns are too large to be copied into a store's context. */
@@ -35,9 +50,9 @@ export class RunTable {
   });
   /** Increases with each change of a parameter or output. */
   valuesVersion = 0;
-  #live: Uint8Array;
-  /** Parameters never change: they are read once. */
-  #hasParameters = false;
+  /** 1 for runs that the feed has updated. */
+  readonly live: Uint8Array;
+  #need: Need = 'changes';
   #worker: Worker | undefined;
   #timer: number | undefined;
 
@@ -49,10 +64,9 @@ export class RunTable {
     this.#selection = selection;
     this.size = size;
     this.status = new Uint8Array(size);
-    this.retries = new Uint8Array(size);
     this.started = new Float64Array(size).fill(Number.NaN);
     this.ended = new Float64Array(size).fill(Number.NaN);
-    this.#live = new Uint8Array(size);
+    this.live = new Uint8Array(size);
   }
 
   /** The run id of a row. */
@@ -60,10 +74,24 @@ export class RunTable {
     return this.#selection.nth(row);
   }
 
-  /** Reads all runs, in the background. */
+  /** The row of a run id. */
+  rowOf(run: number): number {
+    return this.#selection.indexFrom(run);
+  }
+
+  /** Reads as much as a page needs, unless it was read before. */
+  require(need: Need): void {
+    if (LEVELS.indexOf(need) <= LEVELS.indexOf(this.#need)) return;
+    this.#need = need;
+    this.isLoaded = false;
+    this.load();
+  }
+
+  /** Reads all runs again, in the background. */
   load(): void {
     this.#worker?.terminate();
-    this.#live.fill(0);
+    this.live.fill(0);
+    if (this.#need === 'changes') return;
     const worker = new Worker(new URL('./load-runs.worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
     worker.addEventListener('message', (event: MessageEvent<LoaderMessage>) => this.#take(event.data));
@@ -71,7 +99,7 @@ export class RunTable {
       headers: credentials(),
       origin: window.location.origin,
       batchId: this.batchId,
-      withParameters: !this.#hasParameters,
+      withValues: this.#need === 'values',
     };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(request);
@@ -85,11 +113,9 @@ export class RunTable {
 
   #take(message: LoaderMessage): void {
     if (message.type === 'runs') this.#takeRuns(message.chunk);
-    else if (message.type === 'outputs') this.#takeOutputs(message.chunk);
     else {
       this.isLoaded = true;
       this.failure = message.type === 'error' ? message.detail : undefined;
-      this.#hasParameters ||= message.type === 'done';
       this.#worker?.terminate();
       this.#worker = undefined;
     }
@@ -98,35 +124,51 @@ export class RunTable {
 
   #takeRuns(chunk: RunChunk): void {
     // Pages list the runs of the batch without gaps.
-    const from = this.#selection.indexFrom(chunk.from);
-    if (chunk.parameters.length > 0) this.#takeParameters(from, chunk.parameters);
+    const from = this.#selection.indexFrom(chunk.runs[0]!);
+    const { live } = this;
     for (let at = 0; at < chunk.status.length; at += 1) {
       const run = from + at;
-      if (this.#live[run] === 1) continue;
+      if (live[run] === 1) continue;
       this.status[run] = chunk.status[at]!;
-      this.retries[run] = chunk.retries[at]!;
       this.started[run] = chunk.started[at]!;
       this.ended[run] = chunk.ended[at]!;
     }
-    for (const [at, runner] of chunk.runners) if (this.#live[from + at] === 0) this.runners.set(from + at, runner);
-    for (const [at, error] of chunk.errors) if (this.#live[from + at] === 0) this.errors.set(from + at, error);
+    for (const [at, runner] of chunk.runners) if (live[from + at] === 0) this.runners.set(from + at, runner);
+    for (const [at, error] of chunk.errors) if (live[from + at] === 0) this.errors.set(from + at, error);
+    if (chunk.values.length + chunk.texts.length === 0) return;
+    this.valuesVersion += 1;
+    for (const { key, values, isBoolean } of chunk.values) {
+      const column = this.#column(key);
+      if (isBoolean) this.booleans.add(key.slice(2));
+      for (let at = 0; at < values.length; at += 1) if (!Number.isNaN(values[at]!)) column[from + at] = values[at]!;
+    }
+    for (const { key, values } of chunk.texts) this.#takeTexts(key.slice(2), from, values);
   }
 
-  #takeParameters(from: number, columns: RunChunk['parameters']): void {
-    if (this.parameters.length === 0) {
-      this.parameters = columns.map(([name]) => ({ name, values: new Float64Array(this.size).fill(Number.NaN) }));
+  #takeTexts(name: string, from: number, texts: readonly (string | null)[]): void {
+    const column = this.texts.get(name) ?? { codes: new Uint16Array(this.size), values: [''] };
+    this.texts.set(name, column);
+    const codes = new Map(column.values.map((it, code) => [it, code]));
+    for (const [at, text] of texts.entries()) {
+      if (text === null) continue;
+      let code = codes.get(text);
+      if (code === undefined && column.values.length < MOST_TEXTS) {
+        code = column.values.push(text) - 1;
+        codes.set(text, code);
+      }
+      column.codes[from + at] = code ?? 0;
     }
-    for (const [at, [, values]] of columns.entries()) this.parameters[at]!.values.set(values, from);
-    this.valuesVersion += 1;
   }
 
-  #takeOutputs({ runs, columns }: OutputChunk): void {
-    this.valuesVersion += 1;
-    const rows = runs.map((run) => this.#selection.indexFrom(run));
-    for (const [name, values] of Object.entries(columns)) {
-      const column = this.#output(name);
-      for (let at = 0; at < rows.length; at += 1) if (!Number.isNaN(values[at]!)) column[rows[at]!] = values[at]!;
+  #column(key: string): Float64Array {
+    const name = key.slice(2);
+    if (key.startsWith('o.')) return this.#output(name);
+    let found = this.parameters.find((it) => it.name === name);
+    if (found === undefined) {
+      found = { name, values: new Float64Array(this.size).fill(Number.NaN) };
+      this.parameters = [...this.parameters, found];
     }
+    return found.values;
   }
 
   #output(name: string): Float64Array {
@@ -142,9 +184,8 @@ export class RunTable {
   apply(rows: readonly RunRow[]): void {
     for (const row of rows) {
       const run = this.#selection.indexFrom(row.run);
-      this.#live[run] = 1;
+      this.live[run] = 1;
       this.status[run] = STATUS_CODE[row.status];
-      this.retries[run] = Math.min(row.retries, 255);
       this.started[run] = row.started ?? Number.NaN;
       this.ended[run] = row.ended ?? Number.NaN;
       if (row.runner === undefined) this.runners.delete(run);

@@ -4,17 +4,19 @@ import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract
 import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
-import { RunTable } from './run-table.ts';
+import { RunTable, type Need } from './run-table.ts';
 import { unitsOf } from './units.ts';
 import { useStore } from './use-store.ts';
 
 export interface BatchView {
   progress: BatchStatusResponse | undefined;
+  submission: BatchSubmission | undefined;
   table: RunTable | undefined;
   error: string | undefined;
 }
 
-export function useBatch(batchId: string): BatchView {
+/** `need`: how much of the table the shown page needs. */
+export function useBatch(batchId: string, need: Need): BatchView {
   const initial = useRequest<BatchStatusResponse>(`/batches/${encodeURIComponent(batchId)}`);
   const [progress, setProgress] = useState<BatchStatusResponse>();
   const [table, setTable] = useState<RunTable>();
@@ -25,9 +27,9 @@ export function useBatch(batchId: string): BatchView {
     if (size === undefined || study === undefined) return undefined;
     const made = new RunTable(batchId, selectedRuns(study.config.monte_carlo, size), unitsOf(study));
     setTable(made);
-    made.load();
     return () => made.close();
   }, [batchId, size, study]);
+  useEffect(() => table?.require(need), [table, need]);
   const [gone, setGone] = useState<string>();
   useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message) => {
     if (message.type === 'error') setGone(message.detail);
@@ -40,7 +42,8 @@ export function useBatch(batchId: string): BatchView {
       if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();
     }
   });
-  return { progress: progress ?? initial.data, table, error: gone ?? initial.error?.message ?? submission.error?.message };
+  const error = gone ?? initial.error?.message ?? submission.error?.message;
+  return { progress: progress ?? initial.data, submission: study, table, error };
 }
 
 /** Renders again when the table changes; returns its version. */

@@ -1,30 +1,16 @@
 /** The page of the pool: runners, and use of their capacity. */
 import { useEffect, useRef, useState } from 'react';
-import type { DataMessage, PoolData, Runner } from '../../../src/contract/types.ts';
+import type { Runner } from '../../../src/contract/types.ts';
 import { usableSlots } from '../../../src/domain/scheduling.ts';
-import { useTopic } from '../data/live.ts';
+import { usePool } from '../data/use-pool.ts';
 import { Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { StatusFilter } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
 import { TimeSeries } from '../plots/time-series.tsx';
 import { RunnerTable } from './runner-table.tsx';
 
-interface Pool {
-  runners: Map<string, Runner>;
-  /** The coordinator's clock minus this browser's, in ms. */
-  clockOffsetMs: number;
-}
-
-function merge(before: Pool | undefined, message: DataMessage<PoolData>): Pool {
-  const { runners, forgotten = [], now } = message.data;
-  const all = message.type === 'snapshot' ? new Map<string, Runner>() : new Map(before?.runners);
-  for (const id of forgotten) all.delete(id);
-  for (const it of runners) all.set(it.id, it);
-  return { runners: all, clockOffsetMs: now - Date.now() };
-}
-
 export function RunnersPage({ query }: { query: URLSearchParams }) {
-  const pool = useTopic('pool', merge);
+  const pool = usePool();
   const now = useNow() + (pool.data?.clockOffsetMs ?? 0);
   const runners = [...(pool.data?.runners.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
   const status = query.get('status') ?? '';

@@ -1,5 +1,6 @@
 /** Small parts of every page: commands to copy, failures, confirmation dialogs. */
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import { useIsConnected } from '../data/live.ts';
 
 /** A command or path to copy into a terminal. */
 export function Command({ text, label = 'Command' }: { text: string; label?: string }) {
@@ -21,6 +22,35 @@ export function Command({ text, label = 'Command' }: { text: string; label?: str
         {copied ? 'Copied' : 'Copy'}
       </button>
     </div>
+  );
+}
+
+/** A button that changes something on the coordinator: off while the connection is lost. */
+export function Act({
+  children,
+  onClick,
+  className,
+  disabled = false,
+  describedBy,
+}: {
+  children: ReactNode;
+  onClick: () => void;
+  className?: string | undefined;
+  disabled?: boolean;
+  describedBy?: string | undefined;
+}) {
+  const isConnected = useIsConnected();
+  return (
+    <button
+      type="button"
+      className={className}
+      disabled={disabled || !isConnected}
+      title={isConnected ? undefined : 'Not connected to the coordinator'}
+      aria-describedby={describedBy}
+      onClick={onClick}
+    >
+      {children}
+    </button>
   );
 }
 
@@ -73,6 +103,38 @@ export function Panel({
   );
 }
 
+/** A modal dialog with a heading and a button that closes it, as Escape does. */
+export function Dialog({
+  title,
+  children,
+  onClose,
+  wide = false,
+}: {
+  title: string;
+  children: ReactNode;
+  onClose: () => void;
+  wide?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className={wide ? 'wide-dialog' : undefined} onClose={onClose} aria-labelledby={id}>
+      <div className="dialog-body">
+        <header className="row">
+          <h2 id={id} className="grow">
+            {title}
+          </h2>
+          <button type="button" className="quiet" onClick={onClose}>
+            Close
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
 interface AskProps {
   title: string;
   children?: ReactNode;
@@ -105,7 +167,10 @@ export function Ask({
 }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState(initial);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector('input')?.focus();
+  }, []);
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="ask-title">
       <form

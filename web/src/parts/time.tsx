@@ -17,19 +17,30 @@ export function Time({ at }: { at: string | number | undefined }) {
   );
 }
 
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+/** The local time of day; the day before it, where it is another one. */
+export function clock(at: number): string {
+  const date = new Date(at);
+  return date.toDateString() === new Date().toDateString()
+    ? CLOCK.format(date)
+    : `${DAY.format(date)}, ${CLOCK.format(date)}`;
+}
+
 /** `850 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  const secs = ms / 1_000;
-  if (secs < 60) return `${secs < 10 ? secs.toFixed(1) : Math.round(secs)} s`;
-  const [large, small, names] =
-    secs < 3_600
-      ? [Math.floor(secs / 60), Math.round(secs % 60), ['min', 's']]
-      : secs < 86_400
-        ? [Math.floor(secs / 3_600), Math.round((secs % 3_600) / 60), ['h', 'min']]
-        : [Math.floor(secs / 86_400), Math.round((secs % 86_400) / 3_600), ['d', 'h']];
-  return small === 0 ? `${large} ${names[0]}` : `${large} ${names[0]} ${small} ${names[1]}`;
+  if (ms < 59_500) return `${ms < 9_950 ? (ms / 1_000).toFixed(1) : Math.round(ms / 1_000)} s`;
+  // Rounded first, so that 119.6 s is 2 min and not 1 min 60 s.
+  const secs = Math.round(ms / 1_000);
+  const mins = Math.round(secs / 60);
+  const hours = Math.round(mins / 60);
+  const [total, per, large, small] =
+    secs < 3_600 ? [secs, 60, 'min', 's'] : mins < 1_440 ? [mins, 60, 'h', 'min'] : [hours, 24, 'd', 'h'];
+  const rest = total % per;
+  return `${Math.floor(total / per)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
 }
 
 export const minutes = (count: number | undefined): string =>
@@ -45,6 +56,9 @@ export function figure(value: number | undefined): string {
   const size = Math.abs(value);
   return size >= 1e6 || size < 1e-4 ? value.toExponential(3) : String(Number(value.toPrecision(6)));
 }
+
+/** Formats a figure for a narrow place: four significant digits. */
+export const brief = (value: number): string => figure(Number(value.toPrecision(4)));
 
 export const rate = (perMinute: number): string =>
   perMinute === 0

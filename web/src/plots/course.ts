@@ -8,7 +8,7 @@ type Ends = Pick<RunTable, 'size' | 'status' | 'started' | 'ended'>;
 
 const SLOTS = 240;
 
-interface Course {
+export interface Course {
   times: number[];
   completed: number[];
   failed: number[];
@@ -61,40 +61,20 @@ export function courseOf(table: Ends): Course | undefined {
   return { times: completed.map((_, slot) => (from + slot * slotMs) / 1_000), completed, failed };
 }
 
-interface Pace {
+/** The course as stacked lines, with a straight projection to the end. */
+interface Projected {
   times: number[];
-  perMinute: number[];
-  stepMs: number;
+  completed: (number | null)[];
+  /** Completed and failed together. */
+  ended: (number | null)[];
+  /** From the last end to the estimated end; undefined without an estimate. */
+  projection: (number | null)[] | undefined;
 }
 
-/** Ends per interval below which single runs show as spikes, and the most distinguishable intervals. */
-const ENDS_PER_STEP = 8;
-const MOST_STEPS = 120;
-const STEPS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map(
-  (secs) => secs * 1_000,
-);
-
-/** Returns the ends per minute, in intervals of a round length with several ends each. */
-export function paceOf(table: Ends): Pace | undefined {
-  const span = spanOf(table);
-  if (span === undefined) return undefined;
-  const { from, to, ended } = span;
-  const tookMs = Math.max(to - from, 1_000);
-  const leastMs = Math.max((tookMs * ENDS_PER_STEP) / ended, tookMs / MOST_STEPS);
-  const stepMs = Math.min(tookMs, STEPS_MS.find((it) => it >= leastMs) ?? leastMs);
-  // An interval that has just begun gives a poor rate: it is shown when half of it has passed.
-  const steps = Math.max(1, Math.round(tookMs / stepMs));
-  const ends = new Float64Array(steps);
-  for (let run = 0; run < table.size; run += 1) {
-    const afterMs = table.ended[run]! - from;
-    // The last end may be at the end of the last interval: it belongs to it.
-    const at = afterMs === steps * stepMs ? steps - 1 : Math.floor(afterMs / stepMs);
-    if (table.status[run] !== STATUS_CODE.Cancelled && at < steps) ends[at]! += 1;
-  }
-  const perMinute = Array.from(ends, (it, at) => (it * 60_000) / Math.min(stepMs, tookMs - at * stepMs));
-  const times = perMinute.map((_, at) => (from + at * stepMs) / 1_000);
-  // An interval is drawn from its start: the last one needs an end.
-  times.push((from + Math.min(steps * stepMs, tookMs)) / 1_000);
-  perMinute.push(perMinute.at(-1)!);
-  return { times, perMinute, stepMs };
+/** `endMs`: the estimated end of the study; undefined without one. */
+export function projected({ times, completed, failed }: Course, total: number, endMs: number | undefined): Projected {
+  const ended: (number | null)[] = completed.map((it, at) => it + failed[at]!);
+  if (endMs === undefined || endMs / 1_000 <= times.at(-1)!) return { times, completed, ended, projection: undefined };
+  const projection = [...ended.map((it, at) => (at === ended.length - 1 ? it : null)), total];
+  return { times: [...times, endMs / 1_000], completed: [...completed, null], ended: [...ended, null], projection };
 }

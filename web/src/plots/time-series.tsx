@@ -14,8 +14,9 @@ export interface Series {
   fill?: boolean;
   /** Thin line without points: the edge of a band. */
   edge?: boolean;
-  /** Each value holds until the next time. */
-  steps?: boolean;
+  /** A fill that hides the lines below it: stacked areas are drawn from the top one down. */
+  solid?: boolean;
+  dash?: boolean;
 }
 
 interface Props {
@@ -28,11 +29,13 @@ interface Props {
   across?: string;
   /** Least range of the horizontal axis, in its own units. */
   leastSpan?: number;
+  /** Top of the vertical axis; otherwise a round number above the values. */
+  most?: number;
 }
 
 const AXIS_FONT = '11px system-ui, sans-serif';
 
-export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0 }: Props) {
+export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0, most }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useShownTheme();
@@ -43,7 +46,11 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
-    const made = new uPlot(options(series, element.clientWidth, height, across, leastSpan), latest.current, element);
+    const made = new uPlot(
+      options(series, element.clientWidth, { height, across, leastSpan, most }),
+      latest.current,
+      element,
+    );
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }));
     observer.observe(element);
@@ -53,7 +60,7 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       plot.current = undefined;
     };
     // The lines are distinguished by name; their values follow below.
-  }, [theme, names, height, across, leastSpan]);
+  }, [theme, names, height, across, leastSpan, most]);
   useEffect(() => plot.current?.setData(data), [times, series]);
   return (
     <figure className="plot">
@@ -96,11 +103,15 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
 function options(
   series: readonly Series[],
   width: number,
-  height: number,
-  across: string | undefined,
-  leastSpan: number,
+  {
+    height,
+    across,
+    leastSpan,
+    most: top,
+  }: Required<Pick<Props, 'height' | 'leastSpan'>> &
+    Record<'across', string | undefined> &
+    Record<'most', number | undefined>,
 ): uPlot.Options {
-  const stepped = uPlot.paths.stepped?.({ align: 1 });
   const axis = {
     stroke: colour('soft'),
     font: AXIS_FONT,
@@ -117,7 +128,10 @@ function options(
     scales: {
       x: { time: across === undefined, range: (_, from, to) => [Math.min(from, to - leastSpan), to] },
       y: {
-        range: (_, least, most) => verticalRange({ least, most, isFilled: series.some((it) => it.fill === true) }),
+        range: (_, least, most) =>
+          top === undefined
+            ? verticalRange({ least, most, isFilled: series.some((it) => it.fill === true) })
+            : [0, Math.max(1, top)],
       },
     },
     axes: [
@@ -138,8 +152,12 @@ function options(
         stroke: colour(it.colour),
         width: it.edge === true ? 0.75 : 1.75,
         points: { show: false },
-        ...(it.steps === true && stepped !== undefined ? { paths: stepped } : {}),
-        ...(it.fill === true ? { fill: `color-mix(in srgb, ${colour(it.colour)} 16%, transparent)` } : {}),
+        ...(it.fill === true
+          ? {
+              fill: `color-mix(in srgb, ${colour(it.colour)} ${it.solid === true ? 22 : 16}%, ${it.solid === true ? colour('panel') : 'transparent'})`,
+            }
+          : {}),
+        ...(it.dash === true ? { dash: [5, 5], spanGaps: true } : {}),
       })),
     ],
     ...(low === undefined || high === undefined

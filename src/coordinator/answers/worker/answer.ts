@@ -2,6 +2,7 @@
 import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
 import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';
+import { distributions } from '../../../analysis/outputs/distributions.ts';
 import { worstRuns } from '../../../analysis/outputs/worst.ts';
 import { judgeStudy } from '../../../analysis/requirements/verdicts.ts';
 import { DEFAULT_CONFIDENCE, requirementsOf } from '../../../analysis/requirements/requirement.ts';
@@ -31,6 +32,7 @@ type Answerers = {
 
 interface AnswerOf {
   summary: contract.StudySummary;
+  distributions: contract.StudyDistributions;
   verdicts: contract.StudyVerdicts;
   sensitivity: contract.StudySensitivity;
   attribution: contract.StudyAttribution;
@@ -51,6 +53,15 @@ const ANSWERERS: Answerers = {
       units,
       censored,
     });
+  },
+  distributions: ({ bins }, { table, submission }) => {
+    const unitsOf = (kind: string, declared: Record<string, { units?: string | null | undefined }>) =>
+      Object.entries(declared).flatMap(([name, { units }]) => (units ? [[`${kind}.${name}`, units] as const] : []));
+    const units = new Map([
+      ...unitsOf('parameters', submission.config?.dispersions ?? {}),
+      ...unitsOf('outputs', { execution_secs: { units: 's' }, ...submission.outputs }),
+    ]);
+    return distributions(inDeclaredOrder(table, submission), { ...given({ bins }), units });
   },
   verdicts: ({ requirement }, study) => {
     if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));

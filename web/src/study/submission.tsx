@@ -5,7 +5,7 @@ import { useRequest } from '../data/api.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { count, duration, figure } from '../parts/time.tsx';
 
-export function BatchStudy({ batchId }: { batchId: string }) {
+export function Submission({ batchId }: { batchId: string }) {
   const { data, error } = useRequest<BatchSubmission>(`/batches/${batchId}/submission`);
   if (error !== undefined) return <Failure what="The submission could not be read." detail={error.message} />;
   if (data === undefined) return <Waiting what="Reading the submission" />;

@@ -2,10 +2,12 @@
 import { useState, type ReactNode } from 'react';
 import type { Batch, BatchStatusResponse, SubmissionResponse } from '../../../src/contract/types.ts';
 import { post } from '../data/api.ts';
-import { Ask, Failure } from '../parts/common.tsx';
+import { newKey } from '../data/idempotency.ts';
+import { Act, Ask, Failure } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
-import { CancelBatch } from './batches.tsx';
+import { isOpen } from './progress.ts';
+import { CancelBatch } from '../pages/batches.tsx';
 
 type Action = 'extend' | 'rerun' | 'pause' | 'resume' | 'release' | 'cancel';
 
@@ -18,15 +20,11 @@ const FAILURES: Readonly<Record<Action, string>> = {
   cancel: 'The batch was not cancelled.',
 };
 
-/** A random key, so that a repeated request creates one study. `randomUUID` does not exist on pages without HTTPS. */
-const newKey = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((it) => it.toString(16).padStart(2, '0')).join('');
-
 export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
   const { batch } = progress;
   const [asked, setAsked] = useState<Action>();
   const [failure, setFailure] = useState<{ action: Action; detail: string }>();
-  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
+  const isActive = isOpen(batch);
   const send = (action: Action, body: object, onDone: (answer: unknown) => void = () => {}): void => {
     setFailure(undefined);
     post(`/batches/${batch.id}/${action}`, JSON.stringify(body), { 'idempotency-key': newKey() }).then(
@@ -35,23 +33,19 @@ export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
     );
   };
   const button = (action: Action, label: string, danger = false): ReactNode => (
-    <button key={action} type="button" className={danger ? 'danger' : ''} onClick={() => setAsked(action)}>
+    <Act key={action} className={danger ? 'danger' : ''} onClick={() => setAsked(action)}>
       {label}
-    </button>
+    </Act>
   );
-  const resume = (
-    <button type="button" onClick={() => send('resume', {})}>
-      Resume
-    </button>
-  );
+  const resume = <Act onClick={() => send('resume', {})}>Resume</Act>;
   return (
     <>
       <div className="row" role="group" aria-label="Actions">
         {button('extend', 'Extend')}
         {batch.failed_jobs > 0 && button('rerun', 'Rerun failed')}
-        {isOpen && (batch.paused === true ? resume : button('pause', 'Pause'))}
-        {isOpen && batch.canary_failed === true && button('release', 'Release')}
-        {isOpen && button('cancel', 'Cancel', true)}
+        {isActive && (batch.paused === true ? resume : button('pause', 'Pause'))}
+        {isActive && batch.canary_failed === true && button('release', 'Release')}
+        {isActive && button('cancel', 'Cancel', true)}
       </div>
       <Failure what={failure === undefined ? '' : FAILURES[failure.action]} detail={failure?.detail} />
       {asked !== undefined && <Question action={asked} batch={batch} send={send} onClose={() => setAsked(undefined)} />}
@@ -134,20 +128,27 @@ function Extend({ batch, send, onClose }: Omit<QuestionProps, 'action'>) {
   );
 }
 
-/** Labels, pause, and the studies that this one came of or that came of it. */
+/** The labels of a study, as links to the studies that have them. */
+export function Labels({ batch: { labels = {} } }: { batch: Batch }) {
+  if (Object.keys(labels).length === 0) return null;
+  return (
+    <span className="row labels" aria-label="Labels" role="group">
+      {Object.entries(labels).map(([key, value]) => (
+        <a key={key} className="small" href={hrefOf(['batches'], { label: `${key}=${value}` })}>
+          {key}={value}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+/** Pause, and the studies that this one came of or that came of it. */
 export function BatchRelations({ batch }: { batch: Batch }) {
-  const { labels = {}, parent, children = [] } = batch;
+  const { parent, children = [] } = batch;
   return (
     <>
-      {batch.paused === true && <p className="soft">Paused: {batch.pause_reason ?? 'no new runs are assigned'}</p>}
-      {Object.keys(labels).length > 0 && (
-        <p className="row" aria-label="Labels">
-          {Object.entries(labels).map(([key, value]) => (
-            <a key={key} className="small" href={hrefOf(['batches'], { label: `${key}=${value}` })}>
-              {key}={value}
-            </a>
-          ))}
-        </p>
+      {batch.paused === true && isOpen(batch) && (
+        <p className="soft">Paused: {batch.pause_reason ?? 'no new runs are assigned'}</p>
       )}
       {parent !== undefined && (
         <p className="soft">

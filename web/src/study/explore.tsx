@@ -33,7 +33,7 @@ interface PageProps {
   query: URLSearchParams;
 }
 
-export function BatchPlots({ progress, table, query }: PageProps) {
+export default function Explore({ progress, table, query }: PageProps) {
   // Plots of many runs are redrawn every two seconds, not with each change.
   const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
   const text = query.get('select');

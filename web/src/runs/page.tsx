@@ -1,0 +1,154 @@
+/** All runs of a study in a table: filter, order, columns and brushed ranges are in the address. */
+import { useDeferredValue, useMemo, useState } from 'react';
+import { normalizeMessage } from '../../../src/domain/failure-groups.ts';
+import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import type {
+  BatchStatusResponse,
+  BatchSubmission,
+  StudyAttribution,
+  StudyDistributions,
+  StudySummary,
+} from '../../../src/contract/types.ts';
+import type { RunTable } from '../data/run-table.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { useRounds } from '../data/use-rounds.ts';
+import { Empty, Waiting } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+import { readRanges } from '../plots/variables.ts';
+import { changeQuery } from '../router.ts';
+import { isOpen } from '../study/progress.ts';
+import { ColumnChooser } from './chooser.tsx';
+import { chosenColumns, columnsOf, defaultKeys } from './columns.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { whereOf, type Names } from './filter.ts';
+import { Grid } from './grid.tsx';
+import { SelectionBar } from './selection.tsx';
+import { useRows } from './use-rows.ts';
+
+interface Props {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+  table: RunTable;
+  query: URLSearchParams;
+}
+
+const listOf = (text: string | null): string[] => (text === null || text === '' ? [] : text.split(','));
+
+export function StudyRuns({ progress, submission, table, query }: Props) {
+  const { batch, jobs_by_status: counts } = progress;
+  const failed = counts.Failed + counts.Timeout;
+  const distributions = useAnswer<StudyDistributions>(progress, 'distributions?bins=24').data;
+  const summary = useAnswer<StudySummary>(progress, 'summary?quantiles=0.05,0.5,0.95').data;
+  const attribution = useAnswer<StudyAttribution>(progress, failed === 0 ? undefined : 'attribution').data;
+  const outputs = useMemo(
+    () => summary?.outputs.map((it) => it.name) ?? Object.keys(submission.outputs ?? {}),
+    [summary, submission],
+  );
+  const all = useMemo(() => columnsOf(submission, distributions, outputs), [submission, distributions, outputs]);
+  const usual = defaultKeys(all, distributions, attribution, failed > 0);
+  const shown = chosenColumns(all, query.get('columns'), usual);
+  const names: Names = { parameters: Object.keys(submission.config.dispersions), outputs };
+  const asked = useWhere(query, names);
+  const sort = query.get('sort') ?? 'run';
+  const sortName = all.find((it) => it.key === sort.replace(/^-/, ''))?.name;
+  const message = query.get('message');
+  const needed = new Set([
+    ...shown.map((it) => it.name),
+    'run_id',
+    'status',
+    ...(message === null ? [] : ['error_message']),
+  ]);
+  const round = useRounds(isOpen(batch));
+  const found = useRows(
+    {
+      batchId: batch.id,
+      columns: [...needed],
+      where: asked.where,
+      sort: sortName === undefined || sort === 'run' ? undefined : `${sort.startsWith('-') ? '-' : ''}${sortName}`,
+    },
+    `${batch.status} ${round}`,
+  );
+  const rows = useMemo(
+    () =>
+      message === null
+        ? found.rows
+        : found.rows.filter((it) => normalizeMessage((it['error_message'] as string | null) ?? '') === message),
+    [found.rows, message],
+  );
+  const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
+  const deferred = useDeferredValue(rows);
+  if (message !== null && !found.isDone) found.more();
+  const matched = message === null ? found.matched : rows.length;
+  const total = batch.total_jobs;
+  return (
+    <section className="panel runs" aria-label="Runs">
+      <FilterBar
+        query={query}
+        counts={counts}
+        error={asked.error ?? found.error}
+        statuses={listOf(query.get('status')).filter((it) => (JOB_STATUSES as readonly string[]).includes(it))}
+      />
+      <header>
+        <span className="grow" role="status">
+          {matched === undefined || matched === total
+            ? `${count(total)} runs`
+            : `${count(matched)}${found.isDone || message === null ? '' : ' or more'} of ${count(total)} runs`}
+        </span>
+        <SelectionBar
+          batch={batch}
+          picked={picked}
+          where={asked.where}
+          columns={all}
+          onClear={() => setPicked(new Set())}
+        />
+        <ColumnChooser columns={all} shown={shown} />
+      </header>
+      {found.matched === undefined && found.error === undefined && asked.error === undefined && (
+        <Waiting what="Reading the runs" />
+      )}
+      {found.matched !== undefined && rows.length === 0 && found.isDone && (
+        <Empty title="No run matches.">
+          <p>Choose other states, or clear the filters.</p>
+          <button type="button" onClick={clearFilters}>
+            Clear all filters
+          </button>
+        </Empty>
+      )}
+      {deferred.length > 0 && (
+        <Grid
+          table={table}
+          rows={deferred}
+          matched={matched ?? deferred.length}
+          columns={shown}
+          sort={sort}
+          distributions={distributions}
+          ranges={readRanges(query.get('select'))}
+          picked={picked}
+          onPick={setPicked}
+          onMore={found.more}
+        />
+      )}
+    </section>
+  );
+}
+
+const FILTERS = ['status', 'runner', 'message', 'select', 'where'];
+
+function clearFilters(): void {
+  changeQuery(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
+}
+
+/** The condition of all filters of the address, or why it cannot be read. */
+function useWhere(query: URLSearchParams, names: Names): { where: string | undefined; error: string | undefined } {
+  const filters = {
+    statuses: listOf(query.get('status')),
+    runner: query.get('runner'),
+    ranges: readRanges(query.get('select')),
+    text: query.get('where') ?? '',
+  };
+  try {
+    return { where: whereOf(filters, names), error: undefined };
+  } catch (error) {
+    return { where: whereOf({ ...filters, text: '' }, names), error: (error as Error).message };
+  }
+}

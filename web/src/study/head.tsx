@@ -1,0 +1,111 @@
+/** The head of a study's page: name, state, progress, end, actions and the bar of its runs. */
+import { useState } from 'react';
+import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import { download, FORMATS, type Format } from '../data/download.ts';
+import { Failure } from '../parts/common.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { State, StatusBar } from '../parts/status.tsx';
+import { clock, duration } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+import { askToNotify, notifyPermission } from '../title.ts';
+import { BatchActions, BatchRelations, Labels } from './actions.tsx';
+import { isOpen, percent, shareOf, stateOf } from './progress.ts';
+
+export function StudyHead({ progress }: { progress: BatchStatusResponse }) {
+  const { batch } = progress;
+  return (
+    <div className="study-head">
+      <div className="head">
+        <div className="grow row title">
+          <h1>{batch.name === '' ? '(no name)' : batch.name}</h1>
+          <State status={stateOf(batch)} />
+          <strong>{percent(shareOf(progress))}</strong>
+          <End progress={progress} />
+          <Labels batch={batch} />
+        </div>
+        {isOpen(batch) && <NotifyMe />}
+        <Export batchId={batch.id} name={batch.name} />
+        <BatchActions progress={progress} />
+      </div>
+      {batch.cancel_reason !== undefined && (
+        <p className="soft">
+          {batch.settled_at_run_id === undefined ? 'Cancelled' : 'Stopped'}: {batch.cancel_reason}
+        </p>
+      )}
+      <BatchRelations batch={batch} />
+      <StatusBar batchId={batch.id} counts={progress.jobs_by_status} large />
+    </div>
+  );
+}
+
+/** When it will be done, or how long it took. */
+function End({ progress }: { progress: BatchStatusResponse }) {
+  const { batch, eta, estimated_completion_time_mins: mins, stragglers = [] } = progress;
+  if (!isOpen(batch)) {
+    const { started_at: from, ended_at: to } = batch;
+    return (
+      <span className="soft">
+        {from === undefined || to === undefined
+          ? 'never started'
+          : `took ${duration(Date.parse(to) - Date.parse(from))}`}
+        {to !== undefined && `, ended ${clock(Date.parse(to))}`}
+      </span>
+    );
+  }
+  const leftMs = eta === undefined ? (mins === undefined ? undefined : mins * 60_000) : eta.median * 1_000;
+  if (leftMs === undefined) return null;
+  const range =
+    eta === undefined ? undefined : `80 % interval: ${duration(1_000 * eta.low)} to ${duration(1_000 * eta.high)}`;
+  const names = stragglers.map((it) => `#${it.run_id} (${duration(1_000 * it.running_secs)})`);
+  return (
+    <>
+      <span className="soft" title={range}>
+        done {clock(Date.now() + leftMs)} (in {leftMs === 0 ? 'under 1 min' : duration(leftMs)})
+      </span>
+      {stragglers.length > 0 && (
+        <a
+          className="small"
+          href={hrefOf(['batches', batch.id, 'runs'], { status: 'Running' })}
+          title={`Running longer than 3 times the median: ${names.join(', ')}`}
+        >
+          {stragglers.length} straggler{stragglers.length === 1 ? '' : 's'}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Asks the browser to notify when the study ends, while this page is open and not seen. */
+function NotifyMe() {
+  const [permission, setPermission] = useState(notifyPermission());
+  if (permission !== 'default') return null;
+  return (
+    <button
+      type="button"
+      className="quiet"
+      title="A notification of the browser when the study has ended, while this tab is in the background"
+      onClick={() => void askToNotify().then(setPermission)}
+    >
+      Notify me
+    </button>
+  );
+}
+
+function Export({ batchId, name }: { batchId: string; name: string }) {
+  const [failure, setFailure] = useState<string>();
+  const save = (format: Format): void => {
+    download(batchId, format, name).catch((error: Error) => setFailure(error.message));
+  };
+  return (
+    <>
+      <Menu label="Export">
+        {FORMATS.map((it) => (
+          <button key={it} type="button" className="quiet" onClick={() => save(it)}>
+            {it}
+          </button>
+        ))}
+      </Menu>
+      <Failure what="The file could not be made." detail={failure} />
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+/** The main outputs of a study on its overview: mean, percentiles, and a small histogram each. */
+import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { Table } from '../parts/table.tsx';
+import { brief, count } from '../parts/time.tsx';
+import { Spark } from '../plots/spark.tsx';
+import { hrefOf } from '../router.ts';
+
+/** As many as the first screen has room for. */
+const SHOWN = 5;
+export const PERCENTILES = [0.05, 0.5, 0.95];
+
+type Output = StudySummary['outputs'][number];
+
+export function Outputs({
+  progress,
+  summary,
+  error,
+}: {
+  progress: BatchStatusResponse;
+  summary: StudySummary | undefined;
+  error: Error | undefined;
+}) {
+  const { data } = useAnswer<StudyDistributions>(progress, 'distributions?bins=24');
+  const numeric = summary?.outputs.filter((it) => it.count > 0) ?? [];
+  const reported = numeric.filter((it) => it.name !== 'execution_secs');
+  const outputs = (reported.length > 0 ? reported : numeric).slice(0, SHOWN);
+  const explore = hrefOf(['batches', progress.batch.id, 'explore']);
+  return (
+    <Panel
+      title="Outputs"
+      aside={
+        numeric.length > outputs.length ? (
+          <a className="small" href={explore}>
+            All {numeric.length}
+          </a>
+        ) : null
+      }
+      flush
+    >
+      <Failure what="The statistics could not be read." detail={error?.message} />
+      {summary === undefined && error === undefined && <Waiting what="Computing the statistics" />}
+      {summary !== undefined && outputs.length === 0 && <Empty title="No completed run has an output yet." />}
+      {outputs.length > 0 && (
+        <Table
+          label="Outputs"
+          columns={[
+            'Output',
+            { name: 'Mean ± 95 %', right: true },
+            { name: 'P5', right: true },
+            'Distribution',
+            { name: 'P95', right: true },
+          ]}
+        >
+          {outputs.map((it) => (
+            <Row
+              key={it.name}
+              output={it}
+              histogram={data?.variables.find((one) => one.kind === 'output' && one.name === it.name)}
+              href={explore}
+            />
+          ))}
+        </Table>
+      )}
+      {summary !== undefined && outputs.length > 0 && (
+        <p className="table-note small soft" title={summary.warnings.map((it) => it.message).join('. ')}>
+          {summary.sentence}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Row({
+  output: it,
+  histogram,
+  href,
+}: {
+  output: Output;
+  histogram: StudyDistributions['variables'][number] | undefined;
+  href: string;
+}) {
+  const at = (p: number): Output['quantiles'][number] | undefined => it.quantiles.find((one) => one.p === p);
+  const [low, high] = [at(0.05), at(0.95)];
+  return (
+    <tr>
+      <td>
+        <a className="mono" href={href}>
+          {it.name}
+        </a>
+        {it.units !== null && it.units !== '' && <span className="soft"> {it.units}</span>}
+      </td>
+      <td
+        className="right nowrap"
+        title={`${count(it.count)} values; ${it.mean_reason ?? 'half of the 95 % interval of the mean'}`}
+      >
+        {meanOf(it)}
+      </td>
+      <td className="right nowrap">{low === undefined ? '–' : <Bounded quantile={low} />}</td>
+      <td className="spark-cell">
+        {histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />}
+      </td>
+      <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
+    </tr>
+  );
+}
+
+/** The mean, rounded to the digits that its interval supports. */
+function meanOf({ mean, mean_interval: interval }: Output): string {
+  if (mean === null) return '–';
+  if (interval === null) return brief(mean);
+  const half = (interval[1] - interval[0]) / 2;
+  if (!(half > 0)) return brief(mean);
+  const places = Math.max(0, 1 - Math.floor(Math.log10(half)));
+  if (places > 6 || Math.abs(mean) >= 1e7) return `${brief(mean)} ± ${brief(half)}`;
+  return `${Number(mean.toFixed(places))} ± ${Number(half.toFixed(places))}`;
+}
+
+/** A percentile; with a mark where runs without a value could move it. */
+function Bounded({ quantile: { value, bounds, interval } }: { quantile: Output['quantiles'][number] }) {
+  const ends = ([low, high]: readonly [number | null, number | null]): string =>
+    `${low === null ? '−∞' : brief(low)} to ${high === null ? '∞' : brief(high)}`;
+  const title = [
+    `95 % interval ${ends(interval)}`,
+    bounds === null ? '' : `of all runs, whatever the missing values are: ${ends(bounds)}`,
+  ];
+  return (
+    <span title={title.filter((it) => it !== '').join('; ')}>
+      {brief(value)}
+      {bounds !== null && <div className="small soft">[{ends(bounds)}]</div>}
+    </span>
+  );
+}

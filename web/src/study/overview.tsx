@@ -1,0 +1,109 @@
+/** Overview of a study: is the requirement met, how large are the outputs, why do runs fail, how far is it. */
+import { useDeferredValue, useMemo } from 'react';
+import type { BatchStatusResponse, BatchSubmission, StudySummary } from '../../../src/contract/types.ts';
+import type { RunTable } from '../data/run-table.ts';
+import { useIsConnected } from '../data/live.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { useTableVersion } from '../data/use-batch.ts';
+import { Command, Empty, Panel } from '../parts/common.tsx';
+import { here } from '../parts/here.ts';
+import { rate } from '../parts/time.tsx';
+import { courseOf, projected } from '../plots/course.ts';
+import { TimeSeries } from '../plots/time-series.tsx';
+import { BatchEvents } from './events.tsx';
+import { Failures, WhyItFails } from './failures.tsx';
+import { Outputs, PERCENTILES } from './outputs.tsx';
+import { PoolShare } from './pool-share.tsx';
+import { endedOf, isOpen } from './progress.ts';
+import { Verdicts } from './verdicts.tsx';
+
+interface Props {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+  table: RunTable;
+}
+
+export function Overview({ progress, submission, table }: Props) {
+  const { data: summary, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${PERCENTILES.join()}`);
+  const { batch } = progress;
+  return (
+    <>
+      <Verdicts progress={progress} submission={submission} />
+      {endedOf(progress) === 0 && <NothingEnded progress={progress} />}
+      <div className="columns halves">
+        <div className="column">
+          {endedOf(progress) > 0 && <Outputs progress={progress} summary={summary} error={error} />}
+          <Progress progress={progress} table={table} />
+        </div>
+        <div className="column">
+          {endedOf(progress) > 0 && (
+            <>
+              <WhyItFails progress={progress} />
+              <Failures progress={progress} summary={summary} />
+            </>
+          )}
+          {isOpen(batch) && <PoolShare batchId={batch.id} />}
+          <BatchEvents progress={progress} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function NothingEnded({ progress: { batch } }: { progress: BatchStatusResponse }) {
+  return (
+    <section className="panel">
+      <Empty title="No run has ended yet.">
+        {isOpen(batch) && (
+          <>
+            <p>Runs start as soon as a runner that supports this simulation has a free slot. To start one here:</p>
+            <Command text={`simbatch runner ${here()}`} />
+            <p>Why nothing runs although runners are connected:</p>
+            <Command text={`simbatch status ${batch.id} ${here()}`} />
+          </>
+        )}
+      </Empty>
+    </section>
+  );
+}
+
+/** Completed and failed runs over time, stacked, up to the number of runs; projected to the estimated end. */
+function Progress({ progress, table }: Omit<Props, 'submission'>) {
+  const version = useDeferredValue(useTableVersion(table));
+  const isConnected = useIsConnected();
+  const course = useMemo(() => courseOf(table), [table, version]);
+  const total = progress.batch.total_jobs;
+  const isLive = isOpen(progress.batch);
+  const shown = useMemo(() => {
+    if (course === undefined) return undefined;
+    const endMs = isLive && progress.eta !== undefined ? Date.now() + 1_000 * progress.eta.median : undefined;
+    return projected(course, total, endMs);
+  }, [course, total, isLive, progress.eta]);
+  if (shown === undefined) return null;
+  return (
+    <Panel
+      title="Progress"
+      aside={
+        isLive ? (
+          <span className="small soft">
+            {isConnected ? `${rate(progress.throughput_jobs_per_minute)} ended` : 'as of the last message'}
+          </span>
+        ) : null
+      }
+    >
+      <TimeSeries
+        label="Runs completed and failed, over time, and the projection to the end"
+        times={shown.times}
+        height={150}
+        most={total}
+        series={[
+          { name: 'Failed or timed out', colour: 'failed', values: shown.ended, fill: true },
+          { name: 'Completed', colour: 'completed', values: shown.completed, fill: true, solid: true },
+          ...(shown.projection === undefined
+            ? []
+            : [{ name: 'Projected', colour: 'soft', values: shown.projection, dash: true }]),
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,86 @@
+/** The page of one study: a short head with its progress, and tabs. */
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import type { Need, RunTable } from '../data/run-table.ts';
+import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts';
+import { Failure, Waiting } from '../parts/common.tsx';
+import { StatusLegend } from '../parts/status.tsx';
+import { hrefOf } from '../router.ts';
+import { StudyRuns } from '../runs/page.tsx';
+import { announce } from '../title.ts';
+import { FindingsBanner } from './findings.tsx';
+import { StudyHead } from './head.tsx';
+import { Overview } from './overview.tsx';
+import { shareOf } from './progress.ts';
+
+import { Submission } from './submission.tsx';
+
+const Explore = lazy(() => import('./explore.tsx'));
+
+const TABS = [
+  ['overview', 'Overview'],
+  ['runs', 'Runs'],
+  ['explore', 'Explore'],
+  ['study', 'Study'],
+] as const;
+
+/** Addresses of earlier editions. */
+const OLD_TABS: Readonly<Record<string, string>> = { plots: 'explore' };
+
+const NEEDS: Readonly<Record<string, Need>> = { overview: 'states', explore: 'values' };
+
+interface Props {
+  batchId: string;
+  tab: string;
+  query: URLSearchParams;
+}
+
+export function StudyPage({ batchId, tab: asked, query }: Props) {
+  const tab = OLD_TABS[asked] ?? asked;
+  const view = useBatch(batchId, NEEDS[tab] ?? 'changes');
+  const { progress, table, error } = view;
+  useEffect(() => {
+    if (progress === undefined) return;
+    announce({ id: batchId, name: progress.batch.name, status: progress.batch.status, share: shareOf(progress) });
+  }, [batchId, progress]);
+  if (error !== undefined) return <Failure what="The study could not be read." detail={error} />;
+  if (progress === undefined) return <Waiting what="Reading the study" />;
+  return (
+    <>
+      <StudyHead progress={progress} />
+      <FindingsBanner progress={progress} />
+      <nav className="tabs" aria-label="Parts of the study">
+        {TABS.map(([name, title]) => (
+          <a
+            key={name}
+            href={hrefOf(['batches', batchId, name], { select: query.get('select') ?? '' })}
+            aria-current={tab === name ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+        {tab === 'overview' && <StatusLegend batchId={batchId} counts={progress.jobs_by_status} current="" />}
+      </nav>
+      {table !== undefined && <TableFailure table={table} />}
+      {tabContent(tab, view, query)}
+    </>
+  );
+}
+
+function TableFailure({ table }: { table: RunTable }) {
+  useTableVersion(table);
+  return <Failure what="Not all runs could be read." detail={table.failure} />;
+}
+
+function tabContent(tab: string, { progress, table, submission }: BatchView, query: URLSearchParams): ReactNode {
+  if (progress === undefined || submission === undefined) return <Waiting what="Reading the study" />;
+  if (tab === 'study') return <Submission batchId={progress.batch.id} />;
+  if (table === undefined) return <Waiting what="Reading the study" />;
+  if (tab === 'runs') return <StudyRuns progress={progress} submission={submission} table={table} query={query} />;
+  if (tab === 'explore')
+    return (
+      <Suspense fallback={<Waiting />}>
+        <Explore progress={progress} table={table} query={query} />
+      </Suspense>
+    );
+  return <Overview progress={progress} submission={submission} table={table} />;
+}

@@ -1,0 +1,151 @@
+/** The verdicts on the requirements of a study, live: a row each, with its interval, and the rules that end runs early. */
+import { useRef } from 'react';
+import type { BatchStatusResponse, BatchSubmission, RequirementVerdict } from '../../../src/contract/types.ts';
+import { Panel } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+
+interface Props {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+}
+
+export function Verdicts({ progress, submission }: Props) {
+  // Between the end of a study and its last verdict there is none: the one before stays.
+  const latest = useRef<RequirementVerdict[]>([]);
+  latest.current = progress.requirements ?? latest.current;
+  const { early_termination: early } = submission.config;
+  const rules = early.enabled ? early.conditions : [];
+  if (latest.current.length + rules.length === 0) return null;
+  // The same limit of several verdicts is said once.
+  const messages = [...new Set(latest.current.flatMap((it) => it.warnings.map(({ message }) => message)))];
+  return (
+    <Panel
+      title="Requirements and limits"
+      aside={
+        latest.current.length > 0 ? (
+          <span className="small soft">bars: one-sided bounds at the stated confidence</span>
+        ) : null
+      }
+      flush
+    >
+      <div className="verdicts" aria-live="polite">
+        {latest.current.map((it) => (
+          <Verdict key={it.name} requirement={it} />
+        ))}
+        {messages.map((it) => (
+          <p key={it} className="small soft note">
+            {it}
+          </p>
+        ))}
+        {rules.map((it) => (
+          <Limit key={`${it.variable} ${it.condition}`} progress={progress} {...it} />
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+const WORDS: Record<RequirementVerdict['verdict'], string> = {
+  met: 'met',
+  violated: 'violated',
+  'not-shown': 'not shown',
+  open: 'open',
+};
+
+function Verdict({ requirement: it }: { requirement: RequirementVerdict }) {
+  return (
+    <article
+      className={`verdict v-${it.verdict}`}
+      data-verdict={it.verdict}
+      aria-label={`Requirement ${it.name}`}
+      title={it.sentence}
+    >
+      <div className="what">
+        <strong className="clip" title={it.name}>
+          {it.name}
+        </strong>
+        <span className="mono small soft clip" title={`${it.output} ${it.condition}`}>
+          {it.output} {it.condition}
+        </span>
+      </div>
+      <span className="estimate">{it.estimate === null ? '–' : share(it.estimate)}</span>
+      <Bounds of={it} />
+      <span className="target nowrap">≥ {share(it.probability)}</span>
+      <span className="word">{WORDS[it.verdict]}</span>
+      <span className="hint small soft">{hintOf(it)}</span>
+      <p className="visually-hidden">{it.sentence}</p>
+    </article>
+  );
+}
+
+/** A share in percent with as many digits as its distance from 0 or 1 needs. */
+function share(value: number): string {
+  const rest = Math.min(value, 1 - value);
+  const digits = rest >= 0.01 || rest === 0 ? 1 : Math.min(4, Math.ceil(-Math.log10(rest)) - 1);
+  return `${Number((value * 100).toFixed(digits))} %`;
+}
+
+function hintOf(it: RequirementVerdict): string {
+  if (it.settled_at_run_id !== null) return `settled at run ${count(it.settled_at_run_id)}`;
+  if (it.failures_left !== null && it.failures_left < 0) return 'cannot be met by this study any more';
+  if (it.needed_clean_runs !== null) return `Clean runs still needed: ${count(it.needed_clean_runs)}`;
+  if (it.more_clean_runs !== null) return `Further clean runs: ${count(it.more_clean_runs)}`;
+  return `${count(it.passed)} of ${count(it.judged)} passed`;
+}
+
+const WIDTH = 200;
+
+/** The bounds and the estimate against the required probability, on an axis that shows all of them. */
+function Bounds({ of: it }: { of: RequirementVerdict }) {
+  const least = Math.min(it.lower, it.probability, it.estimate ?? 1);
+  const from = Math.max(0, least - (1 - least) * 0.25 - 0.001);
+  const x = (value: number): number => 4 + ((value - from) / (1 - from)) * (WIDTH - 8);
+  return (
+    <svg
+      className="bounds-bar"
+      viewBox={`0 0 ${WIDTH} 24`}
+      role="img"
+      aria-label={`lower bound ${share(it.lower)}, upper bound ${share(it.upper)}, required ${share(it.probability)}`}
+    >
+      <title>{`bounds ${share(it.lower)} to ${share(it.upper)} at ${share(it.confidence)} confidence; required ${share(it.probability)}`}</title>
+      <line className="axis" x1="4" x2={WIDTH - 4} y1="12" y2="12" />
+      <line className="range" x1={x(it.lower)} x2={x(it.upper)} y1="12" y2="12" />
+      <line className="required" x1={x(it.probability)} x2={x(it.probability)} y1="3" y2="21" />
+      {it.estimate !== null && <circle cx={x(it.estimate)} cy="12" r="4" />}
+    </svg>
+  );
+}
+
+function Limit({
+  progress: { batch, telemetry },
+  variable,
+  condition,
+}: {
+  progress: BatchStatusResponse;
+  variable: string;
+  condition: string;
+}) {
+  const judged = telemetry?.judged.find((it) => it.variable === variable)?.runs ?? 0;
+  const reported = telemetry?.reported_runs ?? 0;
+  const never = reported > 0 && judged === 0;
+  return (
+    <article className={`verdict limit${never ? ' v-not-shown' : ''}`} aria-label={`Limit ${variable}`}>
+      <div className="what">
+        <strong>ends a run early</strong>
+        <span className="mono small soft clip" title={`${variable} ${condition}`}>
+          {variable} {condition}
+        </span>
+      </div>
+      <span className="hint-wide">
+        {never ? (
+          <strong className="word">never checked: no run has sent {variable}</strong>
+        ) : (
+          <span className="soft">
+            {judged > 0 && `checked in ${count(judged)} of ${count(reported)} runs; `}
+            {count(batch.terminated_jobs ?? 0)} runs ended by a limit
+          </span>
+        )}
+      </span>
+    </article>
+  );
+}
