@@ -26,9 +26,9 @@ export function translated(text: string, names: Names): string {
   return tokens
     .map((token, at) => {
       if (token.kind === 'end') return '';
-      const text = written(token, tokens[at - 1], names);
-      if (text === token.text && isCompared(tokens[at + 1])) requireColumn(token, names);
-      return text;
+      const form = written(token, tokens[at - 1], names);
+      if (form === token.text && isCompared(tokens[at + 1])) requireColumn(token, names);
+      return form;
     })
     .join(' ')
     .trim();

@@ -122,7 +122,7 @@ interface CellProps {
   table: RunTable;
 }
 
-/** The value of a row, or the newer one that the feed has brought since. */
+/** The value of a row, or a newer one from the feed. */
 function valueOf({ column, run, row, table }: CellProps): unknown {
   const at = table.rowOf(run);
   if (table.live[at] !== 1) return row[column.name];

@@ -111,7 +111,7 @@ function SideBySide({
                   <th scope="row">{it.title}</th>
                   {it.values.map((value, at) => (
                     <td key={at} className="right">
-                      {typeof value === 'number' ? figure(value) : value === null ? '–' : String(value)}
+                      {cellText(value)}
                     </td>
                   ))}
                 </tr>
@@ -122,4 +122,10 @@ function SideBySide({
       )}
     </Dialog>
   );
+}
+
+function cellText(value: unknown): string {
+  if (value === null) return '–';
+  if (typeof value === 'number') return figure(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
