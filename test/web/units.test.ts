@@ -42,7 +42,7 @@ describe('web: units', function () {
     await page.getByText('entry_speed [m/s]').first().waitFor();
     expect(await page.getByText('drag_factor [').count()).to.equal(0);
     await page.goto(`${web.url}/#/batches/${batchId}/runs`);
-    await page.getByText('entry_speed [m/s]').first().waitFor();
+    await page.getByRole('columnheader', { name: 'entry_speed [m/s]' }).waitFor();
     await page.goto(`${web.url}/#/batches/${batchId}/study`);
     await page.getByText('from the planned landing point').first().waitFor();
     await page.goto(`${web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
