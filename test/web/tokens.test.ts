@@ -61,7 +61,10 @@ describe('web: tokens', function () {
     await page.getByText('0 %', { exact: true }).waitFor();
     await page.reload();
     // The runs are read by a worker, the batch by the page, its changes over the WebSocket.
-    await page.locator('[aria-label^="Download"] button:not(:disabled)').first().waitFor();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('link', { name: '#2' }).waitFor();
+    await page.getByRole('link', { name: 'Explore', exact: true }).click();
+    await page.getByText('entry_speed [m/s]').first().waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText('Cancelled 3').waitFor();
