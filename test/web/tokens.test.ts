@@ -64,7 +64,8 @@ describe('web: tokens', function () {
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('link', { name: '#2' }).waitFor();
     await page.getByRole('link', { name: 'Explore', exact: true }).click();
-    await page.getByText('entry_speed [m/s]').first().waitFor();
+    await page.getByRole('img', { name: /^Distribution of entry_speed/ }).waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText('Cancelled 3').waitFor();
