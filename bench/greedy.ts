@@ -1,6 +1,6 @@
 /** Greedy readers beside the pool: eight clients read answers of 10^6 runs while runners send heartbeats. */
 import { inFolder } from './support/folder.ts';
-import { CoordinatorProcess } from './support/coordinator.ts';
+import { startCoordinator } from './support/coordinator.ts';
 import { measure, quantile, type Measure } from './support/measure.ts';
 import { startProbe } from './support/probe.ts';
 import { startReaders } from './support/readers.ts';
@@ -47,7 +47,7 @@ async function beat(port: number): Promise<Beats> {
 export async function run(): Promise<Measure[]> {
   return inFolder(async (folder) => {
     const { active, finished } = await seed(folder, RUNS, 0);
-    const coordinator = await CoordinatorProcess.start(folder);
+    const coordinator = await startCoordinator(folder);
     const paths = [
       `/jobs?batch_id=${active}`,
       `/jobs?batch_id=${active}`,

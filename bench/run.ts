@@ -24,6 +24,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   lists: { load: () => import('./lists.ts') },
   table: { load: () => import('./table.ts') },
   pool: { load: () => import('./pool.ts') },
+  floors: { load: () => import('./floors.ts') },
   fairness: { load: () => import('./fairness.ts') },
   greedy: { load: () => import('./greedy.ts') },
   recovery: { load: () => import('./recovery.ts'), isLong: true },

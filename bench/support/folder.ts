@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CoordinatorProcess } from './coordinator.ts';
+import { startCoordinator } from './coordinator.ts';
+import type { CoordinatorProcess } from './coordinator.ts';
 
 /** Runs `body` with a directory that is removed afterwards. */
 export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
@@ -24,7 +25,7 @@ export async function withCoordinatorOn<T>(
   dataDir: string,
   body: (coordinator: CoordinatorProcess) => Promise<T>,
 ): Promise<T> {
-  const coordinator = await CoordinatorProcess.start(dataDir);
+  const coordinator = await startCoordinator(dataDir);
   try {
     return await body(coordinator);
   } finally {
