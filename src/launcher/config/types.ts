@@ -4,7 +4,7 @@
 export interface AllocationSize {
   /** Cores, at least 1. */
   cores: number;
-  /** 0: not stated; the engine's default applies, and runs that request memory do not fit. */
+  /** 0: not stated. The engine's default applies, the runner declares its machine's memory, and it is taken to be enough. */
   memoryBytes: number;
   gpus: number;
 }

@@ -14,6 +14,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
 } from 'xstate';
+import { allocationMachine } from '../../../machines/allocation.ts';
 import { attemptMachine } from '../../../machines/attempt.ts';
 import { warmEngineMachine } from '../../../machines/warm/engine.ts';
 import { warmServerMachine } from '../../../machines/warm/server.ts';
@@ -23,6 +24,7 @@ import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol
 import { runnerMachine } from '../../../machines/runner.ts';
 import { flatMachine, type TransitionObserver } from '../../../src/base/interpreters/flat-machine.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/contract/enums.ts';
+import { ALLOCATION_EVENTS, ALLOCATION_STATES } from '../../machines/allocation.fixture.ts';
 import { ATTEMPT_EVENTS, ATTEMPT_STATES } from '../../machines/attempt.fixture.ts';
 import { ENGINE_EVENTS, ENGINE_STATES, SERVER_EVENTS, SERVER_STATES } from '../../machines/warm.fixture.ts';
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
@@ -130,6 +132,7 @@ const CASES: readonly {
   { machine: runnerMachine, states: RUNNERS, events: Object.values(RUNNER_EVENTS) },
   { machine: batchMachine, states: BATCHES, events: BATCH_EVENTS },
   { machine: attemptMachine, states: Object.values(ATTEMPT_STATES), events: Object.values(ATTEMPT_EVENTS) },
+  { machine: allocationMachine, states: Object.values(ALLOCATION_STATES), events: Object.values(ALLOCATION_EVENTS) },
   { machine: warmServerMachine, states: Object.values(SERVER_STATES), events: Object.values(SERVER_EVENTS) },
   { machine: warmEngineMachine, states: Object.values(ENGINE_STATES), events: Object.values(ENGINE_EVENTS) },
 ];

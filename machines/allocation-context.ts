@@ -1,0 +1,194 @@
+/** The context of an allocation: its data, events and facts, and the deadlines that follow from it. Pure. */
+
+/** Where the engine sees an allocation; the launcher reads it in every round. */
+export interface Observation {
+  state: 'queued' | 'running' | 'stopping' | 'ended';
+  handle: string;
+  place: string | undefined;
+  reason: string | undefined;
+  startedAtMs: number | undefined;
+  endsAtMs: number | undefined;
+  end: AllocationEnd | undefined;
+}
+
+export interface AllocationEnd {
+  /** As the engine says; `never-submitted`, `gone` (the engine does not name it any more) and `abandoned` are the launcher's. */
+  kind:
+    | 'completed'
+    | 'failed'
+    | 'timeout'
+    | 'preempted'
+    | 'node-failure'
+    | 'cancelled'
+    | 'unknown'
+    | 'never-submitted'
+    | 'gone'
+    | 'abandoned';
+  exitCode?: number;
+}
+
+export type AllocationEvent =
+  /** Its id is on disk; the engine is called now. */
+  | { type: 'SUBMIT'; now: number }
+  /** It will not be submitted: the launcher was restarted, or its token could not be made. */
+  | { type: 'ABANDON'; reason: string; now: number }
+  /** The engine has taken it. */
+  | { type: 'ACCEPTED'; handle: string; place: string | undefined; now: number }
+  /** The engine has refused it. */
+  | { type: 'REFUSE'; reason: string; now: number }
+  /** The engine gave no answer to the submission: whether it exists is unknown. */
+  | { type: 'UNANSWERED'; reason: string; now: number }
+  /** The engine lists it. */
+  | { type: 'OBSERVED'; seen: Observation; now: number }
+  /** The engine has answered, and does not list it. */
+  | { type: 'ABSENT'; now: number }
+  /** The coordinator lists its runner. */
+  | { type: 'RUNNER'; status: 'idle' | 'busy' | 'draining' | 'offline'; runs: number; now: number }
+  /** The coordinator does not list its runner any more: it has signed off. */
+  | { type: 'RUNNER_GONE'; now: number }
+  /** It must end: an operator's wish, or a deadline. `isFailure`: the fault of its queue's configuration. */
+  | { type: 'STOP'; reason: string; isFailure: boolean; immediately: boolean; now: number };
+
+export type AllocationEventType = AllocationEvent['type'];
+
+/** `isFailure`: it never was of use, and the queue's configuration may be the cause. */
+export type AllocationFact =
+  | { type: 'allocation.ready'; id: string; now: number }
+  | { type: 'allocation.ended'; id: string; isFailure: boolean; reason: string; now: number };
+
+export interface AllocationInput {
+  id: string;
+  queue: string;
+  engine: string;
+  cores: number;
+  lifetimeMs: number;
+  startTimeoutMs: number;
+  queueTimeoutMs: number | undefined;
+  /** A submission of unknown outcome has no effect after this time. */
+  settleMs: number;
+  /** Kept without demand. */
+  isKept: boolean;
+  now: number;
+}
+
+export interface AllocationContext {
+  id: string;
+  queue: string;
+  engine: string;
+  cores: number;
+  lifetimeMs: number;
+  startTimeoutMs: number;
+  queueTimeoutMs: number | undefined;
+  settleMs: number;
+  isKept: boolean;
+  plannedAtMs: number;
+  submittedAtMs: number | undefined;
+  /** The engine's own identification, and its part; undefined until the engine has taken it. */
+  handle: string | undefined;
+  place: string | undefined;
+  /** When its processes began, and when the engine ends them, as the engine says. */
+  startedAtMs: number | undefined;
+  endsAtMs: number | undefined;
+  /** When the state Starting began; undefined in earlier states. */
+  startingAtMs: number | undefined;
+  /** When its runner registered; undefined until then. */
+  readyAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  /** The engine's reason for the state, or the last error. */
+  reason: string | undefined;
+  /** Runs that its runner holds. */
+  runs: number;
+  isRunnerOffline: boolean;
+  stop: { reason: string; isFailure: boolean; immediately: boolean; atMs: number } | undefined;
+  end: AllocationEnd | undefined;
+}
+
+export const newAllocation = (input: AllocationInput): AllocationContext => {
+  const { now, ...rest } = input;
+  return {
+    ...rest,
+    plannedAtMs: now,
+    submittedAtMs: undefined,
+    handle: undefined,
+    place: undefined,
+    startedAtMs: undefined,
+    endsAtMs: undefined,
+    startingAtMs: undefined,
+    readyAtMs: undefined,
+    endedAtMs: undefined,
+    reason: undefined,
+    runs: 0,
+    isRunnerOffline: false,
+    stop: undefined,
+    end: undefined,
+  };
+};
+
+type Of<T extends AllocationEventType> = Extract<AllocationEvent, { type: T }>;
+
+/** The members that an observation of the engine changes. */
+export function afterObservation(c: AllocationContext, { seen, now }: Of<'OBSERVED'>): Partial<AllocationContext> {
+  const { handle, place, reason, startedAtMs, endsAtMs, end, state } = seen;
+  return {
+    handle,
+    place: place ?? c.place,
+    reason,
+    startedAtMs: state === 'queued' ? undefined : (startedAtMs ?? c.startedAtMs),
+    endsAtMs: state === 'queued' ? undefined : (endsAtMs ?? c.endsAtMs),
+    startingAtMs: state === 'queued' ? undefined : (c.startingAtMs ?? now),
+    ...(state === 'ended' ? { end: end ?? { kind: 'unknown' }, endedAtMs: now, runs: 0 } : {}),
+  };
+}
+
+/** Ends of an allocation without a registered runner that are not the fault of its queue. */
+const BLAMELESS: ReadonlySet<AllocationEnd['kind']> = new Set([
+  'timeout',
+  'preempted',
+  'node-failure',
+  'cancelled',
+  'abandoned',
+]);
+
+/** Returns whether the end counts as a failure of the queue: it never became ready, and nothing else explains that. */
+export function isLaunchFailure({ readyAtMs, stop }: AllocationContext, { kind }: AllocationEnd): boolean {
+  if (readyAtMs !== undefined) return false;
+  return stop === undefined ? !BLAMELESS.has(kind) : stop.isFailure;
+}
+
+const END_TEXT: Readonly<Record<AllocationEnd['kind'], string>> = {
+  completed: 'its runner ended with exit code 0',
+  failed: 'its runner failed',
+  timeout: 'the engine ended it at its lifetime',
+  preempted: 'the engine preempted it',
+  'node-failure': 'its node failed',
+  cancelled: 'it was cancelled',
+  unknown: 'it ended, and the engine does not say why',
+  'never-submitted': 'the engine has never had it',
+  gone: 'the engine does not list it any more',
+  abandoned: 'it was not submitted',
+};
+
+/** The end as a clause, with the engine's words. */
+export function endText({ stop, reason }: AllocationContext, { kind, exitCode }: AllocationEnd): string {
+  if (stop !== undefined) return stop.reason;
+  const code = exitCode === undefined || kind === 'completed' ? '' : ` (exit code ${String(exitCode)})`;
+  return `${END_TEXT[kind]}${code}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+/** The time at which an allocation in this state is stopped, and why; undefined when it may wait for ever. */
+export function allocationDeadline(
+  value: string,
+  c: AllocationContext,
+): { atMs: number; reason: string; isFailure: boolean } | undefined {
+  if (value === 'Starting' && c.startingAtMs !== undefined) {
+    const seconds = String(Math.round(c.startTimeoutMs / 1_000));
+    const reason = `its runner did not register within ${seconds} s of its start`;
+    return { atMs: c.startingAtMs + c.startTimeoutMs, reason, isFailure: true };
+  }
+  if (value === 'Queued' && c.queueTimeoutMs !== undefined && c.submittedAtMs !== undefined) {
+    const seconds = String(Math.round(c.queueTimeoutMs / 1_000));
+    const reason = `it waited longer than ${seconds} s in the queue of the engine`;
+    return { atMs: c.submittedAtMs + c.queueTimeoutMs, reason, isFailure: false };
+  }
+  return undefined;
+}

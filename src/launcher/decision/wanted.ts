@@ -1,0 +1,263 @@
+/**
+ * How many allocations to submit, by queue, with a sentence for each decision: the demand minus the capacity that is idle,
+ * starting or queued, within all limits. One pure function; it asks nothing and changes nothing.
+ */
+import { plural } from '../../domain/plural.ts';
+import { endsInTime, usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
+import type { DemandGroup, Runner } from '../../contract/types.ts';
+import type { LauncherLimits, QueueConfig } from '../config/types.ts';
+import { lengthOf, misfitOf, requestedBy, runsThatFit, serves, usableMs, wholeCapacity, type Misfit } from './fits.ts';
+import { Room } from './room.ts';
+import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';
+
+/** The runner of an allocation as the pool lists it; undefined until it has registered. */
+export interface LiveAllocation extends Allocation {
+  runner: Runner | undefined;
+}
+
+export interface WantedInput {
+  demand: readonly DemandGroup[];
+  /** Runners outside of the launcher's allocations. */
+  otherRunners: readonly Runner[];
+  /** All allocations that have not ended, also those of queues that are no longer configured. */
+  allocations: readonly LiveAllocation[];
+  queues: readonly QueueConfig[];
+  /** Why a queue submits nothing now (paused, delayed, frozen), as the end of a sentence; by its name. */
+  blocked: ReadonlyMap<string, string>;
+  limits: LauncherLimits;
+  usage: Usage;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The decision of one queue. */
+export interface QueueDecision {
+  queue: string;
+  /** One entry for each allocation to submit: the group that it is for; undefined for one of the minimum. */
+  submit: readonly (DemandGroup | undefined)[];
+  /** Sentences in the order of the decisions; never empty. */
+  why: readonly string[];
+}
+
+/** Runs that no queue can ever execute. */
+export interface Unserved {
+  code: Misfit['code'];
+  message: string;
+  runs: number;
+  batches: readonly string[];
+}
+
+export interface Wanted {
+  queues: readonly QueueDecision[];
+  unserved: readonly Unserved[];
+}
+
+/** Free capacity, of which the groups take their parts. */
+interface Capacity {
+  simulations: readonly string[];
+  room: FreeCapacity;
+  /** Runs must end before; undefined: no end. */
+  endsAtMs: number | undefined;
+  /** False where only `simulations` counts: runners that the launcher has not started. */
+  queue: QueueConfig | undefined;
+}
+
+/** Sentences of one queue; further groups are only counted. */
+const MAX_SENTENCES = 20;
+const READY = new Set(['Idle', 'Busy']);
+
+export function wanted(input: WantedInput): Wanted {
+  const live = input.allocations.filter(isLive);
+  const counts = new Map(input.queues.map((it) => [it.name, { live: 0, waiting: 0 }]));
+  for (const it of live) {
+    const count = counts.get(it.context.queue);
+    if (count === undefined) continue;
+    count.live += 1;
+    if (isWaiting(it)) count.waiting += 1;
+  }
+  const decision = new Decision(input, new Room(input.limits, input.usage, counts, live.length));
+  for (const group of input.demand) decision.serve(group);
+  for (const queue of input.queues) decision.keepMinimum(queue, counts.get(queue.name)?.live ?? 0);
+  return decision.result();
+}
+
+class Decision {
+  readonly #input: WantedInput;
+  readonly #room: Room;
+  readonly #capacities: Capacity[];
+  readonly #submit: Map<string, (DemandGroup | undefined)[]>;
+  readonly #why: Map<string, string[]>;
+  readonly #unserved: Unserved[] = [];
+
+  constructor(input: WantedInput, room: Room) {
+    this.#input = input;
+    this.#room = room;
+    this.#capacities = capacitiesOf(input);
+    this.#submit = new Map(input.queues.map((it) => [it.name, []]));
+    this.#why = new Map(input.queues.map((it) => [it.name, []]));
+  }
+
+  /** First from the capacity that exists, then from new allocations of the queues in their order. */
+  serve(group: DemandGroup): void {
+    const misfits = new Map(this.#input.queues.map((it) => [it.name, misfitOf(it, group)]));
+    const fitting = this.#input.queues.filter((it) => misfits.get(it.name) === undefined);
+    const waits = `${plural(group.runs, 'run')} of ${group.simulation} ${group.runs === 1 ? 'waits' : 'wait'}`;
+    const left = this.#takeExisting(group, fitting);
+    for (const [queue, misfit] of misfits) {
+      if (misfit !== undefined)
+        this.#say(queue, `${waits} and ${group.runs === 1 ? 'does' : 'do'} not fit: ${misfit.why}`);
+    }
+    if (left === 0) {
+      for (const { name } of fitting)
+        this.#say(name, `${waits}: the runners that are free, starting or queued are enough`);
+      return;
+    }
+    if (fitting.length === 0) {
+      this.#noteUnserved(group, left, misfits);
+      return;
+    }
+    this.#submitFor(group, left, fitting, waits);
+  }
+
+  #submitFor(group: DemandGroup, runs: number, fitting: readonly QueueConfig[], waits: string): void {
+    let left = runs;
+    for (const queue of fitting) {
+      const { name } = queue;
+      if (left === 0) {
+        this.#say(name, `${waits}: queues before this one are enough`);
+        continue;
+      }
+      const ageMs = this.#input.now - Date.parse(group.oldest_pending_at);
+      const blocked =
+        this.#input.blocked.get(name) ??
+        (ageMs < queue.scaleUpAfterMs
+          ? `scale_up_after is ${String(queue.scaleUpAfterMs / 1_000)} s, and the oldest has waited ${String(Math.max(0, Math.round(ageMs / 1_000)))} s`
+          : undefined);
+      if (blocked !== undefined) {
+        this.#say(name, `${waits}: submits none, since ${blocked}`);
+        continue;
+      }
+      const each = runsThatFit(requestedBy(group), wholeCapacity(queue));
+      const needed = Math.ceil(left / each);
+      const { count, limit } = this.#room.of(queue);
+      const submitted = Math.min(needed, count);
+      this.#take(queue, submitted, group);
+      const free = left < group.runs ? `${String(group.runs - left)} of them find room; ` : '';
+      const least = submitted < needed ? `; ${String(needed - submitted)} more needed, but ${limit}` : '';
+      this.#say(
+        name,
+        `${waits}: ${free}submits ${plural(submitted, 'allocation')} for ${plural(each, 'run')} each${least}`,
+      );
+      left = this.#takeExisting({ ...group, runs: left }, fitting);
+    }
+  }
+
+  keepMinimum(queue: QueueConfig, live: number): void {
+    const { name, min } = queue;
+    const missing = min - live - (this.#submit.get(name)?.length ?? 0);
+    if (missing <= 0) return;
+    const blocked = this.#input.blocked.get(name);
+    if (blocked !== undefined) {
+      this.#say(name, `min is ${String(min)}: submits none, since ${blocked}`);
+      return;
+    }
+    const { count, limit } = this.#room.of(queue);
+    const submitted = Math.min(missing, count);
+    this.#take(queue, submitted, undefined);
+    const least = submitted < missing ? `; ${String(missing - submitted)} more needed, but ${limit}` : '';
+    this.#say(name, `min is ${String(min)}: submits ${plural(submitted, 'allocation')} to keep it${least}`);
+  }
+
+  result(): Wanted {
+    const queues = this.#input.queues.map(({ name }): QueueDecision => {
+      const said = this.#why.get(name) ?? [];
+      const blocked = this.#input.blocked.get(name);
+      if (said.length === 0) said.push(blocked === undefined ? 'no run waits' : `no run waits; ${blocked}`);
+      const more = said.length - MAX_SENTENCES;
+      const why =
+        more > 0 ? [...said.slice(0, MAX_SENTENCES), `${String(more)} further groups of runs are not listed`] : said;
+      return { queue: name, submit: this.#submit.get(name) ?? [], why };
+    });
+    return { queues, unserved: this.#unserved };
+  }
+
+  /** Lets runs take what is free, and returns how many are left. */
+  #takeExisting(group: DemandGroup, fitting: readonly QueueConfig[]): number {
+    const queues = new Set(fitting);
+    const request = requestedBy(group);
+    const length = lengthOf(group);
+    let left = group.runs;
+    for (const it of this.#capacities) {
+      if (left === 0) break;
+      const { room } = it;
+      if (room.slots <= 0 || !serves(it.simulations, group.simulation)) continue;
+      if (!endsInTime(length, this.#input.now, it.endsAtMs)) continue;
+      if (it.queue !== undefined && !queues.has(it.queue)) continue;
+      const taken = Math.min(left, runsThatFit(request, room));
+      room.slots -= taken;
+      room.cpuMilli -= taken * request.cpuMilli;
+      room.memoryBytes -= taken * request.memoryBytes;
+      left -= taken;
+    }
+    return left;
+  }
+
+  #take(queue: QueueConfig, count: number, group: DemandGroup | undefined): void {
+    this.#room.take(queue, count);
+    for (let n = 0; n < count; n += 1) {
+      this.#submit.get(queue.name)?.push(group);
+      this.#capacities.push({ simulations: queue.serves, room: wholeCapacity(queue), endsAtMs: undefined, queue });
+    }
+  }
+
+  #say(queue: string, sentence: string): void {
+    this.#why.get(queue)?.push(sentence);
+  }
+
+  /** The queue that comes nearest explains it: too short a lifetime before a missing core. */
+  #noteUnserved(group: DemandGroup, runs: number, misfits: ReadonlyMap<string, Misfit | undefined>): void {
+    const all = [...misfits].flatMap(([queue, it]) => (it === undefined ? [] : [{ queue, ...it }]));
+    const code = all.some((it) => it.code === 'lifetime-too-short') ? 'lifetime-too-short' : 'no-capacity-fits';
+    const reasons = all.map((it) => `${it.queue}: ${it.why}`).join('; ');
+    const message = `${plural(runs, 'run')} of ${group.simulation} fit${runs === 1 ? 's' : ''} no queue (${reasons})`;
+    this.#unserved.push({ code, message, runs, batches: group.batches });
+  }
+}
+
+function capacitiesOf({ allocations, otherRunners, queues }: WantedInput): Capacity[] {
+  const configs = new Map(queues.map((it) => [it.name, it]));
+  const capacities = allocations.flatMap((it): Capacity[] => {
+    const queue = configs.get(it.context.queue);
+    if (READY.has(it.value)) {
+      return it.runner === undefined ? [] : [{ ...capacityOfRunner(it.runner), queue }];
+    }
+    if (queue === undefined || !(isWaiting(it) || it.value === 'Starting') || it.context.stop !== undefined) return [];
+    const { endsAtMs } = it.context;
+    const end = endsAtMs === undefined ? undefined : endsAtMs - (queue.lifetimeMs - usableMs(queue));
+    return [{ simulations: queue.serves, room: wholeCapacity(queue), endsAtMs: end, queue }];
+  });
+  return [...capacities, ...otherRunners.map(capacityOfRunner)];
+}
+
+/** The free part of a runner: of its cores and memory, the same share as of its slots. */
+function capacityOfRunner({
+  capabilities: c,
+  current_jobs: jobs,
+  slots_lost: lost,
+  status,
+  ends_at: end,
+}: Runner): Capacity {
+  const slots = usableSlots(c, lost);
+  const free = status === 'Idle' || status === 'Busy' ? Math.max(0, slots - jobs.length) : 0;
+  const share = slots === 0 ? 0 : free / slots;
+  return {
+    simulations: c.supported_simulation_types,
+    room: {
+      slots: free,
+      cpuMilli: c.cpu_cores > 0 ? c.cpu_cores * 1_000 * share : Infinity,
+      memoryBytes: c.memory_gb > 0 ? c.memory_gb * 1024 ** 3 * share : Infinity,
+    },
+    endsAtMs: end === undefined ? undefined : Date.parse(end),
+    queue: undefined,
+  };
+}
