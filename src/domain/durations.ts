@@ -13,3 +13,20 @@ export function durationMs(value: string | number): number | undefined {
     0,
   );
 }
+
+/** A duration as people write it: `1h30m`, `45s`; rounded to seconds. */
+export function formatDuration(ms: number): string {
+  let rest = Math.max(0, Math.round(ms / 1_000));
+  const parts: string[] = [];
+  for (const [unit, length] of [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+    ['s', 1],
+  ] as const) {
+    const amount = Math.floor(rest / length);
+    rest -= amount * length;
+    if (amount > 0) parts.push(`${String(amount)}${unit}`);
+  }
+  return parts.length === 0 ? '0s' : parts.slice(0, 2).join('');
+}

@@ -127,11 +127,12 @@ class Decision {
         this.#say(name, `${waits}: queues before this one are enough`);
         continue;
       }
-      const ageMs = this.#input.now - Date.parse(group.oldest_pending_at);
+      // The clocks of launcher and coordinator may differ: a negative age is none.
+      const ageMs = Math.max(0, this.#input.now - Date.parse(group.oldest_pending_at));
       const blocked =
         this.#input.blocked.get(name) ??
         (ageMs < queue.scaleUpAfterMs
-          ? `scale_up_after is ${String(queue.scaleUpAfterMs / 1_000)} s, and the oldest has waited ${String(Math.max(0, Math.round(ageMs / 1_000)))} s`
+          ? `scale_up_after is ${String(queue.scaleUpAfterMs / 1_000)} s, and the oldest has waited ${String(Math.round(ageMs / 1_000))} s`
           : undefined);
       if (blocked !== undefined) {
         this.#say(name, `${waits}: submits none, since ${blocked}`);

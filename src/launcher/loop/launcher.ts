@@ -1,0 +1,287 @@
+/**
+ * The launcher's loop. One round: read the demand, the pool and the engines once each, compare, decide, submit, stop, revoke.
+ * Every step is on disk before the next one, so that a crash between any two submits nothing twice and forgets nothing.
+ */
+import { SimbatchError } from '../../domain/errors.ts';
+import { plural } from '../../domain/plural.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Store } from '../../coordinator/storage/store.ts';
+import type { AllocationFact } from '../../../machines/allocation-context.ts';
+import type { DemandGroup, Runner } from '../../contract/types.ts';
+import type { LauncherConfig } from '../config/types.ts';
+import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';
+import { wanted, type QueueDecision, type Unserved } from '../decision/wanted.ts';
+import type { Engine } from '../engine.ts';
+import { Allocations } from '../state/allocations.ts';
+import { readLauncherStore, writeLauncherStore, type LauncherRecord } from '../state/launcher-store.ts';
+import { afterFailure, afterReady, blockOf, INITIAL_QUEUE, type QueueState } from '../state/queue-state.ts';
+import { applyCommand } from './commands.ts';
+import {
+  askEngines,
+  byAllocation,
+  expire,
+  observeEngines,
+  observePool,
+  runnerNameOf,
+  type EngineAnswers,
+} from './observe.ts';
+import type { CoordinatorPort, Inbox, LauncherLog, StatusSink } from './ports.ts';
+import { statusOf, type LauncherStatus } from './status.ts';
+import { Stopping } from './stopping.ts';
+import { submitAll } from './submit.ts';
+
+export interface LauncherParts {
+  config: LauncherConfig;
+  /** The engine of each queue, by its name. */
+  engines: ReadonlyMap<string, Engine>;
+  coordinator: CoordinatorPort;
+  store: Store;
+  clock: Clock;
+  inbox: Inbox;
+  log: LauncherLog;
+  onStatus: StatusSink;
+  /** Decides and reports; submits, stops and writes nothing. */
+  isDryRun: boolean;
+}
+
+/** Ended allocations are kept so long, for people and for the limit per day. */
+const KEPT_MS = 7 * 86_400_000;
+/** More are deleted sooner, but never within the day that the limit counts. */
+const MAX_ENDED = 20_000;
+const DAY_MS = 86_400_000;
+
+export class Launcher {
+  readonly #parts: LauncherParts;
+  readonly #allocations: Allocations;
+  readonly #stopping: Stopping;
+  readonly #queues = new Map<string, QueueState>();
+  readonly #changedQueues = new Set<string>();
+  #record: LauncherRecord;
+  #isRecordChanged = false;
+  #decisions: ReadonlyMap<string, QueueDecision> = new Map();
+  #unserved: readonly Unserved[] = [];
+
+  private constructor(parts: LauncherParts) {
+    this.#parts = parts;
+    this.#allocations = new Allocations((fact) => this.#onFact(fact));
+    this.#stopping = new Stopping(parts.engines, parts.log);
+    this.#record = { format: 1, launcher: parts.config.launcher, forgottenCoreMs: 0 };
+  }
+
+  /**
+   * Reads the records of the store; an allocation that was planned and not submitted is abandoned.
+   * @throws SimbatchError `invalid-configuration` when live allocations have another launcher's label; those of the store
+   */
+  static async open(parts: LauncherParts): Promise<Launcher> {
+    const launcher = new Launcher(parts);
+    const stored = await readLauncherStore(parts.store);
+    for (const it of stored.allocations) launcher.#allocations.restore(it);
+    for (const [name, state] of stored.queues) launcher.#queues.set(name, state);
+    const live = stored.allocations.filter(isLive).length;
+    const former = stored.launcher;
+    if (former !== undefined && former.launcher !== parts.config.launcher && live > 0) {
+      throw new SimbatchError(
+        'invalid-configuration',
+        `the launcher is named ${parts.config.launcher}: ${plural(live, 'allocation')} of this state folder live under the name ` +
+          `${former.launcher}; use that name until they have ended, or another state folder`,
+      );
+    }
+    if (former !== undefined) launcher.#record = { ...former, launcher: parts.config.launcher };
+    launcher.#isRecordChanged = true;
+    const now = parts.clock.now();
+    for (const { value, context } of launcher.#allocations.live()) {
+      if (value !== 'Planned') continue;
+      const reason = 'the launcher was restarted before it was submitted';
+      launcher.#allocations.send(context.id, { type: 'ABANDON', reason, now });
+    }
+    await launcher.#persist();
+    return launcher;
+  }
+
+  /** One round. @throws when the records cannot be written; every other failure is a problem in the status. */
+  async round(): Promise<LauncherStatus> {
+    const { coordinator, engines, clock, inbox, isDryRun, config, log } = this.#parts;
+    const { commands, done } = await inbox.take();
+    for (const it of commands) applyCommand(it, { allocations: this.#allocations, queues: this, config, log, clock });
+    await this.#persist();
+    await done();
+
+    // All questions are asked before anything is submitted: an answer never misses a submission of its own round.
+    const [pool, answers] = await Promise.all([askCoordinator(coordinator), askEngines(engines)]);
+    const problems = answers.silent.map(
+      (it) => `the engine of ${it.queue}${it.place === undefined ? '' : ` at ${it.place}`} gives no answer: ${it.why}`,
+    );
+    if ('why' in pool) problems.push(`the coordinator gives no answer: ${pool.why}`);
+    const runners = byAllocation('why' in pool ? [] : pool.runners);
+    this.#observe(answers, 'why' in pool ? undefined : runners);
+    await this.#persist();
+
+    const silent = new Map(
+      answers.silent.flatMap((it) =>
+        it.place === undefined ? [[it.queue, `its engine gives no answer: ${it.why}`]] : [],
+      ),
+    );
+    if (!('why' in pool)) await this.#decideAndSubmit(pool, runners, silent);
+    if (!isDryRun) {
+      await this.#stopping.stop(this.#allocations.live(), answers, clock.now());
+      if (!('why' in pool)) await this.#revoke();
+      this.#forget();
+    }
+    await this.#persist();
+    const status = this.#status(problems, silent);
+    await this.#parts.onStatus(status);
+    return status;
+  }
+
+  queueState(name: string): QueueState {
+    return this.#queues.get(name) ?? INITIAL_QUEUE;
+  }
+
+  setQueueState(name: string, state: QueueState): void {
+    if (state === this.queueState(name)) return;
+    this.#queues.set(name, state);
+    this.#changedQueues.add(name);
+  }
+
+  #observe(answers: EngineAnswers, runners: ReadonlyMap<string, Runner> | undefined): void {
+    const { config, engines, clock, log } = this.#parts;
+    const now = clock.now();
+    if (runners !== undefined) observePool(this.#allocations, runners, now);
+    const settleMsOf = (queue: string): number => engines.get(queue)?.settleMs ?? 0;
+    for (const id of observeEngines(this.#allocations, answers, config, settleMsOf, now)) {
+      log('warn', `adopted ${id}: it lives in the engine under the label of this launcher`);
+    }
+    // An adopted allocation may have a registered runner.
+    if (runners !== undefined) observePool(this.#allocations, runners, now);
+    expire(this.#allocations, runners !== undefined, answers.silent, now);
+  }
+
+  async #decideAndSubmit(
+    { demand, runners: all }: Pool,
+    runners: ReadonlyMap<string, Runner>,
+    silent: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const { config, clock, isDryRun } = this.#parts;
+    const now = clock.now();
+    const live = this.#allocations.live();
+    const own = new Set(live.map((it) => runnerNameOf(it.context)));
+    const blocked = new Map<string, string>();
+    for (const { name } of config.queues) {
+      const why = blockOf(this.queueState(name), now) ?? silent.get(name);
+      if (why !== undefined) blocked.set(name, why);
+    }
+    const decision = wanted({
+      demand,
+      otherRunners: all.filter((it) => it.allocation === undefined || !own.has(it.allocation)),
+      allocations: live.map((it) => ({ ...it, runner: runners.get(runnerNameOf(it.context)) })),
+      queues: config.queues,
+      blocked,
+      limits: config.limits,
+      usage: this.#usage(),
+      now,
+    });
+    this.#decisions = new Map(decision.queues.map((it) => [it.queue, it]));
+    this.#unserved = decision.unserved;
+    if (isDryRun) return;
+    await submitAll(decision.queues, {
+      ...this.#parts,
+      allocations: this.#allocations,
+      persist: () => this.#persist(),
+    });
+  }
+
+  /** The tokens of allocations that have ended, in one request. */
+  async #revoke(): Promise<void> {
+    const { coordinator, log } = this.#parts;
+    const ended = [...this.#allocations.all()].filter((it) => it.hasToken && !isLive(it));
+    if (ended.length === 0) return;
+    try {
+      await coordinator.revokeTokens(ended.map((it) => runnerNameOf(it.context)));
+      for (const { context } of ended) this.#allocations.noteToken(context.id, false);
+    } catch (error) {
+      log('warn', `tokens cannot be revoked: ${messageOf(error)}; the next round tries again`);
+    }
+  }
+
+  /** Deletes old records of ended allocations; their core time stays counted. */
+  #forget(): void {
+    const now = this.#parts.clock.now();
+    const ended = [...this.#allocations.all()]
+      .filter((it) => !isLive(it) && !it.hasToken)
+      .toSorted((a, b) => (b.context.endedAtMs ?? 0) - (a.context.endedAtMs ?? 0));
+    for (const [index, { context }] of ended.entries()) {
+      const ageMs = now - (context.endedAtMs ?? 0);
+      if (ageMs <= (index < MAX_ENDED ? KEPT_MS : DAY_MS)) continue;
+      this.#record = { ...this.#record, forgottenCoreMs: this.#record.forgottenCoreMs + coreMsOf(context) };
+      this.#isRecordChanged = true;
+      this.#allocations.forget(context.id);
+    }
+  }
+
+  #onFact(fact: AllocationFact): void {
+    const { config, log } = this.#parts;
+    const context = this.#allocations.get(fact.id)?.context;
+    if (context === undefined) return;
+    const name = runnerNameOf(context);
+    if (fact.type === 'allocation.ready') {
+      log('info', `${name}: its runner has registered`);
+      this.setQueueState(context.queue, afterReady(this.queueState(context.queue)));
+      return;
+    }
+    log(fact.isFailure ? 'warn' : 'info', `${name} has ended: ${fact.reason}`);
+    const queue = config.queues.find((it) => it.name === context.queue);
+    if (!fact.isFailure || queue === undefined) return;
+    const { reason, now } = fact;
+    const failure = { reason, now, plannedAtMs: context.plannedAtMs };
+    const state = afterFailure(this.queueState(queue.name), queue.backoff, failure);
+    this.setQueueState(queue.name, state);
+    log('warn', `${queue.name} submits nothing: ${blockOf(state, now) ?? 'for a moment'}`);
+  }
+
+  async #persist(): Promise<void> {
+    if (this.#parts.isDryRun) return;
+    const changes = {
+      ...(this.#isRecordChanged ? { launcher: this.#record } : {}),
+      allocations: this.#allocations.takeChanges(),
+      queues: [...this.#changedQueues].map((name): [string, QueueState] => [name, this.queueState(name)]),
+    };
+    this.#isRecordChanged = false;
+    this.#changedQueues.clear();
+    await writeLauncherStore(this.#parts.store, changes);
+  }
+
+  #usage(): Usage {
+    return usageOf(this.#allocations.all(), this.#record.forgottenCoreMs, this.#parts.clock.now());
+  }
+
+  #status(problems: readonly string[], silent: ReadonlyMap<string, string>): LauncherStatus {
+    const { config, clock } = this.#parts;
+    return statusOf({
+      ...config,
+      now: clock.now(),
+      problems,
+      states: (name) => this.queueState(name),
+      decisions: this.#decisions,
+      silent,
+      unserved: this.#unserved,
+      usage: this.#usage(),
+      allocations: this.#allocations.all(),
+    });
+  }
+}
+
+interface Pool {
+  demand: readonly DemandGroup[];
+  runners: readonly Runner[];
+}
+
+async function askCoordinator(coordinator: CoordinatorPort): Promise<Pool | { why: string }> {
+  try {
+    const [{ demand }, runners] = await Promise.all([coordinator.demand(), coordinator.runners()]);
+    return { demand, runners };
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

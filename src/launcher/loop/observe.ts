@@ -1,0 +1,151 @@
+/** Sends what the pool and the engines say to the allocations: registrations, states, ends, adoption. No I/O. */
+import type { AllocationContext, AllocationEvent, AllocationInput } from '../../../machines/allocation-context.ts';
+import { allocationDeadline } from '../../../machines/allocation-context.ts';
+import type { Runner } from '../../contract/types.ts';
+import type { LauncherConfig, QueueConfig } from '../config/types.ts';
+import type { Engine, EngineAllocation, EngineView, Silence } from '../engine.ts';
+import { allocationName } from '../request.ts';
+import { isLive } from '../decision/usage.ts';
+import type { Allocations } from '../state/allocations.ts';
+
+/** The answers of the engines in one round. */
+export interface EngineAnswers {
+  /** What each engine lists, by the id. */
+  listed: ReadonlyMap<string, EngineAllocation>;
+  silent: readonly Silence[];
+}
+
+/** Asks each engine once. A call that throws makes all its queues silent. */
+export async function askEngines(engines: ReadonlyMap<string, Engine>): Promise<EngineAnswers> {
+  const views = await Promise.all(
+    [...new Set(engines.values())].map(async (engine): Promise<EngineView> => {
+      try {
+        return await engine.list();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        const queues = [...engines].filter(([, it]) => it === engine);
+        return { allocations: [], silent: queues.map(([queue]) => ({ queue, why })) };
+      }
+    }),
+  );
+  const listed = new Map<string, EngineAllocation>();
+  for (const { allocations } of views) {
+    for (const it of allocations) {
+      // An id that ended and lives too (a Slurm job that was requeued by hand) lives.
+      const known = listed.get(it.id);
+      if (known === undefined || known.state === 'ended') listed.set(it.id, it);
+    }
+  }
+  return { listed, silent: views.flatMap((it) => it.silent) };
+}
+
+/** Why the engine of the allocation cannot be asked about it now; undefined when its answer counts. */
+function isSilent({ queue, place }: AllocationContext, silent: readonly Silence[]): boolean {
+  return silent.some(
+    (it) => it.queue === queue && (it.place === undefined || place === undefined || it.place === place),
+  );
+}
+
+export const runnerNameOf = ({ engine, queue, id }: AllocationContext): string =>
+  allocationName({ engine, name: queue }, id);
+
+/** The runners of the pool by the name of their allocation; a runner that has not signed off hides an older Offline one. */
+export function byAllocation(runners: readonly Runner[]): ReadonlyMap<string, Runner> {
+  const found = new Map<string, Runner>();
+  for (const it of runners) {
+    if (it.allocation === undefined) continue;
+    const known = found.get(it.allocation);
+    if (known === undefined || known.status === 'Offline') found.set(it.allocation, it);
+  }
+  return found;
+}
+
+const STATUS = { Idle: 'idle', Busy: 'busy', Maintenance: 'draining', Offline: 'offline' } as const;
+
+/** Registrations, work and departures of runners. */
+export function observePool(allocations: Allocations, runners: ReadonlyMap<string, Runner>, now: number): void {
+  for (const { context } of allocations.live()) {
+    const runner = runners.get(runnerNameOf(context));
+    if (runner !== undefined) {
+      const status =
+        runner.accepting_jobs === false && runner.status !== 'Offline' ? 'draining' : STATUS[runner.status];
+      allocations.send(context.id, { type: 'RUNNER', status, runs: runner.current_jobs.length, now });
+    } else if (context.readyAtMs !== undefined) {
+      allocations.send(context.id, { type: 'RUNNER_GONE', now });
+    }
+  }
+}
+
+const observed = (seen: EngineAllocation, now: number): AllocationEvent => ({
+  type: 'OBSERVED',
+  seen: {
+    state: seen.state,
+    handle: seen.handle,
+    place: seen.place,
+    reason: seen.reason,
+    startedAtMs: seen.startedAtMs,
+    endsAtMs: seen.endsAtMs,
+    end: seen.end,
+  },
+  now,
+});
+
+/** States and ends; what an engine lists and the launcher does not know as live is adopted. Returns the adopted ids. */
+export function observeEngines(
+  allocations: Allocations,
+  { listed, silent }: EngineAnswers,
+  config: Pick<LauncherConfig, 'queues'>,
+  settleMsOf: (queue: string) => number,
+  now: number,
+): string[] {
+  for (const { context, value } of allocations.live()) {
+    const seen = listed.get(context.id);
+    if (seen !== undefined) allocations.send(context.id, observed(seen, now));
+    else if (value !== 'Planned' && !isSilent(context, silent)) allocations.send(context.id, { type: 'ABSENT', now });
+  }
+  const adopted: string[] = [];
+  for (const seen of listed.values()) {
+    const known = allocations.get(seen.id);
+    // Engines remember ended allocations for minutes: old news are no reason to back off.
+    if (seen.state === 'ended' || (known !== undefined && isLive(known))) continue;
+    const queue = config.queues.find((it) => it.name === seen.queue);
+    allocations.plan(adoptionInput(seen, queue, known?.context, settleMsOf(seen.queue), now));
+    allocations.noteToken(seen.id, true);
+    allocations.send(seen.id, observed(seen, now));
+    adopted.push(seen.id);
+  }
+  return adopted;
+}
+
+function adoptionInput(
+  { id, queue, startedAtMs, endsAtMs }: EngineAllocation,
+  config: QueueConfig | undefined,
+  former: AllocationContext | undefined,
+  settleMs: number,
+  now: number,
+): AllocationInput {
+  const lifetimeMs = startedAtMs === undefined || endsAtMs === undefined ? undefined : endsAtMs - startedAtMs;
+  return {
+    id,
+    queue,
+    engine: config?.engine ?? former?.engine ?? 'unknown',
+    cores: config?.size.cores ?? former?.cores ?? 1,
+    lifetimeMs: lifetimeMs ?? config?.lifetimeMs ?? former?.lifetimeMs ?? 0,
+    startTimeoutMs: config?.startTimeoutMs ?? 600_000,
+    queueTimeoutMs: config?.queueTimeoutMs,
+    settleMs,
+    isKept: former?.isKept ?? false,
+    now,
+  };
+}
+
+/** Stops allocations whose deadline has passed. `isPoolKnown`: otherwise a registration may have been missed. */
+export function expire(allocations: Allocations, isPoolKnown: boolean, silent: readonly Silence[], now: number): void {
+  for (const { value, context } of allocations.live()) {
+    const deadline = allocationDeadline(value, context);
+    if (deadline === undefined || now < deadline.atMs || isSilent(context, silent)) continue;
+    if (value === 'Starting' && !isPoolKnown) continue;
+    const { reason, isFailure } = deadline;
+    allocations.send(context.id, { type: 'STOP', reason, isFailure, immediately: true, now });
+  }
+}

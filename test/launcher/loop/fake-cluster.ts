@@ -1,0 +1,230 @@
+/**
+ * A cluster and a coordinator in memory, under a simulated clock: an engine whose allocations start, register runners, execute
+ * runs and end. It can crash the launcher at any of its steps, refuse, and give no answer before or after an effect.
+ */
+import type { DemandResponse, Runner } from '../../../src/contract/types.ts';
+import {
+  EngineRefused,
+  EngineUnreachable,
+  type AllocationRequest,
+  type Engine,
+  type EngineAllocation,
+  type EngineView,
+} from '../../../src/launcher/engine.ts';
+import type { CoordinatorPort, TokenRequest } from '../../../src/launcher/loop/ports.ts';
+import { runnerIdOf } from '../../../src/launcher/request.ts';
+import type { SimulatedClock } from '../../support/simulated-clock.ts';
+import { group, runner } from '../decision/support.ts';
+
+/** The launcher's process is dead: nothing after the step happens. */
+export class Crash extends Error {}
+
+interface Job {
+  request: AllocationRequest;
+  state: EngineAllocation['state'];
+  end?: EngineAllocation['end'];
+  submittedAtMs: number;
+  startedAtMs?: number;
+  endedAtMs?: number;
+  /** Runs that its runner executes; undefined before it has registered. */
+  runs?: { endsAtMs: number }[];
+  idleSinceMs?: number;
+}
+
+export interface FakeClusterOptions {
+  clock: SimulatedClock;
+  /** Runs to execute, each for `runMs`. */
+  runs: number;
+  runMs?: number;
+  /** Allocations that the engine runs at once. */
+  nodes?: number;
+  /** From the start of an allocation to the registration of its runner; undefined: never. */
+  registerMs?: number | undefined;
+  hasTokens?: boolean;
+}
+
+export class FakeCluster implements Engine, CoordinatorPort {
+  readonly settleMs = 30_000;
+  readonly jobs = new Map<string, Job>();
+  /** Calls of `submit` for each id. */
+  readonly submissions = new Map<string, number>();
+  readonly tokens = new Map<string, string>();
+  pending: number;
+  completed = 0;
+  mostLive = 0;
+  requests: string[] = [];
+  /** The answer of the next calls, by the name of the method; a function may decide by the request. */
+  faults: {
+    list?: Error;
+    submit?: (request: AllocationRequest) => 'refused' | 'lost' | 'unanswered' | undefined;
+    coordinator?: Error;
+  } = {};
+  /** Crashes the launcher at this step, counted from 1; undefined: never. */
+  crashAt: number | undefined;
+  steps = 0;
+  /** The process of the launcher is dead, whatever it catches. A new one clears it. */
+  isCrashed = false;
+  readonly #options: Required<Omit<FakeClusterOptions, 'registerMs'>> & { registerMs: number | undefined };
+
+  constructor(options: FakeClusterOptions) {
+    this.#options = {
+      runMs: 20_000,
+      nodes: 100,
+      hasTokens: true,
+      ...options,
+      registerMs: 'registerMs' in options ? options.registerMs : 3_000,
+    };
+    this.pending = options.runs;
+  }
+
+  /** Each effect outside of the launcher is between two steps, so that it may crash before and after it. */
+  step(): void {
+    if (this.isCrashed) throw new Crash('the process is dead');
+    this.steps += 1;
+    if (this.steps !== this.crashAt) return;
+    this.isCrashed = true;
+    throw new Crash(`crash at step ${String(this.steps)}`);
+  }
+
+  get live(): Job[] {
+    return [...this.jobs.values()].filter((it) => it.state !== 'ended');
+  }
+
+  // The engine.
+
+  async list(): Promise<EngineView> {
+    this.requests.push('list');
+    this.step();
+    if (this.faults.list !== undefined) throw this.faults.list;
+    const allocations = [...this.jobs].map(([id, { request, state, end, startedAtMs }]): EngineAllocation => ({
+      id,
+      queue: request.queue,
+      handle: `job-${id}`,
+      state,
+      ...(startedAtMs === undefined ? {} : { startedAtMs, endsAtMs: startedAtMs + request.lifetimeSecs * 1_000 }),
+      ...(end === undefined ? {} : { end }),
+    }));
+    return { allocations, silent: [] };
+  }
+
+  async submit(request: AllocationRequest): Promise<{ handle: string }> {
+    this.requests.push('submit');
+    this.step();
+    this.submissions.set(request.id, (this.submissions.get(request.id) ?? 0) + 1);
+    const fault = this.faults.submit?.(request);
+    if (fault === 'refused') throw new EngineRefused('invalid partition');
+    if (fault !== 'lost') {
+      this.jobs.set(request.id, { request, state: 'queued', submittedAtMs: this.#options.clock.now() });
+      this.mostLive = Math.max(this.mostLive, this.live.length);
+    }
+    this.step();
+    if (fault !== undefined) throw new EngineUnreachable('the controller timed out');
+    return { handle: `job-${request.id}` };
+  }
+
+  async stop(allocations: readonly EngineAllocation[]): Promise<void> {
+    this.requests.push('stop');
+    this.step();
+    for (const { id } of allocations) {
+      const job = this.jobs.get(id);
+      if (job !== undefined && job.state !== 'ended') this.#end(job, 'cancelled');
+    }
+    this.step();
+  }
+
+  check = async () => [];
+  script = () => '';
+
+  // The coordinator.
+
+  async demand(): Promise<DemandResponse> {
+    this.#asked('demand');
+    return { runs: this.pending, demand: this.pending === 0 ? [] : [group({ runs: this.pending, timeout_secs: 600 })] };
+  }
+
+  async runners(): Promise<Runner[]> {
+    this.#asked('runners');
+    return this.live.flatMap((it) => {
+      if (it.runs === undefined) return [];
+      const { id, queue } = it.request;
+      return [
+        runner({
+          id: runnerIdOf(queue, id),
+          allocation: `fake/${queue}/${id}`,
+          status: it.runs.length > 0 ? 'Busy' : 'Idle',
+          current_jobs: it.runs.map((_, index) => String(index)),
+        }),
+      ];
+    });
+  }
+
+  async makeTokens(requests: readonly TokenRequest[]): Promise<Map<string, string | undefined>> {
+    this.#asked('makeTokens');
+    const made = new Map<string, string | undefined>();
+    for (const { allocation } of requests) {
+      const token = this.#options.hasTokens ? `secret of ${allocation}` : undefined;
+      made.set(allocation, token);
+      if (token !== undefined) this.tokens.set(allocation, token);
+    }
+    this.step();
+    return made;
+  }
+
+  async revokeTokens(allocations: readonly string[]): Promise<void> {
+    this.#asked('revokeTokens');
+    for (const it of allocations) this.tokens.delete(it);
+    this.step();
+  }
+
+  #asked(request: string): void {
+    this.requests.push(request);
+    this.step();
+    if (this.faults.coordinator !== undefined) throw this.faults.coordinator;
+  }
+
+  /** Lets the time pass: allocations start, runners register, claim, finish and leave when idle. */
+  advance(): void {
+    const now = this.#options.clock.now();
+    const { nodes, registerMs, runMs } = this.#options;
+    for (const job of this.live) {
+      const { request } = job;
+      const running = this.live.filter((it) => it.startedAtMs !== undefined).length;
+      if (job.startedAtMs === undefined) {
+        if (running >= nodes) continue;
+        job.startedAtMs = now;
+        job.state = 'running';
+      }
+      if (registerMs === undefined || now < job.startedAtMs + registerMs) continue;
+      const allocation = `fake/${request.queue}/${request.id}`;
+      const isKnown = !this.#options.hasTokens || this.tokens.get(allocation) === request.token;
+      if (!isKnown) {
+        this.#end(job, 'failed');
+        continue;
+      }
+      job.runs ??= [];
+      const before = job.runs.length;
+      job.runs = job.runs.filter((it) => it.endsAtMs > now);
+      this.completed += before - job.runs.length;
+      while (job.runs.length < 4 && this.pending > 0) {
+        this.pending -= 1;
+        job.runs.push({ endsAtMs: now + runMs });
+      }
+      if (job.runs.length > 0) delete job.idleSinceMs;
+      else job.idleSinceMs ??= now;
+      const isKept = !request.runner.args.includes('--idle-exit');
+      if (!isKept && job.idleSinceMs !== undefined && now >= job.idleSinceMs + 60_000) this.#end(job, 'completed');
+      else if (now >= job.startedAtMs + request.lifetimeSecs * 1_000) this.#end(job, 'timeout');
+    }
+    // As Slurm does, the engine forgets ended allocations after 300 s.
+    for (const [id, { endedAtMs = Infinity }] of this.jobs) if (now > endedAtMs + 300_000) this.jobs.delete(id);
+  }
+
+  #end(job: Job, kind: 'completed' | 'failed' | 'timeout' | 'cancelled'): void {
+    // Runs of a runner that ends are handed back.
+    this.pending += job.runs?.length ?? 0;
+    delete job.runs;
+    job.state = 'ended';
+    job.end = { kind };
+    job.endedAtMs = this.#options.clock.now();
+  }
+}
