@@ -4,6 +4,7 @@
  */
 import { Analysis } from './analysis.ts';
 import { Files } from './files.ts';
+import { Launching } from './launching.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
@@ -71,12 +72,15 @@ export class Client {
   readonly analysis: Analysis;
   /** Files of runs. */
   readonly files: Files;
+  /** Requests of launchers. */
+  readonly launching: Launching;
 
   /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
     this.analysis = new Analysis(this.#transport);
     this.files = new Files(this.#transport);
+    this.launching = new Launching(this.#transport);
   }
 
   get endpoint(): string {

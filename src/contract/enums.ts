@@ -41,8 +41,12 @@ export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** The operations that an access token may allow. No scope includes another. */
-export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner'] as const;
+export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner', 'launch'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** Why no queue of a launcher can execute a run. */
+export const LAUNCHER_FINDINGS = ['no-capacity-fits', 'lifetime-too-short'] as const;
+export type LauncherFinding = (typeof LAUNCHER_FINDINGS)[number];
 
 /** How a run counts in a requirement that an early-termination rule ended. */
 export const TERMINATED_RULES = ['fail', 'unknown', 'exclude'] as const;

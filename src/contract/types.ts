@@ -26,6 +26,7 @@ export type * from './records/records.ts';
 export type * from './records/tokens.ts';
 export type * from './resources/reports.ts';
 export type * from './resources/demand.ts';
+export type * from './resources/launchers.ts';
 export type * from './resources/runners.ts';
 export type * from './scalars.ts';
 export type * from './study.ts';

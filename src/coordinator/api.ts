@@ -10,6 +10,7 @@ import { claim } from './operations/claims.ts';
 import { demand } from './scheduling/demand.ts';
 import { deleteBatch, forgetRunner, signOff } from './operations/deletions.ts';
 import { findings } from './operations/findings.ts';
+import { launchers, reportLauncher } from './resources/launcher-reports.ts';
 import { auditBatch } from './growth/audit.ts';
 import { auditAnswer } from './growth/audit-answer.ts';
 import { extendBatch } from './growth/extend.ts';
@@ -70,6 +71,8 @@ const OPERATIONS = {
   resume,
   forgetRunner,
   demand,
+  launchers,
+  reportLauncher,
   register,
   heartbeat,
   claim,

@@ -32,6 +32,7 @@ import { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import { StudyCache } from './resources/study-cache.ts';
 import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
+import { LauncherReports } from './resources/launcher-reports.ts';
 import { StudyHealth, type MessageOf } from './resources/study-health.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
@@ -142,6 +143,7 @@ class RunningCoordinator implements Lifecycle {
       batchIds: new BatchIdGenerator(),
       statistics,
       health: new StudyHealth({ store, share }),
+      launcherReports: new LauncherReports(),
       options,
       purges: new Purges({ share, store, turns }),
       fileRequests: new FileRequests(clock),

@@ -14,6 +14,7 @@ import type { Store } from './storage/store.ts';
 import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
 import type { Statistics } from './resources/statistics.ts';
+import type { LauncherReports } from './resources/launcher-reports.ts';
 import type { StudyHealth } from './resources/study-health.ts';
 import type { FileRequests } from './files/file-requests.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
@@ -61,6 +62,7 @@ export interface Core {
   readonly batchIds: BatchIdGenerator;
   readonly statistics: Statistics;
   readonly health: StudyHealth;
+  readonly launcherReports: LauncherReports;
   readonly answers: Answers;
   readonly judgements: Judgements;
   readonly options: CoordinatorOptions;

@@ -12,6 +12,7 @@ import type { Clock } from '../base/clock.ts';
 import { createApp, type HttpLog } from './app.ts';
 import { withUsable, type CertificatePair } from './security/certificate.ts';
 import { attachLive } from './live/sockets.ts';
+import type { AllocationTokens } from './security/allocation-tokens.ts';
 import type { Access } from './security/auth.ts';
 import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
@@ -38,6 +39,8 @@ export interface HttpOptions {
   live?: Coordinator;
   /** Authorization; absent: every request is allowed. */
   access?: Access;
+  /** Makes tokens for launchers; absent: none are needed. */
+  allocationTokens?: AllocationTokens;
   /** Metrics for `/metrics`; absent: its own. */
   metrics?: Metrics;
   /** The certificate; with it the server speaks only HTTPS. */
@@ -80,6 +83,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     service: {
       metrics: () => metrics.text(),
       limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
+      allocationTokens: options.allocationTokens ?? NO_TOKENS,
     },
     answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(clock),
@@ -112,6 +116,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     },
   };
 }
+
+/** Of a coordinator without authorization. */
+const NO_TOKENS: Pick<AllocationTokens, 'make' | 'revoke'> = {
+  make: async ({ allocations }) => ({ tokens: allocations.map(({ allocation }) => ({ allocation, token: null })) }),
+  revoke: async () => ({ revoked: 0 }),
+};
 
 function serverFor(answer: RequestListener, limits: HttpLimits, tls: HttpOptions['tls']): Server {
   const settings = {

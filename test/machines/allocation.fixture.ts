@@ -1,6 +1,6 @@
 /** States of an allocation, and one of each of its events, for tests of its machine. */
-import { newAllocation, type AllocationContext, type AllocationEvent } from '../../machines/allocation-context.ts';
-import { allocationMachine, type AllocationStatus } from '../../machines/allocation.ts';
+import { newAllocation, type AllocationContext, type AllocationEvent } from '../../machines/allocation/context.ts';
+import { allocationMachine, type AllocationStatus } from '../../machines/allocation/allocation.ts';
 
 const NOW = 1_000_000;
 const seen = { handle: '7', place: undefined, reason: undefined, startedAtMs: undefined, endsAtMs: undefined };

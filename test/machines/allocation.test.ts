@@ -7,14 +7,14 @@ import {
   newAllocation,
   type AllocationEnd,
   type AllocationFact,
-} from '../../machines/allocation-context.ts';
-import { allocationMachine } from '../../machines/allocation.ts';
+} from '../../machines/allocation/context.ts';
+import { allocationMachine } from '../../machines/allocation/allocation.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { ALLOCATION_EVENTS, ALLOCATION_INPUT, ALLOCATION_STATES } from './allocation.fixture.ts';
 
 const exercise: Exercise = {
   machine: allocationMachine,
-  fact: (it: AllocationFact) => (it.type === 'allocation.ready' ? 'ready' : it.isFailure ? 'failure' : 'end') as never,
+  fact: (it: AllocationFact) => (it.type === 'allocation.ready' ? 'ready' : it.isFailure ? 'failure' : 'end'),
   fields: ['handle', 'runs', 'stop', 'end'],
   events: ALLOCATION_EVENTS,
   states: ALLOCATION_STATES,

@@ -241,6 +241,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
     deleteBatch: async () => ({ ...batch, status: 'Completed' }),
     demand: async () => ({ runs: 0, demand: [] }),
+    launchers: async () => ({ launchers: [] }),
+    reportLauncher: async () => ({ reported_at: AT }),
     forgetRunner: async () => ({ ...runner, status: 'Offline' }),
     backup: async () =>
       (async function* () {

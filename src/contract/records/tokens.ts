@@ -11,6 +11,7 @@ export const TokenRecord = Type.Object({
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole token.' }),
   created_at: text('When it was created.'),
   expires_at: nullable(text('When it expires; null: never.')),
+  allocation: Type.Optional(text('The allocation of a cluster that it was made for and ends with.')),
 });
 export interface TokenRecord extends Static<typeof TokenRecord> {}
 

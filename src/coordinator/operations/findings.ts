@@ -25,6 +25,7 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     runLength: runLengthOf(core.statistics, state.context),
     runners: isOver ? [] : (await runners(core, {})).runners,
     ...reservationOf(core, batchId),
+    ...launchersOf(core, batchId),
     earlyTermination,
     variables: telemetry.variables,
     image: imageOf(submission.config.compute.container.image),
@@ -37,6 +38,17 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
 function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'reservation'> {
   const reservation = scheduler.reservation(batchId);
   return reservation === undefined ? {} : { reservation };
+}
+
+function launchersOf({ launcherReports, clock }: Core, batchId: Uuid): Pick<Situation, 'launchers'> {
+  const now = clock.now();
+  const unserved = launcherReports.unservedOf(batchId, now);
+  if (unserved === undefined) return {};
+  const current = launcherReports.list(now).filter((it) => it.current);
+  const queues = current.flatMap((it) => it.queues);
+  const blocked = queues.flatMap((it) => (it.blocked === undefined ? [] : [`${it.name}: ${it.blocked}`]));
+  const names = current.map((it) => it.launcher);
+  return { launchers: { names, unserved, blocked: blocked.length === queues.length ? blocked : [] } };
 }
 
 type OfBatch = Pick<

@@ -199,6 +199,12 @@ export class Tokens {
     return this.#known?.get(id);
   }
 
+  /** Reads the file at the next request, after a change by this process. */
+  readAgain(): void {
+    this.#lookedAtMs = -Infinity;
+    this.#version = '';
+  }
+
   #look(onTrouble: (error: SimbatchError) => void): void {
     const now = this.#now();
     if (Math.abs(now - this.#lookedAtMs) < LOOK_MS) return;

@@ -8,6 +8,7 @@ import type {
   Finding,
   JobStatus,
   Runner,
+  UnservedRuns,
 } from '../../contract/types.ts';
 
 /** A runner on which attempts of the study fail more often than on the others; both shares are of finished attempts. */
@@ -33,6 +34,8 @@ export interface Situation {
   runLength: RunLength;
   now: number;
   runners: readonly Runner[];
+  /** The launchers that report; absent without one. `blocked`: reasons, where no queue submits. */
+  launchers?: { names: readonly string[]; unserved: readonly UnservedRuns[]; blocked: readonly string[] };
   /** Absent while it is not paused. */
   paused?: { reason: string | undefined };
   /** The runs that wait for the canary runs; absent while none do. */

@@ -12,6 +12,7 @@ import {
   type Rule,
   type Situation,
 } from './finding.ts';
+import { launcherRules } from './launchers.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');
 const allOf = (count: number, which: string): string =>
@@ -274,6 +275,7 @@ const CHAIN: readonly Rule[] = [
   CANARY_FAILED,
   CANARY_RUNNING,
   LAST_RUNS,
+  ...launcherRules((it) => ableRunners(it).length > 0),
   NO_RUNNER,
   UNSUPPORTED,
   ALL_OFFLINE,

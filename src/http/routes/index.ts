@@ -5,6 +5,7 @@
 import { analysisRoutes } from './analysis.ts';
 import { filesRoutes } from './files.ts';
 import { growthRoutes } from './growth.ts';
+import { launchingRoutes } from './launching.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
 import type { Route } from './route.ts';
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...runsRoutes,
   ...filesRoutes,
   ...poolRoutes,
+  ...launchingRoutes,
   ...protocolRoutes,
   ...serviceRoutes,
 ];

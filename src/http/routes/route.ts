@@ -9,6 +9,7 @@ import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { PageRequest } from '../../coordinator/operations/listings.ts';
 import type { Idempotency } from '../../coordinator/turn/idempotency.ts';
 import type { Query } from '../request/query.ts';
+import type { AllocationTokens } from '../security/allocation-tokens.ts';
 
 /** The scope that a credential needs. `open` needs no credential. */
 export type Scope = 'open' | TokenScope;
@@ -54,6 +55,7 @@ export interface Service {
   /** In the Prometheus text format. */
   metrics(): Promise<string>;
   limits(): LimitsResponse;
+  allocationTokens: Pick<AllocationTokens, 'make' | 'revoke'>;
 }
 
 /** The header of a route whose repeated requests get the first answer. */
@@ -125,6 +127,7 @@ export const TAGS = {
   analysis: 'Statistics, verdicts and causes of a study.',
   jobs: 'The single runs of a study.',
   runners: 'The runner pool.',
+  launchers: 'Programs that start runners on clusters.',
   'runner protocol':
     'The operations of a runner program. The coordinator comes with one; these are for authors of another.',
   service: 'The service itself.',

@@ -12,7 +12,7 @@ interface Counts {
   waiting: number;
 }
 
-/** What is left of all limits; `take` uses a part of it. */
+/** The rest of all limits; `take` uses a part of it. */
 export class Room {
   readonly #limits: LauncherLimits;
   readonly #usage: Usage;

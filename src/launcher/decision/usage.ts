@@ -1,6 +1,6 @@
 /** Core time that allocations have used or may still use, for the limits of core hours. Pure. */
-import type { AllocationContext } from '../../../machines/allocation-context.ts';
-import type { AllocationStatus } from '../../../machines/allocation.ts';
+import type { AllocationContext } from '../../../machines/allocation/context.ts';
+import type { AllocationStatus } from '../../../machines/allocation/allocation.ts';
 
 /** An allocation as a plain value. */
 export interface Allocation {

@@ -6,7 +6,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../coordinator/storage/store.ts';
-import type { AllocationFact } from '../../../machines/allocation-context.ts';
+import type { AllocationFact } from '../../../machines/allocation/context.ts';
 import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherConfig } from '../config/types.ts';
 import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';
@@ -128,7 +128,7 @@ export class Launcher {
       this.#forget();
     }
     await this.#persist();
-    const status = this.#status(problems, silent);
+    const status = this.#status(problems, silent, 'why' in pool);
     await this.#parts.onStatus(status);
     return status;
   }
@@ -254,12 +254,17 @@ export class Launcher {
     return usageOf(this.#allocations.all(), this.#record.forgottenCoreMs, this.#parts.clock.now());
   }
 
-  #status(problems: readonly string[], silent: ReadonlyMap<string, string>): LauncherStatus {
+  #status(
+    problems: readonly string[],
+    silent: ReadonlyMap<string, string>,
+    isCoordinatorSilent: boolean,
+  ): LauncherStatus {
     const { config, clock } = this.#parts;
     return statusOf({
       ...config,
       now: clock.now(),
       problems,
+      isCoordinatorSilent,
       states: (name) => this.queueState(name),
       decisions: this.#decisions,
       silent,

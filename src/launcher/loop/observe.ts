@@ -1,6 +1,6 @@
 /** Sends what the pool and the engines say to the allocations: registrations, states, ends, adoption. No I/O. */
-import type { AllocationContext, AllocationEvent, AllocationInput } from '../../../machines/allocation-context.ts';
-import { allocationDeadline } from '../../../machines/allocation-context.ts';
+import type { AllocationContext, AllocationEvent, AllocationInput } from '../../../machines/allocation/context.ts';
+import { allocationDeadline } from '../../../machines/allocation/context.ts';
 import type { Runner } from '../../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from '../config/types.ts';
 import type { Engine, EngineAllocation, EngineView, Silence } from '../engine.ts';
@@ -10,7 +10,7 @@ import type { Allocations } from '../state/allocations.ts';
 
 /** The answers of the engines in one round. */
 export interface EngineAnswers {
-  /** What each engine lists, by the id. */
+  /** The allocations that the engines list, by the id. */
   listed: ReadonlyMap<string, EngineAllocation>;
   silent: readonly Silence[];
 }
@@ -106,7 +106,7 @@ export function observeEngines(
   const adopted: string[] = [];
   for (const seen of listed.values()) {
     const known = allocations.get(seen.id);
-    // Engines remember ended allocations for minutes: old news are no reason to back off.
+    // Engines remember ended allocations for minutes: an old failure does not count again.
     if (seen.state === 'ended' || (known !== undefined && isLive(known))) continue;
     const queue = config.queues.find((it) => it.name === seen.queue);
     allocations.plan(adoptionInput(seen, queue, known?.context, settleMsOf(seen.queue), now));

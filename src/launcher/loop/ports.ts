@@ -17,7 +17,7 @@ export interface CoordinatorPort {
   runners(): Promise<readonly Runner[]>;
   /** A token for each, by its allocation; a former token of the same allocation is revoked. Undefined where none is needed. */
   makeTokens(requests: readonly TokenRequest[]): Promise<ReadonlyMap<string, string | undefined>>;
-  /** Revokes the tokens of these allocations; those without a token are no error. */
+  /** Revokes the tokens of these allocations; an allocation without a token is not an error. */
   revokeTokens(allocations: readonly string[]): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export type OperatorCommand =
 
 export interface Inbox {
   /** The commands that have arrived. `done` is called when their effect is on disk. */
-  take(): Promise<{ commands: readonly OperatorCommand[]; done(): Promise<void> }>;
+  take(): Promise<{ commands: readonly OperatorCommand[]; done: () => Promise<void> }>;
 }
 
 export type LauncherLog = (level: 'info' | 'warn', message: string) => void;

@@ -26,6 +26,7 @@ export interface LauncherStatus {
   pollSeconds: number;
   /** The coordinator or an engine that gave no answer in the last round. */
   problems: readonly string[];
+  isCoordinatorSilent: boolean;
   queues: readonly QueueStatus[];
   /** Runs that no queue can execute. */
   unserved: readonly Unserved[];
@@ -42,6 +43,7 @@ export interface StatusInput {
   pollMs: number;
   now: number;
   problems: readonly string[];
+  isCoordinatorSilent: boolean;
   queues: readonly QueueConfig[];
   states: (queue: string) => QueueState;
   decisions: ReadonlyMap<string, QueueDecision>;
@@ -79,6 +81,7 @@ export function statusOf(input: StatusInput): LauncherStatus {
     at: new Date(input.now).toISOString(),
     pollSeconds: input.pollMs / 1_000,
     problems: input.problems,
+    isCoordinatorSilent: input.isCoordinatorSilent,
     queues,
     unserved: input.unserved,
     usage: { core_hours: hours(input.usage.totalCoreMs), core_hours_last_day: hours(input.usage.dayCoreMs) },

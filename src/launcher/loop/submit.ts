@@ -16,7 +16,7 @@ interface SubmitParts {
   log: LauncherLog;
   allocations: Allocations;
   /** Writes all changes; resolves when they are on disk. */
-  persist(): Promise<void>;
+  persist: () => Promise<void>;
 }
 
 interface PlannedAllocation {

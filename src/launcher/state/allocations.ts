@@ -7,8 +7,8 @@ import {
   type AllocationEvent,
   type AllocationFact,
   type AllocationInput,
-} from '../../../machines/allocation-context.ts';
-import { allocationMachine, type AllocationStatus } from '../../../machines/allocation.ts';
+} from '../../../machines/allocation/context.ts';
+import { allocationMachine, type AllocationStatus } from '../../../machines/allocation/allocation.ts';
 import { isLive, type Allocation } from '../decision/usage.ts';
 
 /** One transition, for people. */

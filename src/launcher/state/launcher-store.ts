@@ -2,7 +2,7 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import type { Store } from '../../coordinator/storage/store.ts';
 import type { KeyRange } from '../../coordinator/storage/keys.ts';
-import { allocationMachine } from '../../../machines/allocation.ts';
+import { allocationMachine } from '../../../machines/allocation/allocation.ts';
 import type { AllocationRecord } from './allocations.ts';
 import type { QueueState } from './queue-state.ts';
 

@@ -14,7 +14,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
 } from 'xstate';
-import { allocationMachine } from '../../../machines/allocation.ts';
+import { allocationMachine } from '../../../machines/allocation/allocation.ts';
 import { attemptMachine } from '../../../machines/attempt.ts';
 import { warmEngineMachine } from '../../../machines/warm/engine.ts';
 import { warmServerMachine } from '../../../machines/warm/server.ts';

@@ -25,6 +25,9 @@ const BODIES: Record<string, unknown> = {
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },
   completeJob: { runner_id: 'r1', attempt: 1, result: { execution_time_secs: 1, output_files: [], metadata: {} } },
+  makeAllocationTokens: { allocations: [{ allocation: 'slurm/main/1', runner_id: 'r9', lifetime_secs: 60 }] },
+  revokeAllocationTokens: { allocations: ['slurm/main/1'] },
+  reportLauncher: { launcher: 'lab', poll_seconds: 5, problems: [], queues: [], unserved: [], allocations: [] },
   failJob: { runner_id: 'r1', attempt: 1, reason: 'exit', error_message: 'no' },
 };
 

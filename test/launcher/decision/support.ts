@@ -1,7 +1,7 @@
 /** Demand, runners and allocations for tests of the launcher's decisions. */
-import type { AllocationContext } from '../../../machines/allocation-context.ts';
-import { newAllocation } from '../../../machines/allocation-context.ts';
-import type { AllocationStatus } from '../../../machines/allocation.ts';
+import type { AllocationContext } from '../../../machines/allocation/context.ts';
+import { newAllocation } from '../../../machines/allocation/context.ts';
+import type { AllocationStatus } from '../../../machines/allocation/allocation.ts';
 import type { DemandGroup, Runner } from '../../../src/contract/types.ts';
 import type { QueueConfig } from '../../../src/launcher/config/types.ts';
 import type { LiveAllocation, WantedInput } from '../../../src/launcher/decision/wanted.ts';

@@ -62,7 +62,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
   /** Crashes the launcher at this step, counted from 1; undefined: never. */
   crashAt: number | undefined;
   steps = 0;
-  /** The process of the launcher is dead, whatever it catches. A new one clears it. */
+  /** The process of the launcher is dead, also when it catches the error. A new one clears it. */
   isCrashed = false;
   readonly #options: Required<Omit<FakeClusterOptions, 'registerMs'>> & { registerMs: number | undefined };
 

@@ -1,10 +1,20 @@
 /** `simbatch launcher`: starts and ends runners on the machines of a cluster. */
 import { Command } from 'commander';
 import { checkCommand, scriptCommand } from './ask.ts';
+import { pauseCommand, resumeCommand, stopCommand } from './operate.ts';
+import { runCommand } from './run.ts';
+import { logCommand, statusCommand, whyCommand } from './show.ts';
 
 export function launcherCommand(): Command {
   return new Command('launcher')
     .description('starts runners on Slurm while runs wait, within limits, as launcher.yaml says')
+    .addCommand(runCommand())
     .addCommand(checkCommand())
-    .addCommand(scriptCommand());
+    .addCommand(statusCommand())
+    .addCommand(whyCommand())
+    .addCommand(logCommand())
+    .addCommand(scriptCommand())
+    .addCommand(pauseCommand())
+    .addCommand(resumeCommand())
+    .addCommand(stopCommand());
 }

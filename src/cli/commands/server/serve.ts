@@ -4,12 +4,13 @@ import closeWithGrace from 'close-with-grace';
 import { statfs } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
+import { AllocationTokens } from '../../../http/security/allocation-tokens.ts';
 import { Access } from '../../../http/security/auth.ts';
 import type { HttpLimits } from '../../../http/limits.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
 import { isLoopbackAddress } from '../../../http/security/origin.ts';
-import { startHttp, type HttpServer } from '../../../http/server.ts';
+import { startHttp, type HttpOptions, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../coordinator/core.ts';
 import { openStore } from '../../../coordinator/storage/open-store.ts';
@@ -180,7 +181,7 @@ class Running {
       webRoot: join(packageRoot, 'dist/web'),
       host: flags.host,
       port: flags.port,
-      access: accessFor(flags, log, metrics),
+      ...accessFor(flags, log, metrics),
       ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
       clock: systemClock,
@@ -241,7 +242,7 @@ function refuseOpenDoor(flags: ServeFlags): void {
   );
 }
 
-function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
+function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Pick<HttpOptions, 'access' | 'allocationTokens'> {
   const now = (): number => systemClock.now();
   const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
     log.error({ reason: error.message }, 'the file of tokens cannot be used'),
@@ -249,7 +250,7 @@ function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
   if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
     log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
   }
-  return new Access({
+  const access = new Access({
     tokens,
     isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
     now,
@@ -258,6 +259,7 @@ function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Access {
       log.warn({ address, why }, 'refused credentials');
     },
   });
+  return { access, allocationTokens: new AllocationTokens(resolve(flags.dataDir), tokens, systemClock) };
 }
 
 const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;

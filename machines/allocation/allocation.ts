@@ -1,6 +1,6 @@
 /**
  * The allocation machine: a share of a cluster that the launcher asks for, from the plan to its end. Pure: the launcher sends
- * what engine and coordinator say; nothing here asks them.
+ * the answers of engine and coordinator; nothing here asks them.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import {
@@ -13,7 +13,7 @@ import {
   type AllocationEvent,
   type AllocationFact,
   type AllocationInput,
-} from './allocation-context.ts';
+} from './context.ts';
 
 /** The end that an event is, for an allocation in this context. */
 function endOf(c: AllocationContext, event: AllocationEvent): AllocationEnd {

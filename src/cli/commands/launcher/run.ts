@@ -1,0 +1,107 @@
+/** `simbatch launcher run`: the loop, one process per state folder, until it is stopped. Allocations outlive it. */
+import { chmodSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { sleep, systemClock } from '../../../base/clock.ts';
+import { makeDirectory } from '../../../base/directories.ts';
+import { openStore } from '../../../coordinator/storage/open-store.ts';
+import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts';
+import { Launcher } from '../../../launcher/loop/launcher.ts';
+import type { LauncherLog } from '../../../launcher/loop/ports.ts';
+import type { LauncherStatus } from '../../../launcher/loop/status.ts';
+import { inboxOf, storePath, writeStatus } from '../../../launcher/state/folder.ts';
+import { connect, endpointOption } from '../../options.ts';
+import { note, writeLine } from '../../terminal/output.ts';
+import { printable } from '../../terminal/format.ts';
+import { configOption, launcherSetup, stateOption, type LauncherFlags } from './setup.ts';
+
+interface RunFlags extends LauncherFlags {
+  once?: boolean;
+  dryRun?: boolean;
+}
+
+export function runCommand(): Command {
+  return new Command('run')
+    .description('start runners while runs wait; ends on SIGTERM or Ctrl-C, and its allocations stay')
+    .addOption(configOption())
+    .addOption(stateOption())
+    .addOption(endpointOption())
+    .option('--once', 'one round, then end')
+    .option('--dry-run', 'one round that only decides and prints: nothing is submitted, stopped or written')
+    .action(run);
+}
+
+async function run(flags: RunFlags): Promise<void> {
+  const { config, engines } = await launcherSetup(flags);
+  const client = await connect({ endpoint: config.endpoint });
+  const folder = resolve(flags.stateDir);
+  makeDirectory(folder);
+  chmodSync(folder, 0o700);
+  const isDryRun = flags.dryRun === true;
+  const store = await openStore(storePath(folder));
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
+  try {
+    const log: LauncherLog = (level, message) =>
+      note(`${new Date(systemClock.now()).toISOString()} ${level} ${printable(message)}`);
+    const launcher = await Launcher.open({
+      config,
+      engines,
+      coordinator: coordinatorPort(client),
+      store,
+      clock: systemClock,
+      inbox: isDryRun
+        ? { take: async () => ({ commands: [], done: async () => {} }) }
+        : inboxOf(folder, (path) => log('warn', `the command in ${path} cannot be read and is removed`)),
+      log,
+      onStatus: async (status) => {
+        if (isDryRun) return;
+        await writeStatus(folder, status);
+        // The coordinator that gave no answer is not asked again in the same round.
+        if (!status.isCoordinatorSilent) await client.launching.report(reportOf(status)).catch(() => {});
+      },
+      isDryRun,
+    });
+    const rounds = flags.once === true || isDryRun ? 1 : Infinity;
+    await loop(launcher, { rounds, pollMs: config.pollMs, signal: stop.signal, log });
+  } finally {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+    await store.close();
+  }
+}
+
+interface LoopOptions {
+  rounds: number;
+  pollMs: number;
+  signal: AbortSignal;
+  log: LauncherLog;
+}
+
+async function loop(launcher: Launcher, { rounds, pollMs, signal, log }: LoopOptions): Promise<void> {
+  let said = '';
+  for (let round = 1; ; round += 1) {
+    const status = await launcher.round();
+    // Each change of a decision is one line of the log.
+    const lines = decisionLines(status);
+    if (rounds === 1) for (const line of lines) await writeLine(line);
+    else if (lines.join('\n') !== said) for (const line of lines) log('info', line);
+    said = lines.join('\n');
+    if (round >= rounds || signal.aborted) break;
+    await sleep({ after: (...args) => systemClock.after(...args) }, pollMs, signal);
+    if (signal.aborted) break;
+  }
+  if (rounds === 1) return;
+  log(
+    'info',
+    'the launcher ends; its allocations stay, and the next launcher of this state folder continues with them',
+  );
+}
+
+const decisionLines = ({ queues, unserved, problems }: LauncherStatus): string[] => [
+  ...problems.map((it) => `problem: ${printable(it)}`),
+  ...queues.flatMap(({ name, why }) => why.map((it) => `${name}: ${printable(it)}`)),
+  ...unserved.map(({ code, message }) => `${code}: ${printable(message)}`),
+];

@@ -1,0 +1,43 @@
+/** The requests of launchers: programs that start runners on clusters. */
+import type {
+  AllocationsEndedRequest,
+  AllocationsEndedResponse,
+  AllocationTokensRequest,
+  AllocationTokensResponse,
+  LauncherListResponse,
+  LauncherReport,
+  LauncherReportResponse,
+} from '../contract/types.ts';
+import type { Transport } from './transport.ts';
+
+/** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
+export class Launching {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Makes tokens for the runners of allocations; null where the coordinator needs none. */
+  makeTokens(request: AllocationTokensRequest): Promise<AllocationTokensResponse> {
+    return this.#post(['allocations', 'tokens'], request);
+  }
+
+  /** Revokes the tokens of allocations that have ended. */
+  revokeTokens(request: AllocationsEndedRequest): Promise<AllocationsEndedResponse> {
+    return this.#post(['allocations', 'ended'], request);
+  }
+
+  report(report: LauncherReport): Promise<LauncherReportResponse> {
+    return this.#post(['launchers'], report);
+  }
+
+  /** The last report of each launcher. */
+  async launchers(): Promise<LauncherListResponse> {
+    return (await this.#transport.send<LauncherListResponse>({ method: 'GET', path: ['launchers'] })).body;
+  }
+
+  async #post<T>(path: readonly string[], body: unknown): Promise<T> {
+    return (await this.#transport.send<T>({ method: 'POST', path, body })).body;
+  }
+}

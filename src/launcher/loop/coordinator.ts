@@ -1,0 +1,60 @@
+/** The coordinator as the launcher uses it: the public client, with deadlines and without retries; the next round asks again. */
+import type { Client } from '../../client/client.ts';
+import type { LauncherReport } from '../../contract/types.ts';
+import { isLive } from '../decision/usage.ts';
+import { runnerNameOf } from './observe.ts';
+import type { CoordinatorPort } from './ports.ts';
+import type { LauncherStatus } from './status.ts';
+
+export function coordinatorPort(client: Client): CoordinatorPort {
+  return {
+    demand: () => client.demand(),
+    runners: async () => (await client.runners()).runners,
+    async makeTokens(requests) {
+      const { tokens } = await client.launching.makeTokens({
+        allocations: requests.map((it) => ({
+          allocation: it.allocation,
+          runner_id: it.runnerId,
+          lifetime_secs: it.lifetimeSecs,
+        })),
+      });
+      return new Map(tokens.map((it) => [it.allocation, it.token ?? undefined]));
+    },
+    async revokeTokens(allocations) {
+      await client.launching.revokeTokens({ allocations: [...allocations] });
+    },
+  };
+}
+
+/** The most that a report names; the coordinator refuses a longer one. */
+const MAX_ALLOCATIONS = 1_000;
+const MAX_SENTENCES = 100;
+const MAX_BATCHES = 100;
+
+/** The status as the coordinator keeps it, for findings and the dashboard. */
+export function reportOf(status: LauncherStatus): LauncherReport {
+  const live = status.allocations.filter(isLive);
+  return {
+    launcher: status.launcher,
+    poll_seconds: status.pollSeconds,
+    problems: status.problems.slice(0, MAX_SENTENCES),
+    queues: status.queues.map(({ name, engine, max, counts, blocked, why }) => ({
+      name,
+      engine,
+      max,
+      counts,
+      ...(blocked === undefined ? {} : { blocked }),
+      why: why.slice(0, MAX_SENTENCES),
+    })),
+    unserved: status.unserved
+      .slice(0, MAX_SENTENCES)
+      .map((it) => ({ ...it, batches: it.batches.slice(0, MAX_BATCHES) })),
+    allocations: live.slice(0, MAX_ALLOCATIONS).map(({ value, context: c }) => ({
+      allocation: runnerNameOf(c),
+      queue: c.queue,
+      state: value,
+      ...(c.handle === undefined ? {} : { handle: c.handle }),
+      ...(c.reason === undefined ? {} : { reason: c.reason }),
+    })),
+  };
+}
