@@ -163,6 +163,24 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/runs/table.ts')).tableCommand(),
   },
   {
+    name: 'files',
+    group: STUDY,
+    summary: 'list the files of runs',
+    load: async () => (await import('./commands/runs/files.ts')).filesCommand(),
+  },
+  {
+    name: 'logs',
+    group: STUDY,
+    summary: 'what a run printed',
+    load: async () => (await import('./commands/runs/logs.ts')).logsCommand(),
+  },
+  {
+    name: 'fetch',
+    group: STUDY,
+    summary: 'copy files of runs to this machine',
+    load: async () => (await import('./commands/runs/fetch.ts')).fetchCommand(),
+  },
+  {
     name: 'extend',
     group: STUDY,
     summary: 'more runs of the design of a study',

@@ -48,6 +48,8 @@ import type {
   Uuid,
 } from '../contract/types.ts';
 
+export { downloadFile } from './download.ts';
+export type { DownloadOptions, DownloadOutcome } from './download.ts';
 export type { Files, OpenFile, ReadFileOptions } from './files.ts';
 export type { ListOptions, Page, PageQuery } from './pages.ts';
 export { ApiError, UnreachableError } from './transport.ts';

@@ -21,6 +21,8 @@ export interface OpenFile {
   /** Another one for each content. */
   version: string;
   content: AsyncIterable<Uint8Array>;
+  /** Ends the reading, for a caller that does not iterate `content`. */
+  close(): void;
 }
 
 /** A runner is asked, which may be slow. */
@@ -46,7 +48,7 @@ export class Files {
   }
 
   /**
-   * Begins to read a file. `content` must be iterated, or returned from.
+   * Begins to read a file. `content` must be iterated, or `close` called.
    * @throws ApiError `unknown-file`, `artifact-not-uploaded` (naming runner and path), `range-not-satisfiable`
    */
   async read(jobId: Uuid, path: string, options: ReadFileOptions = {}): Promise<OpenFile> {
@@ -54,7 +56,7 @@ export class Files {
     const isWhole = start === 0 && end === undefined;
     const range =
       start < 0 ? `bytes=${String(start)}` : `bytes=${String(start)}-${end === undefined ? '' : String(end - 1)}`;
-    const { status, headers, content } = await this.#transport.open({
+    const { status, headers, content, close } = await this.#transport.open({
       method: 'GET',
       path: ['jobs', jobId, 'files', path],
       query: { attempt },
@@ -69,6 +71,7 @@ export class Files {
       start: isPart ? Number(first) : 0,
       version: headers.get('etag') ?? '',
       content,
+      close,
     };
   }
 

@@ -69,6 +69,13 @@ export interface Answer<T> {
   headers: Headers;
 }
 
+/** An answer whose body is yet to be read. */
+export interface OpenAnswer extends Omit<Answer<never>, 'body'> {
+  content: AsyncIterable<Uint8Array>;
+  /** Ends the exchange. */
+  close(): void;
+}
+
 export interface TransportOptions {
   endpoint: string;
   token?: string;
@@ -150,11 +157,11 @@ export class Transport {
   }
 
   /**
-   * Returns an answer whose body is yielded in chunks as they arrive; it must be iterated, or returned from. The time limit
+   * Returns an answer whose body is yielded in chunks as they arrive; it must be iterated, or `close` called. The time limit
    * covers only the response headers.
    * @throws ApiError, UnreachableError; the latter also while the body is read
    */
-  async open(exchange: Exchange): Promise<Omit<Answer<never>, 'body'> & { content: AsyncGenerator<Uint8Array> }> {
+  async open(exchange: Exchange): Promise<OpenAnswer> {
     const late = new AbortController();
     const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const limit = AbortSignal.timeout(limitMs);
@@ -170,7 +177,8 @@ export class Transport {
       });
       limit.removeEventListener('abort', giveUp);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());
-      return { status: response.status, headers: response.headers, content: this.#content(response, exchange, late) };
+      const content = this.#content(response, exchange, late);
+      return { status: response.status, headers: response.headers, content, close: () => late.abort() };
     } catch (error) {
       late.abort();
       throw this.#broken(error, exchange);

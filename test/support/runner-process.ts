@@ -74,6 +74,11 @@ export class Site {
     return runner;
   }
 
+  /** Lets every runner leave. */
+  async stop(): Promise<void> {
+    for (const runner of this.#processes) await runner.end('SIGTERM');
+  }
+
   async clean(): Promise<void> {
     for (const runner of this.#processes) await runner.end('SIGKILL');
     for (const root of this.#roots) removeCgroups(Spool.directoryOf(root, 'r1'));

@@ -47,6 +47,16 @@ export function secondsBetween(from: string | undefined, to: string | undefined)
 /** The part of a study's id that tables show: its time in milliseconds, which names it. */
 export const shortId = (id: string): string => id.slice(0, 13);
 
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A number of bytes: `17 B`, `3.4 MiB`; `-` when it is not known. */
+export function formatBytes(bytes: number | undefined): string {
+  if (bytes === undefined) return '-';
+  const unit = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** unit;
+  return `${unit === 0 ? String(bytes) : value.toPrecision(value < 10 ? 2 : value < 100 ? 3 : 4)} ${UNITS[unit] ?? ''}`;
+}
+
 export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
