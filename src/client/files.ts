@@ -22,7 +22,7 @@ export interface OpenFile {
   version: string;
   content: AsyncIterable<Uint8Array>;
   /** Ends the reading, for a caller that does not iterate `content`. */
-  close(): void;
+  close: () => void;
 }
 
 /** A runner is asked, which may be slow. */

@@ -73,7 +73,7 @@ export interface Answer<T> {
 export interface OpenAnswer extends Omit<Answer<never>, 'body'> {
   content: AsyncIterable<Uint8Array>;
   /** Ends the exchange. */
-  close(): void;
+  close: () => void;
 }
 
 export interface TransportOptions {

@@ -62,7 +62,7 @@ describe('cli: files of runs', function () {
     expect(first.code, first.stderr).to.equal(0);
     expect(first.stdout).to.include('15 files (10.0 MiB) copied to');
     const copy = join(folder(), '00000001/large.bin');
-    const [list] = await Promise.all([pool.client.files.list(jobId(batchId, 1))]);
+    const list = await pool.client.files.list(jobId(batchId, 1));
     const original = list.files.find((it) => it.path === 'large.bin');
     const whole = readFileSync(original?.address ?? '');
     expect(readFileSync(copy).equals(whole)).to.equal(true);

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
 import simbatch  # noqa: E402
-from simbatch.batch import answers  # noqa: E402
+from simbatch.batch import answers, files  # noqa: E402
 
 HEAD = """# The Python package: reference
 
@@ -40,6 +40,7 @@ GROUPS = [
         + ["ProgramNotFoundError", "LocalError", "RunConfigError"],
     ),
 ]
+FILES = ["RunFiles", "RunFile"]
 ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
 
 
@@ -55,6 +56,8 @@ def main() -> str:
         for name in names:
             parts += section(name, getattr(simbatch, name))
         if title == "Studies at a coordinator":
+            for name in FILES:
+                parts += section(name, getattr(files, name))
             for name in ANSWERS:
                 parts += section(name, getattr(answers, name))
     return "\n".join(parts).rstrip() + "\n"

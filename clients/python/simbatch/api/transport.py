@@ -159,19 +159,32 @@ class Transport:
 
     def stream(self, path: str, query: Optional[Query] = None, *, accept: str = "*/*") -> Iterator[bytes]:
         """The body of a GET in pieces, on a connection of its own. Not repeated. Raises as `send`."""
+        yield from self.open(path, query, headers={"Accept": accept})[1]
+
+    def open(
+        self, path: str, query: Optional[Query] = None, *, headers: Optional[Mapping[str, str]] = None
+    ) -> Tuple[Dict[str, str], Iterator[bytes]]:
+        """The headers of the answer to a GET, names in lower case, and its body in pieces, on a connection of its own. Not repeated. Raises as `send`."""
+        pieces = self._opened(path, query, {"Accept": "*/*", **(headers or {})})
+        found = next(pieces)
+        assert isinstance(found, dict)
+        return found, pieces  # type: ignore[return-value]
+
+    def _opened(self, path: str, query: Optional[Query], headers: Mapping[str, str]) -> Iterator[Union[Dict[str, str], bytes]]:
         connection = self._connect(self.timeout_s)
         try:
             try:
-                response = self._request(connection, "GET", path, query, None, {"Accept": accept})
+                response = self._request(connection, "GET", path, query, None, headers)
             except OSError:
                 moved = self.on_unreachable() if self.on_unreachable is not None else None
                 if moved is None:
                     raise
                 self.move(moved)
                 connection = self._connect(self.timeout_s)
-                response = self._request(connection, "GET", path, query, None, {"Accept": accept})
+                response = self._request(connection, "GET", path, query, None, headers)
             if response.status >= 400:
                 raise error_of(Answer(response.status, dict(response.getheaders()), response.read()), path)
+            yield {name.lower(): value for name, value in response.getheaders()}
             while True:
                 piece = response.read(_CHUNK)
                 if not piece:

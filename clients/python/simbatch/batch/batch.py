@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from ..api.transport import segment
+from ..api.transport import PathLike, segment
 from . import answers
 from .frames import columns_of, package, pandas
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..study.study import Study
     from .coordinator import Coordinator
+    from .files import RunFiles
     from .runs import Runs, RunView
 
 _Kind = TypeVar("_Kind", bound=answers.Answer)
@@ -134,6 +136,24 @@ class Batch:
         from .runs import RunView
 
         return RunView(self, run_id)
+
+    def files(self, run_id: int, *, attempt: Optional[int] = None) -> "RunFiles":
+        """The files of a run; those of a runner with `--serve-files` can be read from here."""
+        return self.run(run_id).listing(attempt)
+
+    def fetch(
+        self, to: PathLike, runs: Optional[Sequence[int]] = None, *, path: str = "*",
+        kind: Union[str, Sequence[str], None] = None, overwrite: bool = False,
+    ) -> List[Path]:
+        """Copies files of runs into a folder for each run, such as `to/00000017`, and returns their paths.
+
+        runs: of these; otherwise of all that have ended. path: those that match, e.g. `"*.csv"`. kind: `artifact`, `telemetry`,
+        `stdout`, ... A copy that is there is not made again, a half one is continued. Raises FileExistsError when another
+        file is there, unless `overwrite`; ApiError `artifact-not-uploaded` when a runner does not send a file.
+        """
+        from .files import fetch_files
+
+        return fetch_files(self, to, runs, path, kind, overwrite)
 
     # Questions
 

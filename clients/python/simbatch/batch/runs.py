@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..study.trial import Trial
     from .batch import Batch
+    from .files import RunFiles
 
 
 class RunView:
@@ -81,6 +82,16 @@ class RunView:
     def files(self) -> List[Path]:
         """The artifacts: paths on the machine that executed the run."""
         return [Path(path) for path in self.result["output_files"]]
+
+    def listing(self, attempt: Optional[int] = None) -> "RunFiles":
+        """The files of the run, also while it runs: artifacts, telemetry, output. attempt: of this one; otherwise of the last.
+
+        `run.listing()["stdout.log"].text()` is what it printed. Files are read through the coordinator from a runner with
+        `--serve-files`.
+        """
+        from .files import files_of
+
+        return files_of(self, attempt)
 
     def telemetry(self) -> "pandas_types.DataFrame":
         """The telemetry as a DataFrame, one row a sample. The file must be on this machine.
