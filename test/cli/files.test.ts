@@ -28,11 +28,13 @@ describe('cli: files of runs', function () {
     expect(all.stdout).to.match(/^ +2  stdout\.log +stdout +26 B +2\d{3}-.* +runner r1$/m);
     expect(all.stderr).to.include('3 entries are not listed').and.include('(3 runs)');
     const some = await command('files', 'latest', '0,2', '--kind', 'artifact', '--path', 'deep/*.csv', '-o', 'json');
-    const lists = JSON.parse(some.stdout) as { run_id: number; files: { path: string }[] }[];
-    expect(lists.map((it) => [it.run_id, it.files.map(({ path }) => path)])).to.deep.equal([
-      [0, ['deep/er/grün % #1.csv']],
-      [2, ['deep/er/grün % #1.csv']],
+    const files = JSON.parse(some.stdout) as { run_id: number; path: string }[];
+    expect(files.map((it) => [it.run_id, it.path])).to.deep.equal([
+      [0, 'deep/er/grün % #1.csv'],
+      [2, 'deep/er/grün % #1.csv'],
     ]);
+    const names = await command('files', 'latest', '1', '-o', 'name');
+    expect(names.stdout.split('\n')[0]).to.equal('deep/er/grün % #1.csv');
     expect((await command('files', 'latest', '5-3')).code).to.equal(64);
   });
 

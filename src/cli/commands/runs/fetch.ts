@@ -28,7 +28,7 @@ const MOST_FAULTS = 20;
 
 export function fetchCommand(): Command {
   return clientCommand('fetch', 'copy files of runs to this machine')
-    .argument('<batch>', BATCH_ARGUMENT)
+    .argument('<study>', BATCH_ARGUMENT)
     .argument('[runs]', RUNS_ARGUMENT, readRuns)
     .requiredOption('--to <dir>', 'folder that gets a folder for each run, such as 00000017')
     .option('--attempt <n>', 'the files of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))

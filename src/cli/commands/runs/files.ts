@@ -1,6 +1,7 @@
 /** `simbatch files`: lists the files of runs, where they are and whether they can be read. */
 import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
+import type { RunFile } from '../../../contract/types.ts';
 import type { RunSelection } from '../../../domain/run-selection.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
@@ -14,21 +15,40 @@ import {
   type RunList,
 } from '../../study/run-files.ts';
 import { formatBytes, formatTimestamp } from '../../terminal/format.ts';
-import { note, writeJsonArray } from '../../terminal/output.ts';
-import { writeTable, type Column } from '../../terminal/table.ts';
+import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { note } from '../../terminal/output.ts';
 
-const COLUMNS: readonly Column[] = [
-  { name: 'run', align: 'right' },
-  { name: 'path' },
-  { name: 'kind' },
-  { name: 'size', align: 'right' },
-  { name: 'written (UTC)' },
-  { name: 'place' },
+interface ListedFile extends RunFile {
+  run_id: number;
+  attempt: number;
+  runner_id?: string;
+}
+
+const COLUMNS: readonly ListColumn<ListedFile>[] = [
+  { name: 'run', key: 'run', align: 'right', value: (it) => it.run_id },
+  { name: 'path', key: 'path', value: (it) => it.path, shrink: 16 },
+  { name: 'kind', key: 'kind', value: (it) => it.kind, rank: 1 },
+  { name: 'size', key: 'bytes', align: 'right', value: (it) => it.bytes, cell: (it) => formatBytes(it.bytes) },
+  {
+    name: 'written (UTC)',
+    key: 'modified_at',
+    value: (it) => it.modified_at,
+    cell: (it) => formatTimestamp(it.modified_at),
+    rank: 2,
+  },
+  {
+    name: 'place',
+    key: 'place',
+    value: (it) => it.place,
+    cell: (it) => (it.place === 'runner' ? `runner ${it.runner_id ?? ''}` : 'object store'),
+    shrink: 8,
+  },
+  { name: 'address', key: 'address', value: (it) => it.address, wide: true },
 ];
 
 export function filesCommand(): Command {
-  return clientCommand('files', 'list the files of runs')
-    .argument('<batch>', BATCH_ARGUMENT)
+  return clientCommand('files', 'list the files of runs', LIST_FORMATS)
+    .argument('<study>', BATCH_ARGUMENT)
     .argument('[runs]', RUNS_ARGUMENT, readRuns)
     .option('--attempt <n>', 'the files of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
     .option('--path <path>', 'only files of this path, with * for any characters')
@@ -41,30 +61,23 @@ export function filesCommand(): Command {
       ) => {
         const client = await connect(flags);
         const batchId = await resolveBatch(client, reference);
-        const lists = selected(listsOf(client, batchId, runs, flags.attempt), flags);
-        if (flags.output === 'json') return writeJsonArray(lists);
         const notes = new Map<string, number>();
-        const count = await writeTable(COLUMNS, rows(lists, notes));
-        if (count === 0) note('no files');
+        const files = filesOf(listsOf(client, batchId, runs, flags.attempt), flags, notes);
+        await printList(flags.output, files, { columns: COLUMNS, nameOf: (it) => it.path, none: 'no files' });
         for (const [text, times] of notes) note(times === 1 ? text : `${text} (${String(times)} runs)`);
-        return undefined;
       },
     );
 }
 
-async function* selected(lists: AsyncIterable<RunList>, flags: FileFlags): AsyncGenerator<RunList> {
-  for await (const it of lists) yield { ...it, files: it.files.filter((file) => isSelected(file, flags)) };
-}
-
-async function* rows(
+/** @param notes gets the notes of the lists, each with its number of runs. */
+async function* filesOf(
   lists: AsyncIterable<RunList>,
+  flags: FileFlags,
   notes: Map<string, number>,
-): AsyncGenerator<readonly (string | number)[]> {
-  for await (const { run_id, runner_id = '', files, notes: ofRun } of lists) {
+): AsyncGenerator<ListedFile> {
+  for await (const { run_id, attempt, runner_id, files, notes: ofRun } of lists) {
     for (const text of ofRun) notes.set(text, (notes.get(text) ?? 0) + 1);
-    for (const { path, kind, bytes, modified_at, place, address } of files) {
-      const where = place === 'runner' ? `runner ${runner_id}` : address;
-      yield [run_id, path, kind, formatBytes(bytes), formatTimestamp(modified_at), where];
-    }
+    const run = { run_id, attempt, ...(runner_id === undefined ? {} : { runner_id }) };
+    for (const file of files) if (isSelected(file, flags)) yield { ...run, ...file };
   }
 }

@@ -26,7 +26,7 @@ const LOOK_MS = 1_000;
 
 export function logsCommand(): Command {
   return clientCommand('logs', 'print the output of a run', ['text'])
-    .argument('<batch>', BATCH_ARGUMENT)
+    .argument('<study>', BATCH_ARGUMENT)
     .argument('<run>', 'number of the run', integerBetween(0, INT32_MAX - 1))
     .addOption(new Option('--stream <which>', 'of which stream').choices(['stdout', 'stderr', 'both']).default('both'))
     .option('--attempt <n>', 'of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
