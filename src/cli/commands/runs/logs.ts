@@ -31,7 +31,7 @@ export function logsCommand(): Command {
     .addOption(new Option('--stream <which>', 'of which stream').choices(['stdout', 'stderr', 'both']).default('both'))
     .option('--attempt <n>', 'of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
     .option('--tail <lines>', 'the last lines alone', integerBetween(1, INT32_MAX))
-    .option('-f, --follow', 'continue until the run has ended')
+    .option('--follow', 'continue until the run has ended')
     .action(async (reference: string, run: number, flags: LogsFlags) => {
       const client = await connect(flags);
       const id = jobId(await resolveBatch(client, reference), run);
