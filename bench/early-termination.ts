@@ -89,6 +89,7 @@ async function lifeAfterHitMs(folder: string, number: number, frequencyHz: numbe
       timeoutSecs: 60,
       engine: { name: '*', entrypoint: join(folder, 'simulation.mjs') },
       directory: join(folder, name),
+      attempt: 1,
       runConfigPath: join(folder, `${name}.json`),
     },
     actor,

@@ -96,8 +96,8 @@ export class Agent {
       held: () => this.#attempts.refs(),
       gauge: new MachineGauge(clock, config.workingDirectory),
       slotsLost: () => this.#attempts.slots.lost,
-      onDrop: (ref, why) => {
-        this.#attempts.drop(ref, why);
+      onDrop: (...dropped) => {
+        this.#attempts.drop(...dropped);
       },
       stop: this.#over.signal,
     });

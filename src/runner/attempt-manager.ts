@@ -4,8 +4,9 @@
  * decided in `agent.ts`; the states are in `machines/attempt.ts`.
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
-import type { RunnerConfig } from './config/config.ts';
+import { checkpointRoot, type RunnerConfig } from './config/config.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
+import { Checkpoints } from './files/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import { environmentOf } from './attempt/execution-site.ts';
@@ -30,10 +31,15 @@ interface ActiveAttempt {
   execution?: Attempt;
   /** Its processes have ended. */
   hasEnded?: true;
+  /** Its run is not executed again, here or elsewhere. */
+  isOver?: boolean;
 }
 
 export interface AttemptManagerOptions {
-  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb'>;
+  config: Pick<
+    RunnerConfig,
+    'engines' | 'outputRoot' | 'checkpointDir' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb'
+  >;
   spool: Spool;
   reporter: ReportQueue;
   site: ExecutionSite;
@@ -53,6 +59,7 @@ export class AttemptManager {
   readonly slots: Slots;
   readonly ahead: ClaimAhead;
   readonly #delivery: OutcomeDelivery;
+  readonly #checkpoints: Checkpoints;
   #failuresInARow = 0;
   readonly #options: AttemptManagerOptions;
   readonly #held = new Map<string, ActiveAttempt>();
@@ -64,6 +71,8 @@ export class AttemptManager {
     this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
     this.ahead = new ClaimAhead(slots);
     this.#delivery = new OutcomeDelivery({ spool, reporter, log: site.log, onReport: onChange });
+    this.#checkpoints = new Checkpoints(checkpointRoot(config), site.waits.child(), site.log);
+    if (config.checkpointDir === undefined) void this.#checkpoints.sweep(site.clock.now());
     leaving.addEventListener('abort', () => {
       this.handBackWaiting('the runner leaves');
     });
@@ -114,7 +123,8 @@ export class AttemptManager {
     for (const { record, outcome } of undelivered) {
       const held = this.#held.get(keyOf(record));
       if (held === undefined) continue;
-      void this.#delivery.deliver(held.actor, record, outcome).then(() => {
+      void this.#delivery.deliver(held.actor, record, outcome).then((isOver) => {
+        held.isOver = isOver;
         this.#release(held);
       });
     }
@@ -137,10 +147,14 @@ export class AttemptManager {
     return true;
   }
 
-  /** Ends the attempt without an outcome. An outcome that exists is reported all the same, and judged by the coordinator. */
-  drop(ref: AttemptRef, why: string): void {
+  /**
+   * Ends the attempt without an outcome. An outcome that exists is reported all the same, and judged by the coordinator.
+   * @param isOver the run was cancelled, and no runner executes it again.
+   */
+  drop(ref: AttemptRef, why: string, isOver = false): void {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;
+    if (isOver) held.isOver = true;
     if (held.execution !== undefined) held.execution.abandon(why);
     // It may wait for a slot for long, and is not this runner's any more.
     else if (held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) this.#release(held);
@@ -170,6 +184,7 @@ export class AttemptManager {
   #release(held: ActiveAttempt): void {
     if (this.#held.get(keyOf(held.actor.ref)) !== held) return;
     this.#held.delete(keyOf(held.actor.ref));
+    if (held.isOver === true) void this.#checkpoints.remove(held.actor.ref.job_id);
     this.#options.onChange();
   }
 
@@ -204,7 +219,7 @@ export class AttemptManager {
     }
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
-    await this.#delivery.conclude(held.actor, ended.record, ended.end);
+    if (await this.#delivery.conclude(held.actor, ended.record, ended.end)) held.isOver = true;
   }
 
   /** Undefined when it is not to be executed. */

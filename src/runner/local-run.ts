@@ -45,6 +45,7 @@ export function localPlan({ runConfig, engine, study, code, directory }: LocalRu
     engine,
     ...(code === undefined ? {} : { code }),
     directory,
+    attempt: 1,
     runConfigPath: `${directory}.run_config.json`,
     telemetry: study?.telemetry ?? KEEP_ALL,
     earlyTermination: study?.early_termination ?? { enabled: false, check_frequency_hz: 0, conditions: [] },

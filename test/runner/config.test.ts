@@ -26,6 +26,7 @@ entrypoint: other.mjs
 python_executable: venv/bin/python
 output_root: out
 working_directory: /data
+checkpoint_dir: checkpoints
 tags: a, b
 cpu_cores: 4
 memory_gb: 2.5
@@ -88,6 +89,7 @@ describe('runner: configuration', () => {
       graceSecs: 30,
       engines: [{ name: '*', entrypoint: '/cwd/sim.py' }],
       outputRoot: '/cwd/simbatch-output',
+      checkpointDir: undefined,
       workingDirectory: '/cwd',
       cpuCores: 8,
       memoryGb: 31.3,
@@ -135,6 +137,7 @@ describe('runner: configuration', () => {
       tags: ['a', 'b'],
       pythonExecutable: join(folder, 'venv/bin/python'),
       outputRoot: join(folder, 'out'),
+      checkpointDir: join(folder, 'checkpoints'),
       workingDirectory: '/data',
       cpuCores: 4,
       memoryGb: 2.5,
@@ -164,6 +167,7 @@ describe('runner: configuration', () => {
     preload: ['f', 'e', 'x', 'engines'],
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
+    checkpoint_dir: ['/f', '/e', '/x', 'checkpointDir'],
     working_directory: ['/f', '/e', '/x', 'workingDirectory'],
     tags: ['f', 'e', 'x', 'tags'],
     environment_inherited: ['F_*', 'E', 'X', 'environmentInherited'],

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type
 
+from ._checkpoint import Checkpoint
 from ._telemetry import FORKED, Sender, connect, say
 
 _BY_HAND = (
@@ -58,6 +59,7 @@ class Run:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
+        self._checkpoint: Optional[Checkpoint] = None
 
     @property
     def random_seed(self) -> int:
@@ -66,6 +68,29 @@ class Run:
         seed = self.metadata.get("seed")
         text = f"{0 if seed is None else seed}/{self.run_id}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt at the run this is, from 1."""
+        return int(os.environ.get("SVC_ATTEMPT") or 1)
+
+    def checkpoint(self) -> Checkpoint:
+        """The state that the run keeps for its next attempt, should this one be cut short by the end of an allocation, the loss
+        of its runner, or a failure::
+
+            checkpoint = run.checkpoint()
+            state = checkpoint.load() or begin()
+            while not state.done:
+                state.step()
+                if checkpoint.due(every_s=60):
+                    checkpoint.save(state)
+
+        It is removed when the run has ended. Where none is kept, `load` returns None and `save` does nothing.
+        """
+        if self._checkpoint is None:
+            directory = os.environ.get("SVC_CHECKPOINT_DIR")
+            self._checkpoint = Checkpoint(Path(directory) if directory else None)
+        return self._checkpoint
 
     @property
     def dropped_samples(self) -> int:

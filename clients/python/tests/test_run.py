@@ -1,5 +1,6 @@
 """What of the client needs no server: configuration, results, and what a file left half-written means."""
 
+import io
 import json
 import os
 import tempfile
@@ -8,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import simbatch
-from simbatch import _run
+from simbatch import _checkpoint, _run
 
 
 class Here(unittest.TestCase):
@@ -31,6 +32,43 @@ class Here(unittest.TestCase):
 
 
 CONFIG = {"run_id": 3, "parameters": {"cd": 1, "mass_kg": 42.5}, "metadata": {"seed": 9223372036854775807}}
+
+
+class Continuing(Here):
+    def test_a_state_is_kept_as_a_whole_and_read_by_the_next_attempt(self):
+        directory = self.directory / "kept" / "attempt-1"
+        run = self.open(CONFIG)
+        with mock.patch.dict(os.environ, {"SVC_CHECKPOINT_DIR": str(directory), "SVC_ATTEMPT": "2"}):
+            checkpoint = run.checkpoint()
+            self.assertEqual(run.attempt, 2)
+            self.assertIs(run.checkpoint(), checkpoint)
+        self.assertIsNone(checkpoint.load())
+        for step in range(3):
+            checkpoint.save({"step": step, "values": [1.5, None]})
+        self.assertEqual(checkpoint.load(), {"step": 2, "values": [1.5, None]})
+        self.assertEqual(os.listdir(directory), ["checkpoint.pickle"])
+        self.assertFalse(checkpoint.due(60))
+        self.assertTrue(checkpoint.due(0))
+
+    def test_a_damaged_state_begins_the_run_anew(self):
+        checkpoint = _checkpoint.Checkpoint(self.directory)
+        path = self.directory / "checkpoint.pickle"
+        checkpoint.save("a state")
+        whole = path.read_bytes()
+        for damaged in (whole[:-1], whole[:20], b"", whole[:-3] + b"xyz", b"other" + whole):
+            path.write_bytes(damaged)
+            with mock.patch("sys.stderr", io.StringIO()) as said:
+                self.assertIsNone(checkpoint.load())
+            self.assertIn("is damaged; the run begins anew", said.getvalue())
+
+    def test_nothing_is_kept_without_a_directory(self):
+        run = self.open(CONFIG)
+        with mock.patch.dict(os.environ, {}, clear=True):
+            checkpoint = run.checkpoint()
+            self.assertEqual(run.attempt, 1)
+        checkpoint.save("a state")
+        self.assertIsNone(checkpoint.load())
+        self.assertIsNone(checkpoint.directory)
 
 
 class Reading(Here):

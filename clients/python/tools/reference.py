@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
 import simbatch  # noqa: E402
+from simbatch._checkpoint import Checkpoint  # noqa: E402
 from simbatch.batch import answers, files  # noqa: E402
 
 HEAD = """# The Python package: reference
@@ -55,6 +56,8 @@ def main() -> str:
         parts.append(f"## {title}\n")
         for name in names:
             parts += section(name, getattr(simbatch, name))
+        if title == "In a simulation":
+            parts += section("Checkpoint", Checkpoint)
         if title == "Studies at a coordinator":
             for name in FILES:
                 parts += section(name, getattr(files, name))

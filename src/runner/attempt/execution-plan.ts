@@ -1,7 +1,8 @@
 /** From an assignment to a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
 import { join } from 'node:path';
 import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
-import type { RunnerConfig } from '../config/config.ts';
+import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
+import { checkpointDirectory } from '../files/checkpoints.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { imageOf } from '../../domain/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';
@@ -17,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * everything in it is an artifact.
  */
 export function executionPlan(
-  config: Pick<RunnerConfig, 'engines' | 'outputRoot'>,
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'checkpointDir'>,
   assignment: Assignment,
   batch: BatchConfig | undefined,
 ): { type: 'plan'; plan: ExecutionPlan } | { type: 'invalid'; message: string } {
@@ -48,6 +49,8 @@ export function executionPlan(
       engine,
       ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
       directory,
+      attempt,
+      checkpointDirectory: checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt),
       runConfigPath: `${directory}.run_config.json`,
     },
   };

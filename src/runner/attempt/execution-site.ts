@@ -30,6 +30,10 @@ export interface ExecutionPlan {
   code?: { batchId: Uuid; sha256: string };
   /** The output directory; must not exist yet. Absolute. */
   directory: string;
+  /** Counted from 1. */
+  attempt: number;
+  /** Where the run may keep its state for a later attempt; absolute. Undefined: nowhere. */
+  checkpointDirectory?: string;
   /** Where the run configuration file is written. Absolute, outside the output directory. */
   runConfigPath: string;
 }
@@ -56,6 +60,15 @@ export interface ExecutionSite {
   functions?: FunctionFiles;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
+}
+
+/** The variables of the run contract by which a simulation continues an earlier attempt. */
+export function continuationOf({
+  attempt,
+  checkpointDirectory,
+}: Pick<ExecutionPlan, 'attempt' | 'checkpointDirectory'>): Record<string, string> {
+  const own = { SVC_ATTEMPT: String(attempt) };
+  return checkpointDirectory === undefined ? own : { ...own, SVC_CHECKPOINT_DIR: checkpointDirectory };
 }
 
 /** The environment of a run without the run contract: inherited, the study's, and where its function is. */

@@ -4,6 +4,7 @@ import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { imageEntrypoint } from '../containers/image-entrypoint.ts';
+import { adoptCheckpoint, makeCheckpointDirectory } from '../files/checkpoints.ts';
 import { entrypointFault } from './engine.ts';
 import { environmentFault } from './environment.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
@@ -37,6 +38,7 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
     stat(site.workingDirectory).then(noFault, noFault),
   );
   if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256);
+  await prepareCheckpoint(site, plan);
   const made = await mkdir(directory, { recursive: true });
   // A directory that exists belongs to another attempt.
   if (made === undefined) throw new Error(`${directory} exists already`);
@@ -51,6 +53,18 @@ export const isContained = ({ containers }: Pick<ExecutionSite, 'containers'>, {
 
 /** The interpreter of a container, which is not a file of this machine. */
 const IN_IMAGE_PYTHON = 'python3';
+
+/** A first attempt finds no checkpoint, and only a container needs the directory before there is one. */
+async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Promise<void> {
+  const { attempt, checkpointDirectory } = plan;
+  if (checkpointDirectory === undefined) return;
+  const from = attempt > 1 ? await adoptCheckpoint(checkpointDirectory, attempt) : undefined;
+  if (from !== undefined) {
+    site.log.info(`attempt ${String(attempt)} continues at the checkpoint of attempt ${String(from)}`, {
+      directory: checkpointDirectory,
+    });
+  } else if (isContained(site, plan)) await makeCheckpointDirectory(checkpointDirectory);
+}
 
 /** Removes the directory and the configuration of a run that was not executed. @throws the system's error. */
 export async function removePrepared({ directory, runConfigPath }: ExecutionPlan): Promise<void> {

@@ -13,7 +13,7 @@ import { DeadlineError } from '../waits.ts';
 import type { Waits } from '../waits.ts';
 import type { AttemptActor } from './attempt-actor.ts';
 import { commandOf } from './engine.ts';
-import { environmentOf } from './execution-site.ts';
+import { continuationOf, environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { concludeAttempt, infrastructure } from './outcome.ts';
@@ -147,6 +147,7 @@ export class Attempt {
       SVC_TELEMETRY_URL: telemetry.url,
       SVC_TELEMETRY_TOKEN: token,
       SVC_OUTPUT_DIR: directory,
+      ...continuationOf(this.#plan),
     };
     const closeTelemetry = once(() => this.#closeTelemetry(telemetry));
     try {
@@ -301,9 +302,9 @@ function launcherOf(
   plan: ExecutionPlan,
   own: Record<string, string>,
 ): Launcher {
-  const { engine, container, directory, runConfigPath } = plan;
+  const { engine, container } = plan;
   if (containers === undefined || container === undefined) return launchers.of(engine, own);
-  return containers.launcherOf(engine, container, directory, runConfigPath);
+  return containers.launcherOf(engine, container, plan);
 }
 
 /** Calls `operation` once, and returns its promise to every caller. */

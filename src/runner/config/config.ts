@@ -76,6 +76,8 @@ export interface RunnerConfig {
   containers: ContainerSettings;
   /** Absolute paths. */
   outputRoot: string;
+  /** Where checkpoints of runs are kept; undefined: below the output root. */
+  checkpointDir: string | undefined;
   workingDirectory: string;
   /** Whether files of runs are sent to readers, and the largest one in bytes. */
   servesFiles: boolean;
@@ -164,6 +166,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     cgroup: settings.read('cgroup', cgroupMode, 'auto'),
     containers: containerSettings(settings),
     outputRoot,
+    checkpointDir: settings.read<string | undefined>('checkpoint_dir', path, undefined),
     workingDirectory: settings.read('working_directory', path, sources.cwd),
     servesFiles: settings.read('serve_files', boolean, false),
     servedFileBytes: Math.floor(settings.read('serve_files_max_gb', size, 1) * 2 ** 30),
@@ -202,6 +205,10 @@ function containerSettings(settings: Settings): ContainerSettings {
   }
   return { runtime, images, options: settings.read('container_options', list, []) };
 }
+
+/** Where checkpoints of runs are kept. */
+export const checkpointRoot = (config: Pick<RunnerConfig, 'outputRoot' | 'checkpointDir'>): string =>
+  config.checkpointDir ?? resolve(config.outputRoot, '.checkpoints');
 
 /** The advertised simulation types: engines and capabilities, in this order, each once. */
 export function supportedSimulationTypes(config: Pick<RunnerConfig, 'engines' | 'capabilities'>): string[] {

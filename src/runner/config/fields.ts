@@ -108,6 +108,13 @@ export const FIELDS = [
     text: 'root directory for per-job output',
   },
   {
+    name: 'checkpoint_dir',
+    env: 'SVC_RUNNER_CHECKPOINT_DIR',
+    flag: 'checkpoint-dir',
+    kind: 'path',
+    text: 'root directory for checkpoints of runs; runners that share it pass them on',
+  },
+  {
     name: 'working_directory',
     env: 'SVC_RUNNER_WORKING_DIRECTORY',
     flag: 'working-directory',

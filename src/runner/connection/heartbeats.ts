@@ -21,8 +21,8 @@ export interface HeartbeatOptions {
   held: () => AttemptRef[];
   slotsLost: () => number;
   gauge: MachineGauge;
-  /** An attempt must end without an outcome, for this reason. */
-  onDrop: (ref: AttemptRef, why: string) => void;
+  /** An attempt must end without an outcome, for this reason; `isOver` when its run has ended. */
+  onDrop: (ref: AttemptRef, why: string, isOver: boolean) => void;
   /** Aborted when the runner ends at once. */
   stop: AbortSignal;
 }
@@ -66,8 +66,8 @@ export class Heartbeats {
         const answer = await client.heartbeat(runnerId, request, { signal });
         gauge.answered(sentMs);
         connection.wentWell();
-        for (const notice of answer.cancel) onDrop(notice, `cancelled: ${notice.reason}`);
-        for (const ref of answer.lost) onDrop(ref, 'the coordinator has given it to another runner');
+        for (const notice of answer.cancel) onDrop(notice, `cancelled: ${notice.reason}`, true);
+        for (const ref of answer.lost) onDrop(ref, 'the coordinator has given it to another runner', false);
       } catch (error) {
         if (end.aborted) return;
         if (isForgotten(error)) this.#registerAgain(end);

@@ -1,4 +1,5 @@
 /** Brings the outcome of an attempt to the coordinator: into the spool first, then reported until it is acknowledged. */
+import { TERMINAL_STATUSES } from '../../contract/enums.ts';
 import type { AttemptRef } from '../../contract/types.ts';
 import type { AttemptActor } from '../attempt/attempt-actor.ts';
 import type { AttemptEnd } from '../attempt/outcome.ts';
@@ -23,15 +24,15 @@ export class OutcomeDelivery {
     this.#options = options;
   }
 
-  /** Resolves when the attempt needs nothing more from this process. Never rejects. */
-  async conclude(actor: AttemptActor, record: SpooledAttempt, end: AttemptEnd): Promise<void> {
+  /** Resolves when the attempt needs nothing more from this process, to whether its run has ended. Never rejects. */
+  async conclude(actor: AttemptActor, record: SpooledAttempt, end: AttemptEnd): Promise<boolean> {
     const { spool, log } = this.#options;
     const { ref } = actor;
     if (end.type === 'abandoned') {
       const { killedFor } = actor;
       log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, { ...ref });
       await this.forget(record);
-      return;
+      return false;
     }
     const outcome: Outcome =
       end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
@@ -42,11 +43,11 @@ export class OutcomeDelivery {
       // A disk that cannot take it must not keep the outcome from being reported at all.
       log.error(`the spool cannot take an outcome; reporting it from memory: ${oneLine(error)}`, { ...ref });
     }
-    await this.deliver(actor, record, outcome);
+    return await this.deliver(actor, record, outcome);
   }
 
-  /** Reports an outcome that is in the spool. Never rejects. */
-  async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome): Promise<void> {
+  /** Reports an outcome that is in the spool; resolves to whether the run has ended by it. Never rejects. */
+  async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome): Promise<boolean> {
     const { reporter, log, onReport } = this.#options;
     const about = { ...actor.ref };
     try {
@@ -60,10 +61,12 @@ export class OutcomeDelivery {
       }
       actor.send({ type: 'DELIVERED' });
       await this.forget(record);
+      return 'status' in verdict && TERMINAL_STATUSES.some((it) => it === verdict.status);
     } catch (error) {
       // It stays in the spool for the next process under this id.
       actor.send({ type: 'KEPT' });
       if (!(error instanceof Stopped)) log.error(`an outcome was not reported: ${oneLine(error)}`, about);
+      return false;
     }
   }
 

@@ -27,6 +27,13 @@ export interface ContainerWish {
   limits: CgroupLimits;
 }
 
+/** The paths of a run that its container needs. */
+export interface RunDirectories {
+  directory: string;
+  runConfigPath: string;
+  checkpointDirectory?: string;
+}
+
 export interface ContainersOptions {
   runtime: ContainerRuntime;
   /** Patterns of images that studies may name; `*` at the end for a prefix. */
@@ -101,7 +108,8 @@ export class Containers {
   }
 
   /** The launcher of a run with the files that it needs. */
-  launcherOf(engine: Engine, wish: ContainerWish, directory: string, runConfigPath: string): Launcher {
+  launcherOf(engine: Engine, wish: ContainerWish, files: RunDirectories): Launcher {
+    const { directory, runConfigPath, checkpointDirectory } = files;
     const { runtime, options, workingDirectory, env, clock } = this.#options;
     const inside = imageEntrypoint(engine.entrypoint);
     const inherited = Object.entries(env).filter(([name]) => matchesAny(name, INHERITED_INSIDE));
@@ -115,7 +123,7 @@ export class Containers {
       readable: [
         ...new Set([workingDirectory, ...(inside === undefined ? [dirname(engine.entrypoint)] : []), runConfigPath]),
       ],
-      writable: [directory],
+      writable: [directory, ...(checkpointDirectory === undefined ? [] : [checkpointDirectory])],
       environment: { ...Object.fromEntries(inherited), ...wish.environment },
       limits: wish.limits,
       options,

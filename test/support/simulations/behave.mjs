@@ -1,6 +1,15 @@
 // A simulation for tests of the runner: BEHAVE (a member of container.environment) says what it does.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const out = process.env.SVC_OUTPUT_DIR;
@@ -87,6 +96,24 @@ const behaviours = {
     execFileSync('mkfifo', [join(out, 'pipe')]);
     process.stdout.write('printed by the simulation\n');
     process.exitCode = Number(process.env.EXIT_CODE ?? 0);
+  },
+  // Counts to STEPS, continues at its checkpoint, and says at which step each attempt began.
+  resumes() {
+    const folder = process.env.SVC_CHECKPOINT_DIR;
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'state.json');
+    const state = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { step: 0, begins: [] };
+    state.begins.push([Number(process.env.SVC_ATTEMPT), state.step]);
+    setInterval(() => {
+      state.step += 1;
+      writeFileSync(`${file}.part`, JSON.stringify(state));
+      renameSync(`${file}.part`, file);
+      // The first attempt fails on the way, with EXIT_CODE.
+      if (process.env.EXIT_CODE !== undefined && process.env.SVC_ATTEMPT === '1' && state.step === 5) process.exit(1);
+      if (state.step < Number(process.env.STEPS)) return;
+      writeFileSync(join(out, 'metadata.json'), JSON.stringify(state));
+      process.exit(0);
+    }, 20);
   },
   // Writes a line at a time and never ends by itself.
   chatter() {

@@ -43,6 +43,7 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   output_root: './simbatch-output',
   cgroup: 'auto',
   serve_files_max_gb: '1',
+  checkpoint_dir: '.checkpoints in the output root',
   lifetime_margin: '60s',
   working_directory: 'where the runner is started',
   cpu_cores: "the machine's",

@@ -11,7 +11,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { isSelected, kindOption, listsOf, readRuns, RUNS_ARGUMENT, type FileFlags } from '../../study/run-files.ts';
+import { isSelected, kindOption, listsOf, readRuns, RUNS_ARGUMENT, type FileFlags } from '../../run-files.ts';
 import { formatBytes, plural } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 

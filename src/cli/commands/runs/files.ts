@@ -13,7 +13,7 @@ import {
   RUNS_ARGUMENT,
   type FileFlags,
   type RunList,
-} from '../../study/run-files.ts';
+} from '../../run-files.ts';
 import { formatBytes, formatTimestamp } from '../../terminal/format.ts';
 import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
 import { note } from '../../terminal/output.ts';
