@@ -1,115 +1,14 @@
 /** The table of commands: each with its name, its group in the help, and the module that has it. */
-import type { Command } from 'commander';
+import type { Entry } from './command-entry.ts';
+import { OTHER_COMMANDS, SERVER_COMMANDS } from './server-commands.ts';
 
-/** A command of the program. */
-interface Entry {
-  name: string;
-  /** Another name of the command, from the API's words. */
-  alias?: string;
-  /** Text of the list of commands; the command's own help has details. */
-  summary: string;
-  group: string;
-  load: () => Promise<Command>;
-}
-
-const SERVE = 'Coordinator and runners:';
 const STUDY = 'Studies:';
 const ANSWERS = 'Answers about a study:';
-const KEEP = 'Keeping and explaining:';
 const POOL = 'Runner pool:';
 
-/** All commands but `completion`, which needs them all. */
+/** All commands. */
 export const COMMANDS: readonly Entry[] = [
-  {
-    name: 'demo',
-    group: SERVE,
-    summary: 'run the example study here: coordinator, runners, result',
-    load: async () => (await import('./commands/demo.ts')).demoCommand(),
-  },
-  {
-    name: 'serve',
-    group: SERVE,
-    summary: 'start the coordinator',
-    load: async () => (await import('./commands/server/serve.ts')).serveCommand(),
-  },
-  {
-    name: 'runner',
-    group: SERVE,
-    summary: 'execute runs on this machine',
-    load: async () => (await import('./commands/pool/runner.ts')).runnerCommand(),
-  },
-  {
-    name: 'kit',
-    group: SERVE,
-    summary: 'write the runner as one archive for machines without npm',
-    load: async () => (await import('./commands/server/kit.ts')).kitCommand(),
-  },
-  {
-    name: 'launcher',
-    group: SERVE,
-    summary: 'start runners on a cluster while runs wait',
-    load: async () => (await import('./commands/launcher/launcher.ts')).launcherCommand(),
-  },
-  {
-    name: 'run-one',
-    group: SERVE,
-    summary: 'execute one run configuration here, without a coordinator',
-    load: async () => (await import('./commands/runs/run-one.ts')).runOneCommand(),
-  },
-  {
-    name: 'try',
-    group: SERVE,
-    summary: 'execute one run of a study file here',
-    load: async () => (await import('./commands/runs/try.ts')).tryCommand(),
-  },
-  {
-    name: 'replay',
-    group: SERVE,
-    summary: 'execute a run of a study again, here',
-    load: async () => (await import('./commands/runs/replay.ts')).replayCommand(),
-  },
-  {
-    name: 'telemetry',
-    group: SERVE,
-    summary: 'copy the samples of a running run into a Parquet file',
-    load: async () => (await import('./commands/runs/telemetry.ts')).telemetryCommand(),
-  },
-  {
-    name: 'backup',
-    group: SERVE,
-    summary: 'copy all data of a running coordinator into a file',
-    load: async () => (await import('./commands/server/backup.ts')).backupCommand(),
-  },
-  {
-    name: 'restore',
-    group: SERVE,
-    summary: 'make a data directory from a backup',
-    load: async () => (await import('./commands/server/backup.ts')).restoreCommand(),
-  },
-  {
-    name: 'verify',
-    group: SERVE,
-    summary: 'check a whole data directory',
-    load: async () => (await import('./commands/server/verify.ts')).verifyCommand(),
-  },
-  {
-    name: 'repair',
-    group: SERVE,
-    summary: 'save what is whole of a damaged data directory',
-    load: async () => (await import('./commands/server/verify.ts')).repairCommand(),
-  },
-  {
-    name: 'selftest',
-    group: SERVE,
-    summary: 'check on this machine that killed processes change no result',
-    load: async () => (await import('./commands/selftest.ts')).selftestCommand(),
-  },
-  {
-    name: 'token',
-    group: SERVE,
-    summary: 'create, list and revoke access tokens',
-    load: async () => (await import('./commands/server/token.ts')).tokenCommand(),
-  },
+  ...SERVER_COMMANDS,
   {
     name: 'init',
     group: STUDY,
@@ -129,10 +28,28 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/studies/watch.ts')).watchCommand(),
   },
   {
+    name: 'wait',
+    group: STUDY,
+    summary: 'wait until studies have ended',
+    load: async () => (await import('./commands/studies/wait.ts')).waitCommand(),
+  },
+  {
     name: 'status',
     group: STUDY,
     summary: 'progress of a study, and why it is not running',
     load: async () => (await import('./commands/studies/status.ts')).statusCommand(),
+  },
+  {
+    name: 'top',
+    group: STUDY,
+    summary: 'studies and runners on the whole screen',
+    load: async () => (await import('./commands/top.ts')).topCommand(),
+  },
+  {
+    name: 'open',
+    group: STUDY,
+    summary: 'show a study or a run in a browser',
+    load: async () => (await import('./commands/open.ts')).openCommand(),
   },
   {
     name: 'studies',
@@ -140,6 +57,12 @@ export const COMMANDS: readonly Entry[] = [
     group: STUDY,
     summary: 'list studies',
     load: async () => (await import('./commands/studies/studies.ts')).studiesCommand(),
+  },
+  {
+    name: 'study',
+    group: STUDY,
+    summary: 'show a study as it was submitted',
+    load: async () => (await import('./commands/studies/study.ts')).studyCommand(),
   },
   {
     name: 'runs',
@@ -307,9 +230,10 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/pool/runners.ts')).forgetCommand(),
   },
   {
-    name: 'snapshot',
-    group: KEEP,
-    summary: 'export, inspect, replay and import the records of a coordinator',
-    load: async () => (await import('./commands/server/snapshot.ts')).snapshotCommand(),
+    name: 'doctor',
+    group: POOL,
+    summary: 'check this machine, the coordinator and its runners',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand(),
   },
+  ...OTHER_COMMANDS,
 ];

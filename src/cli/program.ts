@@ -2,24 +2,25 @@
 import { Command, Option } from 'commander';
 import { packageVersion } from '../base/package.ts';
 import { COMMANDS } from './command-table.ts';
+import { EXAMPLES } from './examples.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { runCommandLine } from './run-command-line.ts';
 import { chooseColour, COLOUR_CHOICES, type ColourChoice } from './terminal/colour.ts';
 
-/** Called by completion scripts; both need every command. */
-const COMPLETION = new Set(['completion', 'complete']);
-
 /** Names of all commands, for the test of the documentation. */
-export const COMMAND_NAMES: readonly string[] = [...COMMANDS.map((entry) => entry.name), 'completion'];
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map((entry) => entry.name);
 
-/** Returns the program with the called command loaded; the others have only name and summary. */
-export async function buildProgram(args: readonly string[]): Promise<Command> {
+/** Returns the program with the called command loaded, or all; the others have only name and summary. */
+export async function buildProgram(args: readonly string[], everything = false): Promise<Command> {
   const called = args[0] === 'help' ? args[1] : args[0];
-  const everything = COMPLETION.has(called ?? '');
   const program = new Command('simbatch')
     .description('Coordinator for Monte Carlo simulation studies.')
     .version(packageVersion, '-V, --version')
     .showHelpAfterError(wantsJson(args) ? false : '(simbatch --help lists the commands and options)')
+    .addHelpText(
+      'after',
+      '\nBegin with `simbatch demo`, or `simbatch init sim.py`.\n`simbatch COMMAND --help` has options and examples.',
+    )
     .configureOutput({
       outputError: (text, put) => {
         if (!wantsJson(args)) put(text.replace(/^error: /, 'simbatch: '));
@@ -29,28 +30,38 @@ export async function buildProgram(args: readonly string[]): Promise<Command> {
     .hook('preAction', (_, action) => chooseColour(action.opts<{ color?: ColourChoice }>().color ?? 'auto'));
   for (const entry of COMMANDS) {
     const isCalled = called === entry.name || (entry.alias !== undefined && called === entry.alias);
-    const command = everything || isCalled ? await entry.load() : new Command(entry.name);
+    const command = everything || isCalled ? await loadCommand(entry) : new Command(entry.name);
     if (entry.alias !== undefined) command.alias(entry.alias);
     // Set here and not in the command's file, so that the list is the same for every loaded command.
     program.addCommand(command.summary(entry.summary).helpGroup(entry.group).copyInheritedSettings(program));
     for (const part of command.commands) part.copyInheritedSettings(command);
-    for (const part of command.commands.length > 0 ? [command, ...command.commands] : [command])
-      part.addOption(new Option('--color <when>', 'colours of the terminal').choices(COLOUR_CHOICES).default('auto'));
   }
-  if (everything) (await import('./commands/completion.ts')).addCompletion(program);
-  else
-    program
-      .command('completion')
-      .argument('<shell>')
-      .summary('completion script for bash, zsh or fish')
-      .helpGroup('Shell:');
+  if (called === 'complete') await addComplete(program);
   return program;
 }
 
-/** Returns the arguments of `complete -- COMMAND ...` with an alias replaced by the command's name, which completion knows. */
-function withoutAlias(args: readonly string[]): string[] {
-  const at = args.indexOf('--') + 1;
-  return args.map((it, index) => (index === at ? (COMMANDS.find(({ alias }) => alias === it)?.name ?? it) : it));
+/** Loads a command and adds the option and the examples that all commands have. */
+async function loadCommand({ name, load }: (typeof COMMANDS)[number]): Promise<Command> {
+  const command = await load();
+  for (const part of [command, ...command.commands]) {
+    part.addOption(new Option('--color <when>', 'colours of the terminal').choices(COLOUR_CHOICES).default('auto'));
+    const examples = EXAMPLES[part === command ? name : `${name} ${part.name()}`] ?? [];
+    if (examples.length === 0) continue;
+    const title = examples.length === 1 ? 'Example' : 'Examples';
+    part.addHelpText('after', `\n${title}:\n${examples.map((it) => `  $ ${it}`).join('\n')}`);
+  }
+  return command;
+}
+
+/** The hidden command that completion scripts call. It loads only the command that is completed. */
+async function addComplete(program: Command): Promise<void> {
+  const { completeCommand } = await import('./commands/completion.ts');
+  const names = COMMANDS.map(({ name, summary }) => [name, summary] as const);
+  const load = async (called: string): Promise<Command | undefined> => {
+    const entry = COMMANDS.find(({ name, alias }) => name === called || alias === called);
+    return entry === undefined ? undefined : loadCommand(entry);
+  };
+  program.addCommand(completeCommand({ names, load }).copyInheritedSettings(program), { hidden: true });
 }
 
 /** True for a command line whose results are JSON: its errors are problems then. */
@@ -67,7 +78,7 @@ export function run(args: readonly string[]): Promise<ExitCode> {
     async () => {
       const program = await buildProgram(args);
       if (args.length === 0) program.help({ error: true });
-      await program.parseAsync(args[0] === 'complete' ? withoutAlias(args) : args, { from: 'user' });
+      await program.parseAsync(args, { from: 'user' });
     },
     wantsJson(args),
   );

@@ -69,7 +69,7 @@ describe('cli/init and try', function () {
     written('sim.yaml', 'mine');
     expect(await simbatch(['init', script])).to.include({ code: 73 });
     expect(readFileSync(join(folder, 'sim.yaml'), 'utf8')).to.equal('mine');
-    expect(await simbatch(['init', script, '--output', join(folder, 'other.yaml')])).to.include({ code: 0 });
+    expect(await simbatch(['init', script, '--file', join(folder, 'other.yaml')])).to.include({ code: 0 });
     const broken = await simbatch(['init', written('broken.py', 'x = 1\ndef (')]);
     expect(broken.code).to.equal(65);
     expect(broken.stderr).to.match(/the script cannot be read: .*broken\.py:2: /);

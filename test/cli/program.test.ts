@@ -468,7 +468,7 @@ describe('cli: the program', function () {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
     const runners = readFileSync(join(packageRoot, 'docs', 'runner.md'), 'utf8');
     const shared = page.slice(0, page.indexOf('## simbatch '));
-    const program = await buildProgram(['completion']);
+    const program = await buildProgram([], true);
     const missing = program.commands
       .filter((command) => COMMAND_NAMES.includes(command.name()))
       .flatMap((command) => {

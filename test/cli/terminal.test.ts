@@ -160,6 +160,45 @@ describe('cli: in a terminal', function () {
     expect(invalid['errors']).to.be.an('array');
   });
 
+  it('draws the open studies and the pool on the whole screen, and leaves it with q', async () => {
+    const { code, screen } = await inTerminal(['top'], { env: env(), typed: [[/q: quit/, 'q']] });
+    expect(code).to.equal(0);
+    expect(screen.startsWith(`${ESCAPE}[?1049h`), 'enters the other screen').to.equal(true);
+    expect(screen.trimEnd().endsWith(`${ESCAPE}[?1049l`), 'leaves it').to.equal(true);
+    const text = plain(screen);
+    expect(text)
+      .to.match(/0\/2 slots in use {2}0 open studies/)
+      .and.match(/toy-1 +Idle/)
+      .and.match(/Completed +12 +6/);
+    expect(text.split('\n').filter((line) => columnsOf(line) > 80)).to.deep.equal([]);
+    expect((await simbatch(['top'], env())).code, 'no terminal').to.equal(64);
+  });
+
+  it('waits for studies, shows a study as it was submitted, gives its address, and checks the pool', async () => {
+    const waited = await simbatch(['wait', 'latest', 'latest', '-o', 'name'], env());
+    expect([waited.code, waited.stdout.split('\n').length, waited.stderr]).to.deep.equal([5, 3, '']);
+    const paused = (await simbatch(['submit', join(folder, 'study.yaml'), '-o', 'name'], env())).stdout.trim();
+    await simbatch(['pause', paused], env());
+    const late = await simbatch(['wait', paused, '--timeout', '1s'], env());
+    expect([late.code, late.stderr.includes('has not ended after 1s: it continues')]).to.deep.equal([75, true]);
+    const file = join(folder, 'again.yaml');
+    await simbatch(['study', 'show', paused, '-f', file], env());
+    expect((await simbatch(['submit', '--check', file])).stdout).to.match(
+      /valid - 12 runs of "a study .*with the seed 1/s,
+    );
+    expect((await simbatch(['open', `${paused}/3`, '--print'], env())).stdout).to.match(
+      new RegExp(`^${server.url}/#/jobs/${paused.slice(0, 28)}00000004\n$`),
+    );
+    expect((await simbatch(['cancel', paused, '--yes'], env())).code).to.equal(0);
+    expect((await simbatch(['delete', paused, '--yes'], env())).code).to.equal(0);
+    const healthy = await simbatch(['doctor'], env());
+    expect(healthy.code, healthy.stdout).to.equal(0);
+    expect(healthy.stdout).to.match(/^ok +coordinator .*\nok +credentials .*\nok +runners +room for 2 runs/m);
+    const away = await simbatch(['doctor', '-o', 'json', '--endpoint', 'http://127.0.0.1:9']);
+    const { checks } = JSON.parse(away.stdout) as { checks: { check: string; state: string }[] };
+    expect([away.code, checks.at(-1)?.state]).to.deep.equal([1, 'fault']);
+  });
+
   it('asks before it cancels, deletes and forgets, and changes nothing on a no', async () => {
     await runner.stop();
     const submitted = await simbatch(['submit', join(folder, 'study.yaml'), '-o', 'name'], env());

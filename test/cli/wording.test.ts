@@ -5,7 +5,7 @@ import { SimbatchError } from '../../src/domain/errors.ts';
 import { NumberSeries } from '../../src/domain/statistics.ts';
 import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
-import { histogramLines } from '../../src/cli/terminal/histogram.ts';
+import { histogramLines } from '../../src/cli/demo/histogram.ts';
 import { csvField } from '../../src/base/csv.ts';
 import { EtaEstimator } from '../../src/cli/progress/eta.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
@@ -217,7 +217,7 @@ describe('cli/terminal/eta', () => {
   }
 });
 
-describe('cli/terminal/histogram', () => {
+describe('cli/demo/histogram', () => {
   it('draws a bar for every bin with a value', () => {
     const series = new NumberSeries();
     for (const value of [0, 1, 1, 1, 1, 1, 1, 1, 1, 4]) series.add(value);

@@ -84,7 +84,7 @@ export async function inTerminal(args: readonly string[], options: TerminalOptio
     }
   });
   // A command that does not end by itself is killed, and fails its test with `code` null.
-  const limit = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  const limit = setTimeout(() => child.kill('SIGKILL'), 90_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(limit);
   return { code, screen: screen.replaceAll('\r\n', '\n') };

@@ -12,7 +12,7 @@ import { loadStudy } from '../study/check-study.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { describeFailure, Failure } from '../failure.ts';
 import { formatDuration, plural } from '../terminal/format.ts';
-import { histogramLines } from '../terminal/histogram.ts';
+import { histogramLines } from './histogram.ts';
 import { note, writeLine, writeText } from '../terminal/output.ts';
 import { tableOptions } from '../terminal/table.ts';
 import { follow } from '../progress/follow.ts';

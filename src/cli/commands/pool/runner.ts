@@ -95,7 +95,7 @@ export function runnerCommand(): Command {
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
     .addHelpText(
       'after',
-      '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd. See docs/runner.md.',
+      '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd.\nSee docs/runner.md.',
     )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
       // Loaded on demand, so that other commands start fast.

@@ -20,7 +20,8 @@ interface RunnersFlags extends ClientFlags {
 const declared = (amount: number): number | undefined => (amount === 0 ? undefined : amount);
 const sinceHeartbeat = (it: Runner, nowMs: number): number => Math.max(0, nowMs - Date.parse(it.last_heartbeat)) / 1000;
 
-const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
+/** The columns of a runner in lists; `nowMs`: relative times are relative to it. */
+export const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
   { name: 'runner', key: 'runner', value: ({ id }) => id, shrink: 16 },
   { name: 'name', key: 'name', value: ({ name }) => name, wide: true },
   { name: 'status', key: 'status', value: ({ status }) => status, tone: statusTone },

@@ -54,7 +54,7 @@ const runColumns = (ofOneStudy: boolean, nowMs: number): ListColumn<Job>[] => [
 const runId = integerBetween(0, INT32_MAX);
 
 export function runsCommand(): Command {
-  return clientCommand('runs', 'list runs', LIST_FORMATS)
+  return clientCommand('runs', 'list runs, of one study or of all', LIST_FORMATS)
     .argument('[study]', `of this study: ${BATCH_ARGUMENT}`)
     .option('-b, --batch <batch>', 'the same as the argument')
     .addOption(statusOption(JOB_STATUSES))

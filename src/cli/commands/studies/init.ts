@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { packageRoot } from '../../../base/package.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -33,6 +33,8 @@ const ORIGINS = {
 } as const;
 
 interface InitFlags {
+  file?: string;
+  /** The former name of `file`. */
   output?: string;
   pythonExecutable?: string;
 }
@@ -43,14 +45,15 @@ export function initCommand(): Command {
       'write a study file for a Python simulation: its inputs are found in the source, which is not executed',
     )
     .argument('<entrypoint>', 'the script of the simulation (.py)')
-    .option('-o, --output <file>', 'the study file (default: beside the script, .yaml); it must not exist')
+    .option('-f, --file <file>', 'the study file (default: beside the script, .yaml); it must not exist')
+    .addOption(new Option('-o, --output <file>', 'the former name of --file').hideHelp())
     .option('--python-executable <program>', 'interpreter that reads the script (default: python3, then python)')
     .action(async (entrypoint: string, flags: InitFlags) => {
       const found = await inputsOf(entrypoint, flags.pythonExecutable);
       const name = basename(entrypoint, extname(entrypoint));
-      const output = flags.output ?? join(dirname(entrypoint), `${name}.yaml`);
+      const output = flags.file ?? flags.output ?? join(dirname(entrypoint), `${name}.yaml`);
       if (existsSync(output))
-        throw new Failure(EXIT.cannotOpen, `cannot write ${output}: it exists; name another with --output`);
+        throw new Failure(EXIT.cannotOpen, `cannot write ${output}: it exists; name another with --file`);
       await writeFileFrom(output, (put) => put(studyText(name, found)));
       await report(entrypoint, output, found);
     });

@@ -1,6 +1,6 @@
 /** Draws a histogram with characters. Pure. */
 import type { NumberSeries } from '../../domain/statistics.ts';
-import { formatNumber } from './format.ts';
+import { formatNumber } from '../terminal/format.ts';
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 

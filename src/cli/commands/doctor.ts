@@ -1,0 +1,129 @@
+/** `simbatch doctor`: checks what a study needs, from this machine to the runners, and names the remedy of each fault. */
+import { statfs } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import { packageVersion } from '../../base/package.ts';
+import type { Client } from '../../client/client.ts';
+import type { Runner } from '../../contract/types.ts';
+import { EXIT } from '../exit-codes.ts';
+import { describeFailure } from '../failure.ts';
+import { clientCommand, connect, type ClientFlags } from '../options.ts';
+import { paint, type Tone } from '../terminal/colour.ts';
+import { formatTimestamp, plural, printable, shortId } from '../terminal/format.ts';
+import { writeJson, writeText } from '../terminal/output.ts';
+
+type State = 'ok' | 'warning' | 'fault';
+
+/** One thing that was checked. */
+interface Check {
+  check: string;
+  state: State;
+  message: string;
+}
+
+const ok = (check: string, message: string): Check => ({ check, state: 'ok', message });
+const warning = (check: string, message: string): Check => ({ check, state: 'warning', message });
+const fault = (check: string, message: string): Check => ({ check, state: 'fault', message });
+
+const TONES: Record<State, Tone> = { ok: 'good', warning: 'warning', fault: 'bad' };
+
+export function doctorCommand(): Command {
+  return clientCommand('doctor', 'check this machine, the coordinator and its runners; exit code 1 for a fault').action(
+    async (flags: ClientFlags) => {
+      const checks = [await python(), await disk(), ...(await coordinator(flags))];
+      if (checks.some(({ state }) => state === 'fault')) process.exitCode = EXIT.failed;
+      const about = `simbatch ${packageVersion}, Node ${process.versions.node}, ${process.platform}`;
+      if (flags.output === 'json') return writeJson({ about, checks });
+      const width = Math.max(...checks.map(({ check }) => check.length));
+      return writeText([
+        about,
+        ...checks.map(
+          ({ check, state, message }) =>
+            `${paint(state.padEnd(7), TONES[state])}  ${check.padEnd(width)}  ${printable(message)}`,
+        ),
+      ]);
+    },
+  );
+}
+
+async function python(): Promise<Check> {
+  const { findPython } = await import('../../runner/attempt/engine.ts');
+  const found = await findPython(undefined, process.env['PATH'] ?? '');
+  return found === undefined
+    ? warning('python', 'not found: simulations in Python cannot run here; install it, or name it to the runner')
+    : ok('python', `${found.executable}, ${found.version}`);
+}
+
+const LEAST_BYTES = 2 ** 30;
+
+async function disk(): Promise<Check> {
+  const { bavail, bsize } = await statfs('.');
+  const free = bavail * bsize;
+  const text = `${(free / 2 ** 30).toFixed(1)} GiB free in this folder`;
+  return free < LEAST_BYTES ? warning('disk', `${text}: runs may fill it; make room`) : ok('disk', text);
+}
+
+/** The coordinator, and through it the runners and the open studies; nothing further when it does not answer. */
+async function coordinator(flags: ClientFlags): Promise<Check[]> {
+  try {
+    const client = await connect(flags);
+    const before = systemClock.monotonicMs();
+    await client.health();
+    const ms = Math.max(1, Math.round(systemClock.monotonicMs() - before));
+    const reached = ok('coordinator', `${client.endpoint} answers within ${ms} ms`);
+    return [reached, ...(await poolChecks(client))];
+  } catch (error) {
+    return [fault('coordinator', describeFailure(error).lines.join(' '))];
+  }
+}
+
+async function poolChecks(client: Client): Promise<Check[]> {
+  try {
+    const { runners, total_capacity: slots } = await client.runners();
+    const token = process.env['SVC_TOKEN'] === undefined ? 'none needed' : 'the token is accepted';
+    return [
+      ok('credentials', token),
+      slots > 0
+        ? ok('runners', `room for ${plural(slots, 'run')} at a time`)
+        : fault(
+            'runners',
+            `${plural(runners.length, 'runner')}, none of which takes work: start one with \`simbatch runner\``,
+          ),
+      ...runners.flatMap(runnerChecks),
+      ...(await studyChecks(client)),
+    ];
+  } catch (error) {
+    return [fault('credentials', describeFailure(error).lines.join(' '))];
+  }
+}
+
+function runnerChecks(runner: Runner): Check[] {
+  const { id, status, slots_lost: lost = 0, drain_reason: reason } = runner;
+  const name = `runner ${printable(id)}`;
+  const because = reason === undefined ? '' : ` (${printable(reason)})`;
+  return [
+    ...(status === 'Offline'
+      ? [
+          warning(
+            name,
+            `Offline since ${formatTimestamp(runner.last_heartbeat)} UTC: start it, or \`simbatch forget ${id}\``,
+          ),
+        ]
+      : []),
+    ...(status === 'Maintenance' ? [warning(name, `drained${because}: \`simbatch resume ${id}\``)] : []),
+    ...(lost > 0 ? [warning(name, `${plural(lost, 'slot')} lost: docs/runner.md, "Lost slots"`)] : []),
+  ];
+}
+
+/** Findings of open studies that hinder them. */
+async function studyChecks(client: Client): Promise<Check[]> {
+  const checks: Check[] = [];
+  for await (const { id } of client.batches({ status: ['Pending', 'Running'] })) {
+    for (const { severity, message, remedy } of await client.findings(id)) {
+      if (severity === 'fine' || severity === 'waiting') continue;
+      const check = severity === 'blocked' ? fault : warning;
+      checks.push(check(`study ${shortId(id)}`, `${message}; ${remedy}`));
+    }
+  }
+  return checks;
+}

@@ -1,0 +1,23 @@
+/** `simbatch study show`: the study as it was submitted, with the seed that is used. */
+import { Command } from 'commander';
+import type { ClientFlags } from '../../options.ts';
+import { clientCommand, connect } from '../../options.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { note, write, writeJson } from '../../terminal/output.ts';
+
+export function studyCommand(): Command {
+  return new Command('study').description('the study files of studies').addCommand(showCommand());
+}
+
+function showCommand(): Command {
+  return clientCommand('show', 'print a study as it was submitted, with the seed that is used', ['yaml', 'json'])
+    .argument('<study>', BATCH_ARGUMENT)
+    .action(async (reference: string, flags: ClientFlags) => {
+      const client = await connect(flags);
+      const { code, ...study } = await client.submission(await resolveBatch(client, reference));
+      if (code !== undefined) note('note: the study carries a function, which is not shown');
+      if (flags.output === 'json') return writeJson(study);
+      const { stringify } = await import('yaml');
+      return write(stringify(study, { lineWidth: 0 }));
+    });
+}
