@@ -133,7 +133,7 @@ describe('cli: the program', function () {
         /small\.yaml: valid - 4 runs of "small", 1 dispersion\n/,
       ],
       ['the example', ['submit', '--check', STUDY], 0, /valid - 400 runs/],
-      ['completion', ['completion', 'bash'], 0, /simbatch complete --/],
+      ['completion', ['completion', 'bash'], 0, / complete -- /],
     ];
     for (const [name, args, code, text] of TABLE) {
       it(name, async () => {

@@ -11,6 +11,7 @@ import { EtaEstimator } from '../progress/eta.ts';
 import { leftText, percentDone } from '../progress/progress-text.ts';
 import { paint } from '../terminal/colour.ts';
 import { formatRate, plural, printable, shortId } from '../terminal/format.ts';
+import type { ListColumn } from '../terminal/list.ts';
 import { Screen } from '../terminal/full-screen.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 import { runnerColumns } from './pool/runners.ts';
@@ -121,12 +122,7 @@ function headOf(client: Client, pool: RunnerListResponse, open: number): string 
   return `${paint('simbatch', 'strong')} ${time}  ${running}/${slots} slots in use  ${studies}  q: quit  ${client.endpoint}`;
 }
 
-interface Shown<T> extends Column {
-  value: (item: T) => unknown;
-  cell?: (item: T) => string | number | readonly string[];
-}
-
-function tableOf<T>(title: string, columns: readonly Shown<T>[], items: readonly T[], width: number): string[] {
+function tableOf<T>(title: string, columns: readonly ListColumn<T>[], items: readonly T[], width: number): string[] {
   if (items.length === 0) return [];
   const rows = items.map((item) => columns.map((it) => it.cell?.(item) ?? String(it.value(item) ?? '-')));
   return ['', paint(title, 'strong'), ...renderTable(columns, rows, { width }).split('\n')];
