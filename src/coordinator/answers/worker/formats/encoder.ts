@@ -8,7 +8,7 @@ import type { TableEncoder } from './table-encoder.ts';
 import { csvEncoder, jsonEncoder, ndjsonEncoder } from './text.ts';
 
 /** Values of a row group: a group has memory for all of them, and a file with few groups is smaller and faster to read. */
-const GROUP_VALUES = 400_000;
+const GROUP_VALUES = 200_000;
 
 interface Format {
   encoder: (columns: readonly Column[], described?: string) => TableEncoder;
