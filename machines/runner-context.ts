@@ -86,13 +86,28 @@ export function isFromRegistered(context: RunnerContext, event: RunnerEvent): bo
   return event.type !== 'HEARTBEAT' || (event.instance === context.instance && context.signedOffAtMs === undefined);
 }
 
+type Drain = Pick<RunnerContext, 'drained' | 'drainReason' | 'drainedUntilMs' | 'quarantined' | 'countedSinceMs'>;
+
 /** The members that a drain or a quarantine sets. */
-export function drainedBy(
-  event: RunnerEvent,
-): Pick<RunnerContext, 'drained' | 'drainReason' | 'drainedUntilMs' | 'quarantined'> {
+export function drainedBy(c: RunnerContext, event: RunnerEvent): Drain {
   const isQuarantine = event.type === 'QUARANTINE';
   const { reason, untilMs } = isQuarantine || event.type === 'DRAIN' ? event : {};
-  return { drained: true, drainReason: reason, drainedUntilMs: untilMs, quarantined: isQuarantine ? true : undefined };
+  // A drain by an operator ends a quarantine and takes its place.
+  const countedSinceMs = c.quarantined === true ? event.now : c.countedSinceMs;
+  const quarantined = isQuarantine ? true : undefined;
+  return { drained: true, drainReason: reason, drainedUntilMs: untilMs, quarantined, countedSinceMs };
+}
+
+/** The members that the end of a drain or a quarantine sets. */
+export function resumedBy(c: RunnerContext, event: RunnerEvent): Drain {
+  const wasQuarantined = c.quarantined === true || (c.drained && c.countedSinceMs !== undefined);
+  return {
+    drained: false,
+    drainReason: undefined,
+    drainedUntilMs: undefined,
+    quarantined: undefined,
+    countedSinceMs: wasQuarantined ? event.now : c.countedSinceMs,
+  };
 }
 
 export const isDrainOver = (c: RunnerContext, { now }: RunnerEvent): boolean =>

@@ -9,6 +9,7 @@ import type { RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './pro
 import {
   afterChanges,
   drainedBy,
+  resumedBy,
   droppedAttempts,
   isDrainOver,
   isFromRegistered,
@@ -90,8 +91,8 @@ export const runnerMachine = setup({
     apply: assign(({ context, event }) =>
       event.type === 'JOBS_CHANGED' ? afterChanges(context, event.changes) : context,
     ),
-    drain: assign(({ event }) => drainedBy(event)),
-    resume: assign({ drained: false, drainReason: undefined, drainedUntilMs: undefined, quarantined: undefined }),
+    drain: assign(({ context, event }) => drainedBy(context, event)),
+    resume: assign(({ context, event }) => resumedBy(context, event)),
     emitMissing: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
@@ -145,6 +146,7 @@ export const runnerMachine = setup({
     drainReason: undefined,
     drainedUntilMs: undefined,
     quarantined: undefined,
+    countedSinceMs: undefined,
     completed: 0,
     failed: 0,
     slotsLost: undefined,

@@ -175,6 +175,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     drainReason: undefined,
     drainedUntilMs: undefined,
     quarantined: undefined,
+    countedSinceMs: undefined,
     slotsLost: undefined,
     machine: undefined,
     allocation: undefined,

@@ -15,6 +15,8 @@ export interface FinishedAttempt {
   isRetried: boolean;
   /** From its start to its end in ms; undefined when it never started. */
   durationMs: number | undefined;
+  /** True when it ended before its runner was resumed: it does not count for the runner. */
+  isForgotten?: boolean;
 }
 
 /** The failure that most of the latest attempts share. */
@@ -73,10 +75,10 @@ export class AttemptTally {
   }
 
   /** Of a message the part is examined that the history of a run keeps, so that records and facts give the same pattern. */
-  add({ runId, runnerId, failure, isRetried, durationMs }: FinishedAttempt): void {
+  add({ runId, runnerId, failure, isRetried, durationMs, isForgotten = false }: FinishedAttempt): void {
     this.#finished += 1;
     if (isRetried) this.#retried += 1;
-    this.#count(runnerId, failure !== undefined);
+    if (!isForgotten) this.#count(runnerId, failure !== undefined);
     const pattern =
       failure === undefined ? undefined : detached(normalizeMessage(failure.slice(0, HISTORY_MESSAGE_LIMIT)));
     const attempt = { runId, runnerId, pattern, durationMs };

@@ -32,6 +32,7 @@ const BLANK: RunnerContext = {
   drainReason: undefined,
   drainedUntilMs: undefined,
   quarantined: undefined,
+  countedSinceMs: undefined,
   completed: 0,
   failed: 0,
   slotsLost: undefined,

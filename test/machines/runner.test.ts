@@ -225,7 +225,7 @@ describe('machines/runner', () => {
     expectTable(
       {
         ...exercise,
-        fields: ['drained', 'drainReason', 'drainedUntilMs', 'quarantined', 'held'],
+        fields: ['drained', 'drainReason', 'drainedUntilMs', 'quarantined', 'countedSinceMs', 'held'],
         events: {
           'DRAIN [until]': { type: 'DRAIN', reason: 'a new disk', untilMs: untilMs + 1, now: NOW } as RunnerEvent,
           DRAIN: RUNNER_EVENTS['DRAIN'] as RunnerEvent,
@@ -242,6 +242,7 @@ describe('machines/runner', () => {
           'Timed, Offline': runnerIn('Offline', timed),
           Quarantined: runnerIn('Maintenance', quarantine),
           Drained: runnerIn('Maintenance', { drained: true }),
+          'Drained after': runnerIn('Maintenance', { ...timed, countedSinceMs: NOW - 1 }),
         },
       },
       `
@@ -263,12 +264,16 @@ describe('machines/runner', () => {
       Timed, Offline  | DRAIN                 | Offline     | drained     | drainReason changed, drainedUntilMs cleared
       Timed, Offline  | DRAIN_ENDED [in time] | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
       Timed, Offline  | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared
-      Quarantined     | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1, quarantined cleared
-      Quarantined     | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared, quarantined cleared
-      Quarantined     | DRAIN_ENDED [in time] | Idle        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared
-      Quarantined     | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared
+      Quarantined     | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1, quarantined cleared, countedSinceMs set
+      Quarantined     | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared, quarantined cleared, countedSinceMs set
+      Quarantined     | DRAIN_ENDED [in time] | Idle        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared, countedSinceMs set
+      Quarantined     | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, quarantined cleared, countedSinceMs set
       Drained         | DRAIN [until]         | Maintenance | -           | drainReason set, drainedUntilMs set
       Drained         | DRAIN                 | Maintenance | -           | drainReason set
+      Drained after   | DRAIN [until]         | Maintenance | -           | drainReason changed, drainedUntilMs+1
+      Drained after   | DRAIN                 | Maintenance | -           | drainReason changed, drainedUntilMs cleared
+      Drained after   | DRAIN_ENDED [in time] | Idle        | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, countedSinceMs changed
+      Drained after   | DRAIN_ENDED [silent]  | Offline     | resumed     | drained changed, drainReason cleared, drainedUntilMs cleared, countedSinceMs changed
       `,
     );
     const deadlineOf = (changes: object) =>

@@ -36,6 +36,13 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     test: 'coordinator/storage/checked-store.test.js',
   },
   {
+    name: 'the attempts before a lifted quarantine count again after a restart',
+    file: 'src/coordinator/resources/study-health.js',
+    find: 'endedMs <= countedSinceMs(attempt.runnerId)',
+    replace: 'false',
+    test: 'coordinator/scheduling/quarantine.test.js',
+  },
+  {
     name: 'the checksums of a chunk are not verified',
     file: 'src/coordinator/storage/integrity/bulk-check.js',
     find: 'crc32(bytes) !== expected >>> 0',

@@ -158,6 +158,9 @@ export const RunnerRecord = Type.Object({
       description: 'True when its failures drained it. Absent otherwise.',
     }),
   ),
+  countedSinceMs: Type.Optional(
+    time('When its latest quarantine was lifted: its earlier attempts count against it no more. Absent: none was.'),
+  ),
   completed: count('Jobs it completed.'),
   failed: count('Jobs that failed on it.'),
   slotsLost: Type.Optional(count('Slots that it reported lost; absent: none.')),

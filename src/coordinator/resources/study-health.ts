@@ -7,8 +7,8 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/attempt-tally.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
-import { decodeJob, type BatchState, type JobState } from '../actors/actor-kinds.ts';
-import { idOf, ofBatch } from '../storage/keys.ts';
+import { decodeJob, decodeRunner, type BatchState, type JobState } from '../actors/actor-kinds.ts';
+import { idOf, keys, ofBatch } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
 
 /** The members of a batch's progress that follow from durations. */
@@ -93,7 +93,7 @@ export class StudyHealth {
           break;
         case 'runner.resumed':
           // Its attempts count anew: it was repaired, or has had its time out.
-          for (const { tally } of this.#studies.values()) tally.forgetRunner(fact.runnerId);
+          for (const health of this.#studies.values()) forgetRunner(health, fact.runnerId);
           break;
         case 'job.started':
           this.#of(fact.batchId).running.set(fact.jobId, fact.now);
@@ -133,9 +133,23 @@ export class StudyHealth {
     return health;
   }
 
+  /** Returns when the latest quarantine of a runner was lifted, of each runner read once; -Infinity where none was. */
+  #countedSinceMs(): (runnerId: string) => number {
+    const known = new Map<string, number>();
+    return (runnerId) => {
+      let sinceMs = known.get(runnerId);
+      if (sinceMs === undefined) {
+        const record = this.#parts.store.get(keys.runner(runnerId));
+        sinceMs = (record && decodeRunner(record).context.countedSinceMs) || -Infinity;
+        known.set(runnerId, sinceMs);
+      }
+      return sinceMs;
+    };
+  }
+
   async #fill(health: BatchHealth, { context }: BatchState): Promise<void> {
     const { store, share } = this.#parts;
-    const attempts: FinishedAttempt[][] = [];
+    const attempts: RecordedAttempt[][] = [];
     health.interim = [];
     let isWhole = true;
     const view = store.snapshot();
@@ -150,13 +164,22 @@ export class StudyHealth {
       await view.close();
     }
     const tally = new AttemptTally(!isWhole);
-    for (const ofRun of attempts.toReversed()) for (const attempt of ofRun) tally.add(attempt);
+    const countedSinceMs = this.#countedSinceMs();
+    for (const ofRun of attempts.toReversed())
+      for (const { endedMs, ...attempt } of ofRun)
+        tally.add({ ...attempt, isForgotten: endedMs <= countedSinceMs(attempt.runnerId) });
     for (const attempt of health.interim) tally.add(attempt);
     health.tally = tally;
     health.interim = undefined;
     health.isComplete = true;
     health.timeLeft = undefined;
   }
+}
+
+/** Its attempts count anew, also those that end while the records of the study are being read. */
+function forgetRunner(health: BatchHealth, runnerId: string): void {
+  health.tally.forgetRunner(runnerId);
+  for (const attempt of health.interim ?? []) if (attempt.runnerId === runnerId) attempt.isForgotten = true;
 }
 
 /** Undefined for an attempt that did not end by itself: cancelled, released, or lost with its runner. */
@@ -177,13 +200,16 @@ function finishedAttempt(
   return { runId, runnerId, failure: isAnswer ? undefined : (fact.error ?? fact.to), isRetried: false, durationMs };
 }
 
+/** An attempt from a record, with the time of its end in ms since the epoch. */
+type RecordedAttempt = FinishedAttempt & { endedMs: number };
+
 const FINISHED = new Set<AttemptRecord['outcome']>(['completed', 'failed', 'timeout']);
 
 /** The finished attempts of a run, from its record. */
-function finishedAttempts({ value, context: c }: JobState): FinishedAttempt[] {
+function finishedAttempts({ value, context: c }: JobState): RecordedAttempt[] {
   return c.attempts
     .filter(({ outcome }) => FINISHED.has(outcome))
-    .map((it): FinishedAttempt => {
+    .map((it): RecordedAttempt => {
       const isAnswer = it.outcome === 'completed' || it.reason === 'early_termination';
       const isLast = it === c.attempts.at(-1);
       return {
@@ -192,6 +218,7 @@ function finishedAttempts({ value, context: c }: JobState): FinishedAttempt[] {
         failure: isAnswer ? undefined : (it.message ?? it.reason ?? 'failed'),
         isRetried: it.outcome === 'failed' && !(isLast && value !== 'Pending'),
         durationMs: it.started === undefined || it.ended === undefined ? undefined : Math.max(0, it.ended - it.started),
+        endedMs: it.ended ?? it.claimed,
       };
     });
 }

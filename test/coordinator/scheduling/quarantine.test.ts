@@ -70,6 +70,40 @@ describe('coordinator/scheduling/quarantine', () => {
     expect(await scene.runnerStatus('bad'), 'one more failure').to.equal('Idle');
   });
 
+  for (const [lifted, lift] of Object.entries({
+    'an operator resumes it': () => scene.api.resume('bad'),
+    'its time is over': () => stay(QUARANTINE_MS),
+    'an operator drains and resumes it': async () => {
+      await scene.api.drain('bad', 'a new disk');
+      await scene.api.resume('bad');
+    },
+  })) {
+    it(`counts its attempts anew also after a restart, once ${lifted}`, async () => {
+      scene = await Scene.open({ quarantine: true });
+      await registerBoth();
+      const batch = await study('good', 'bad');
+      await scene.api.tick();
+      expect(await scene.runnerStatus('bad')).to.equal('Maintenance');
+      await scene.world.advance(1);
+      await lift();
+      await scene.world.advance(1);
+      await scene.restart();
+      // The counts of the study are filled up from its records.
+      await scene.api.findings(batch);
+      const failAgain = async (times: number): Promise<void> => {
+        for (const run of await scene.claim('bad', times)) {
+          await scene.start(batch, run, 'bad');
+          await scene.fail(batch, run, 'bad');
+        }
+        await scene.api.tick();
+      };
+      await failAgain(1);
+      expect(await scene.runnerStatus('bad'), 'one more failure').to.equal('Idle');
+      await failAgain(12);
+      expect(await scene.runnerStatus('bad'), 'as many as before').to.equal('Maintenance');
+    });
+  }
+
   it('never quarantines the last runner that takes work of the study', async () => {
     scene = await Scene.open({ quarantine: true });
     await registerBoth();
