@@ -11,6 +11,10 @@ export const DemandGroup = named(
     simulation: text('Name of the simulation.'),
     cpu_cores: double('Cores that a run requests; 0: none.'),
     memory_gb: double('Memory that a run requests, in units of 2^30 bytes; 0: none.'),
+    cpu_limit_cores: Type.Optional(double('Cores that a run may not exceed; absent: no limit.')),
+    memory_limit_gb: Type.Optional(
+      double('Memory that a run may not exceed, in units of 2^30 bytes; absent: no limit.'),
+    ),
     timeout_secs: int32('Time limit of a run; 0: none.'),
     mean_seconds: nullable(
       double('Mean duration of the completed runs of this simulation since the coordinator started; null without one.'),

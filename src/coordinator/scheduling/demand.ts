@@ -1,6 +1,7 @@
 /** The demand for runners: the Pending runs of all open batches that could be claimed now, in groups of equal needs. */
 import { activeRuns } from '../../../machines/batch.ts';
-import type { DemandGroup, DemandResponse } from '../../contract/types.ts';
+import type { ContainerConfig, DemandGroup, DemandResponse } from '../../contract/types.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import type { Core } from '../core.ts';
 import { BYTES_PER_GB } from '../../domain/scheduling.ts';
 import { meanRunMs } from '../resources/statistics.ts';
@@ -33,6 +34,7 @@ function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }
     simulation: c.simulationName,
     cpu_cores: c.cpuMilli / 1000,
     memory_gb: c.memoryBytes / BYTES_PER_GB,
+    ...limitsOf(container),
     timeout_secs: c.timeLimitMs / 1000,
     image: container.image,
     ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
@@ -47,6 +49,19 @@ function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }
     batches: [c.batchId],
   };
   return [JSON.stringify(needs), group];
+}
+
+/** A submitted study has quantities that can be read. */
+function limitsOf({
+  cpu_limit: cpu,
+  memory_limit: memory,
+}: ContainerConfig): Pick<DemandGroup, 'cpu_limit_cores' | 'memory_limit_gb'> {
+  const milli = typeof cpu === 'string' ? parseCpu(cpu) : undefined;
+  const bytes = typeof memory === 'string' ? parseMemory(memory) : undefined;
+  return {
+    ...(typeof milli === 'number' ? { cpu_limit_cores: milli / 1000 } : {}),
+    ...(typeof bytes === 'number' ? { memory_limit_gb: bytes / BYTES_PER_GB } : {}),
+  };
 }
 
 function add(known: DemandGroup, { runs, active, oldest_pending_at, batches }: DemandGroup): void {

@@ -36,6 +36,23 @@ describe('coordinator/scheduling: demand', () => {
     });
   });
 
+  it('gives the limits of a run where a study has them, in a group of their own', async () => {
+    const container = {
+      image: 'a:1',
+      cpu_request: '1',
+      memory_request: '1Gi',
+      cpu_limit: '1500m',
+      memory_limit: '2Gi',
+    };
+    await scene.submit({ config: { compute: { container } } });
+    await scene.submit({ config: { compute: { container: { ...container, cpu_limit: null, memory_limit: null } } } });
+    const { demand } = await scene.api.demand();
+    expect(demand.map((it) => [it.cpu_limit_cores, it.memory_limit_gb])).to.deep.equal([
+      [1.5, 2],
+      [undefined, undefined],
+    ]);
+  });
+
   it('counts what the cap leaves, and requeued runs', async () => {
     const batch = await scene.submit({ runs: 10, maxParallelJobs: 3 });
     await scene.register('a', { slots: 2 });
