@@ -5,6 +5,7 @@
  * state, for every event, of every machine.
  */
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+import { contextMerge, inShape, type ContextMerge } from './context-merge.ts';
 
 /** Receives the facts and the errors of all actors: one shared observer costs less than listeners on each actor. */
 export interface TransitionObserver {
@@ -16,7 +17,8 @@ export interface TransitionObserver {
 
 /** A compiled action: a change of the context, or a fact to emit. */
 type Effect =
-  { type: 'assign'; change: (args: EffectArgs) => object } | { type: 'emit'; fact: (args: EffectArgs) => EventObject };
+  | { type: 'assign'; change: (args: EffectArgs) => object; merge: ContextMerge }
+  | { type: 'emit'; fact: (args: EffectArgs) => EventObject };
 
 interface EffectArgs {
   context: object;
@@ -89,8 +91,7 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
         throw new Error(`the ${machine.id} machine loops through transitions without event in ${value}`);
       const { effects, target = value } = taken;
       for (const effect of effects) {
-        // A copy first, then the change: a single object literal would grow member by member.
-        if (effect.type === 'assign') args.context = Object.assign({ ...args.context }, effect.change(args));
+        if (effect.type === 'assign') args.context = effect.merge(args.context, effect.change(args));
         else observer.emit(effect.fact(args));
       }
       if (target !== value) state = stateAt((value = target));
@@ -123,7 +124,8 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
   }
   function getInitialSnapshot(scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
     const observed = { ...scope, emit: (fact: EventObject) => observer.emit(fact) };
-    return machine.getInitialSnapshot(observed as typeof scope, input) as AnyMachineSnapshot;
+    const snapshot = machine.getInitialSnapshot(observed as typeof scope, input) as AnyMachineSnapshot;
+    return { ...snapshot, context: inShape(snapshot.context as object) };
   }
   const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot };
   return Object.assign(Object.create(machine) as AnyStateMachine, logic);
@@ -219,10 +221,13 @@ function compileEffect(machine: AnyStateMachine, node: AnyStateNode, action: unk
   const made = (typeof action === 'string' ? named[action] : action) as MadeAction | undefined;
   if (made?.type === 'xstate.assign') {
     const { assignment } = made;
-    if (typeof assignment === 'function') return { type: 'assign', change: assignment as (args: EffectArgs) => object };
+    const merge = contextMerge();
+    if (typeof assignment === 'function') {
+      return { type: 'assign', change: assignment as (args: EffectArgs) => object, merge };
+    }
     const values = Object.entries(assignment as object);
     if (values.every(([, value]) => typeof value !== 'function')) {
-      return { type: 'assign', change: () => assignment as object };
+      return { type: 'assign', change: () => assignment as object, merge };
     }
   }
   if (made?.type === 'xstate.emit') {

@@ -1,7 +1,7 @@
 /** JSON writers compiled from schemas. They write members in the schema's order, in half the time of JSON.stringify. */
 import type { Static, TSchema } from 'typebox';
 import { stringifyExact } from '../../base/json/json-writing.ts';
-import { compile, member } from './code.ts';
+import { compile, member } from '../../base/codegen.ts';
 
 /** The members of a schema that the writer uses: JSON Schema as TypeBox makes it. */
 interface Schema {

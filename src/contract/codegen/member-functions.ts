@@ -6,7 +6,7 @@ import {
   type Member,
   type Members,
 } from '../records/members.ts';
-import { compile, member } from './code.ts';
+import { compile, member } from '../../base/codegen.ts';
 
 /** The names of an object's members, typed. */
 export const namesOf = <T extends object>(it: T): (keyof T & string)[] => Object.keys(it) as (keyof T & string)[];

@@ -8,6 +8,7 @@ import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TransitionObserver } from '../../base/interpreters/flat-machine.ts';
+import { inShape } from '../../base/interpreters/context-merge.ts';
 import { interpret, type Interpreter } from '../../base/interpreters/interpreters.ts';
 import { SharedScope } from '../../base/interpreters/shared-scope.ts';
 import { keys } from '../storage/keys.ts';
@@ -142,7 +143,10 @@ export class Directory {
 
   /** Activates an actor in a given state. */
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
-    return this.#activation(kind, id, this.#logic[kind].resolveState(state) as unknown as SnapshotOf[K], false);
+    // The context of a job is a literal already.
+    const { value, context } = kind === 'job' ? state : { ...state, context: inShape(state.context) };
+    const snapshot: unknown = this.#logic[kind].resolveState({ value, context: context as never });
+    return this.#activation(kind, id, snapshot as SnapshotOf[K], false);
   }
 
   /** Creates and activates a new actor. A machine that fails leaves its error for `takeFault`. */
