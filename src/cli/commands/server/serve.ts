@@ -17,7 +17,7 @@ import { openStore } from '../../../coordinator/storage/open-store.ts';
 import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
-import { keepObjectsYoung } from './garbage-collector.ts';
+import { setGarbageCollector } from './garbage-collector.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
 import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts';
@@ -95,7 +95,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   // Files in the data directory are for its owner only.
   process.umask(0o077);
   refuseOpenDoor(flags);
-  keepObjectsYoung();
+  setGarbageCollector();
   // Signals are handled from here on, so that a signal during the start ends in order too.
   const running = new Running();
   const log = openLog(flags.logLevel, process.stderr.isTTY);
