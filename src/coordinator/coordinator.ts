@@ -218,11 +218,10 @@ class RunningCoordinator implements Lifecycle {
 
   /** Queues a deadline again that was not acted on, because its turn was rolled back or the clock was set back. */
   #requeueDeadline({ address }: DueDeadline): void {
-    if (this.#deadlines.has(address)) return;
     const { directory, scheduler, crowded } = this.core;
     for (const live of [directory.jobs, directory.runners]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
-      if (activation !== undefined && address.startsWith(activation.kind)) {
+      if (activation?.deadline === undefined && activation?.address === address) {
         updateIndex({ scheduler, deadlines: this.#deadlines, crowded }, activation);
       }
     }

@@ -43,7 +43,9 @@ function hasNames(change: object, names: readonly string[]): boolean {
 
 function compileMerge(names: readonly string[]): ContextMerge {
   const stores = names.map((name) => `${member('copy', name)} = ${member('change', name)};`);
-  return compile(`(context, change) => { const copy = { ...context }; ${stores.join(' ')} return copy; }`) as ContextMerge;
+  return compile(
+    `(context, change) => { const copy = { ...context }; ${stores.join(' ')} return copy; }`,
+  ) as ContextMerge;
 }
 
 const shapes = new Map<string, (context: object) => object>();

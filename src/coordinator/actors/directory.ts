@@ -11,6 +11,7 @@ import type { TransitionObserver } from '../../base/interpreters/flat-machine.ts
 import { inShape } from '../../base/interpreters/context-merge.ts';
 import { interpret, type Interpreter } from '../../base/interpreters/interpreters.ts';
 import { SharedScope } from '../../base/interpreters/shared-scope.ts';
+import type { TimedActor } from '../scheduling/deadline-queue.ts';
 import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,
@@ -28,7 +29,7 @@ import {
 } from './actor-kinds.ts';
 
 /** One active actor. */
-export interface Activation<K extends Kind = Kind> {
+export interface Activation<K extends Kind = Kind> extends TimedActor {
   readonly kind: K;
   readonly id: string;
   readonly address: Address;
@@ -180,6 +181,8 @@ export class Directory {
       before: undefined,
       isNew,
       unwritten: undefined,
+      deadline: undefined,
+      deadlineEntry: undefined,
     };
     this.#activations(kind).set(id, activation);
     return activation;

@@ -5,37 +5,39 @@
 import type { Address, Deadline, DueDeadline } from '../../../machines/protocol.ts';
 
 interface HeapEntry {
-  address: Address;
+  actor: TimedActor;
   atMs: number;
 }
 
-interface CurrentDeadline {
-  deadline: Deadline;
-  /** The valid heap entry of the actor, at or before its deadline; its other entries are outdated. */
-  entry: HeapEntry;
+/** An actor with its place in the queue: a table of addresses would be searched at every change of every job. */
+export interface TimedActor {
+  readonly address: Address;
+  /** Its deadline, if it has one. Only the queue sets it. */
+  deadline: Deadline | undefined;
+  /** The valid heap entry of the actor, at or before its deadline; its other entries are outdated. Only the queue sets it. */
+  deadlineEntry: HeapEntry | undefined;
 }
 
 /** A smaller heap is not compacted. */
 const TIDY_FROM = 1_000;
 
 export class DeadlineQueue {
-  readonly #current = new Map<Address, CurrentDeadline>();
   readonly #heap: HeapEntry[] = [];
+  /** The actors with a deadline. */
+  #actors = 0;
 
   /** Sets or removes the actor's deadline. */
-  set(address: Address, deadline: Deadline | undefined): void {
+  set(actor: TimedActor, deadline: Deadline | undefined): void {
+    const { deadlineEntry: entry } = actor;
     if (deadline === undefined) {
-      if (this.#current.delete(address)) this.#tidy();
+      if (entry === undefined) return;
+      this.#remove(actor);
+      this.#tidy();
       return;
     }
-    const known = this.#current.get(address);
     // An entry at or before the new time suffices: the actor is queued again when the entry reaches the top.
-    if (known !== undefined && known.entry.atMs <= deadline.atMs) known.deadline = deadline;
-    else this.#enqueue(address, deadline);
-  }
-
-  has(address: Address): boolean {
-    return this.#current.has(address);
+    if (entry !== undefined && entry.atMs <= deadline.atMs) actor.deadline = deadline;
+    else this.#enqueue(actor, deadline);
   }
 
   /** The number of heap entries, outdated ones included; for tests. */
@@ -43,19 +45,28 @@ export class DeadlineQueue {
     return this.#heap.length;
   }
 
+  #remove(actor: TimedActor): void {
+    actor.deadline = undefined;
+    actor.deadlineEntry = undefined;
+    this.#actors -= 1;
+  }
+
   /**
    * Removes outdated entries once they are most of the heap: entries of jobs that end early would otherwise stay until their
    * time limit. Amortized constant cost per outdated entry.
    */
   #tidy(): void {
-    if (this.#heap.length < 2 * this.#current.size + TIDY_FROM) return;
+    if (this.#heap.length < 2 * this.#actors + TIDY_FROM) return;
+    const valid = this.#heap.filter((it) => it.actor.deadlineEntry === it);
     this.#heap.length = 0;
-    for (const { entry } of this.#current.values()) this.#push(entry);
+    for (const entry of valid) this.#push(entry);
   }
 
-  #enqueue(address: Address, deadline: Deadline): void {
-    const entry = { address, atMs: deadline.atMs };
-    this.#current.set(address, { deadline, entry: entry });
+  #enqueue(actor: TimedActor, deadline: Deadline): void {
+    if (actor.deadlineEntry === undefined) this.#actors += 1;
+    const entry = { actor, atMs: deadline.atMs };
+    actor.deadline = deadline;
+    actor.deadlineEntry = entry;
     this.#push(entry);
   }
 
@@ -64,14 +75,15 @@ export class DeadlineQueue {
     const due: DueDeadline[] = [];
     for (let first = this.#heap[0]; first !== undefined && first.atMs <= now; first = this.#heap[0]) {
       this.#pop();
-      const current = this.#current.get(first.address);
-      if (current?.entry !== first) continue;
-      if (current.deadline.atMs > now) {
-        this.#enqueue(first.address, current.deadline);
+      const { actor } = first;
+      const { deadline } = actor;
+      if (actor.deadlineEntry !== first || deadline === undefined) continue;
+      if (deadline.atMs > now) {
+        this.#enqueue(actor, deadline);
         continue;
       }
-      this.#current.delete(first.address);
-      due.push({ address: first.address, kind: current.deadline.kind });
+      this.#remove(actor);
+      due.push({ address: actor.address, kind: deadline.kind });
     }
     return due;
   }

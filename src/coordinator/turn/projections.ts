@@ -43,7 +43,7 @@ export function updateIndex<K extends Kind>(
   activation: Activation<K>,
 ): void {
   const state = stateOf(activation);
-  deadlines.set(activation.address, ACTOR_KINDS[activation.kind].deadline(state));
+  deadlines.set(activation, ACTOR_KINDS[activation.kind].deadline(state));
   if (activation.kind === 'runner') crowded.update((state as RunnerState).context);
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
@@ -84,7 +84,8 @@ function addFactRecord(fact: Fact, turn: Turn): void {
 
 /** Writes the result of a job that the coordinator itself ended, by its time limit or its losses. */
 function writeUnreportedResult({ jobId, to, error, startedAtMs, now }: JobEnded, turn: Turn): void {
-  if (to === 'Cancelled' || turn.isPut(keys.result(jobId))) return;
+  // Only a report completes a job, and it has put the result.
+  if (to === 'Completed' || to === 'Cancelled' || turn.isPut(keys.result(jobId))) return;
   const result = reportedResult(jobId, undefined, error ?? to, now - (startedAtMs ?? now));
   turn.put(keys.result(jobId), JSON.stringify(result));
 }

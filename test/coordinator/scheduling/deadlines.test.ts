@@ -1,8 +1,12 @@
 /** Deadlines of runners and runs, to the millisecond: silence, leases, claims, limits, losses, restarts. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import { DeadlineQueue } from '../../../src/coordinator/scheduling/deadline-queue.ts';
+import { DeadlineQueue, type TimedActor } from '../../../src/coordinator/scheduling/deadline-queue.ts';
+import type { Address } from '../../../machines/protocol.ts';
 import { codeOf, ref, Scene } from '../../support/scene.ts';
+
+/** An actor as the queue sees it. */
+const timed = (address: Address): TimedActor => ({ address, deadline: undefined, deadlineEntry: undefined });
 
 describe('coordinator/scheduling: deadlines', () => {
   let scene: Scene;
@@ -147,10 +151,11 @@ describe('coordinator/scheduling: deadlines', () => {
 
   it('keep one heap entry per actor, however often they move', () => {
     const deadlines = new DeadlineQueue();
+    const [a, b] = [timed('runner/a'), timed('job/b')];
     for (let round = 0; round < 1000; round += 1) {
-      deadlines.set('runner/a', { kind: 'silence', atMs: round + 15 });
-      if (round % 2 === 0) deadlines.set('runner/a', undefined);
-      deadlines.set('job/b', { kind: 'claim', atMs: 5000 - round });
+      deadlines.set(a, { kind: 'silence', atMs: round + 15 });
+      if (round % 2 === 0) deadlines.set(a, undefined);
+      deadlines.set(b, { kind: 'claim', atMs: 5000 - round });
       expect(deadlines.due(round).length).to.equal(0);
     }
     expect(deadlines.due(10_000)).to.deep.equal([
@@ -162,11 +167,12 @@ describe('coordinator/scheduling: deadlines', () => {
 
   it('remove the entries of ended jobs before their deadlines expire', () => {
     const deadlines = new DeadlineQueue();
-    deadlines.set('job/stays', { kind: 'claim', atMs: 50 });
+    deadlines.set(timed('job/stays'), { kind: 'claim', atMs: 50 });
     for (let at = 0; at < 20_000; at += 1) {
-      deadlines.set(`job/${at}`, { kind: 'claim', atMs: 1_000 + (at % 7) });
-      deadlines.set(`job/${at}`, { kind: 'time-limit', atMs: 3_600_000 });
-      if (at % 100 > 0) deadlines.set(`job/${at}`, undefined);
+      const job = timed(`job/${at}`);
+      deadlines.set(job, { kind: 'claim', atMs: 1_000 + (at % 7) });
+      deadlines.set(job, { kind: 'time-limit', atMs: 3_600_000 });
+      if (at % 100 > 0) deadlines.set(job, undefined);
     }
     expect(deadlines.size).to.be.lessThan(2_000);
     expect(deadlines.due(49)).to.deep.equal([]);

@@ -24,6 +24,19 @@ describe('checksums of a group', () => {
     );
   });
 
+  it('equal the checksum of each record whose key begins as the one before, or otherwise', () => {
+    const beginnings = ['!job!0190-', '!job!0190', '!result!0190-', '!ключ!0190-', '', '!job!0190-12345678'];
+    const tails = ['00000001', '00000002', '1', '', 'ключ0001', '0000000000000000'];
+    const keys = fc.array(fc.tuple(fc.constantFrom(...beginnings), fc.constantFrom(...tails)), { maxLength: 40 });
+    fc.assert(
+      fc.property(keys, (parts) => {
+        const group = new ChecksumSeries();
+        for (const [beginning, tail] of parts)
+          expect(group.of(beginning + tail, 'value')).to.equal(checksum(beginning + tail, 'value'));
+      }),
+    );
+  });
+
   it('are the CRC-32 of key, line feed and value for every length of a shared value', () => {
     for (let length = 0; length < 600; length += 1) {
       const value = 'é'.repeat(length % 5) + 'x'.repeat(length);

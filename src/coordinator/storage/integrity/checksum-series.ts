@@ -9,16 +9,19 @@ import { BYTES, product, shiftBy } from './crc-arithmetic.ts';
 const LINE_FEED = 10;
 const MAX_ASCII = 127;
 
-/** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */
-function sumOfKey(key: string): number | undefined {
-  let sum = -1;
+/** The characters at the end of a key that distinguish the runs of a study. */
+const TAIL = 8;
+
+/** Returns the state of a checksum after the characters `[from, to)` of the text; undefined when one is not ASCII. */
+function advanced(state: number, text: string, from: number, to: number): number | undefined {
+  let sum = state;
   let bits = 0;
-  for (let at = 0; at < key.length; at += 1) {
-    const code = key.charCodeAt(at);
+  for (let at = from; at < to; at += 1) {
+    const code = text.charCodeAt(at);
     bits |= code;
     sum = (sum >>> 8) ^ BYTES[(sum ^ code) & 0xff]!;
   }
-  return bits > MAX_ASCII ? undefined : ~((sum >>> 8) ^ BYTES[(sum ^ LINE_FEED) & 0xff]!);
+  return bits > MAX_ASCII ? undefined : sum;
 }
 
 /** Computes the same checksums as `checksum`, faster for records with the value of the record before. */
@@ -26,6 +29,9 @@ export class ChecksumSeries {
   #value: string | undefined;
   /** Of `#value`; undefined until a second record has it. */
   #shared: { sum: number; shift: number } | undefined;
+  /** The beginning of the key before, and the state of its checksum. */
+  #prefix = '';
+  #afterPrefix: number | undefined = -1;
 
   readonly of = (key: string, value: string): string => {
     if (value !== this.#value) {
@@ -33,10 +39,21 @@ export class ChecksumSeries {
       this.#shared = undefined;
       return checksum(key, value);
     }
-    const keySum = sumOfKey(key);
+    const keySum = this.#sumOfKey(key);
     if (keySum === undefined) return checksum(key, value);
     this.#shared ??= { sum: crc32(value), shift: shiftBy(Buffer.byteLength(value)) };
     // CRC-32 of a concatenation, as zlib's crc32_combine computes it.
     return hexadecimal((product(this.#shared.shift, keySum) ^ this.#shared.sum) >>> 0);
   };
+
+  /** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */
+  #sumOfKey(key: string): number | undefined {
+    const cut = Math.max(0, key.length - TAIL);
+    if (cut !== this.#prefix.length || !key.startsWith(this.#prefix)) {
+      this.#prefix = key.slice(0, cut);
+      this.#afterPrefix = advanced(-1, key, 0, cut);
+    }
+    const state = this.#afterPrefix === undefined ? undefined : advanced(this.#afterPrefix, key, cut, key.length);
+    return state === undefined ? undefined : ~((state >>> 8) ^ BYTES[(state ^ LINE_FEED) & 0xff]!);
+  }
 }
