@@ -146,7 +146,7 @@ export class Directory {
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     // The context of a job is a literal already.
     const { value, context } = kind === 'job' ? state : { ...state, context: inShape(state.context) };
-    const snapshot: unknown = this.#logic[kind].resolveState({ value, context: context as never });
+    const snapshot: unknown = this.#logic[kind].resolveState({ value, context });
     return this.#activation(kind, id, snapshot as SnapshotOf[K], false);
   }
 
