@@ -10,7 +10,7 @@ export interface RemainingWork {
   finished: readonly number[];
   /** How many attempts have finished, of which `finished` are the latest. */
   finishedCount: number;
-  /** Times for which the active runs have executed so far, one for each slot in use. */
+  /** Times for which the active runs have executed so far, one for each slot in use; the longest first. */
   ages: readonly number[];
   /** Attempts that have yet to start. */
   waiting: number;
@@ -32,29 +32,34 @@ const MOST_SLOTS = 64;
 /** Of more waiting runs, all but the last so many are divided evenly over the slots. */
 const MOST_WAITING = 128;
 
-/** Returns undefined while nothing executes or too little has finished; all zero when no work is left. */
-export function remainingTime(work: RemainingWork): RemainingTime | undefined {
+/** The ends of the repeated schedules, one a step of a fraction of a millisecond; none while nothing executes or too little has finished. */
+export function* remainingEnds(work: RemainingWork): Generator<number, void> {
   const { finished, ages, waiting } = work;
-  if (ages.length === 0) return waiting === 0 ? { low: 0, median: 0, high: 0 } : undefined;
-  if (finished.length < LEAST_FINISHED || work.finishedCount < ages.length) return undefined;
+  if (ages.length === 0 || finished.length < LEAST_FINISHED || work.finishedCount < ages.length) return;
   const durations = new Durations(work);
   const uniform = uniforms();
   // One slot represents this many.
   const share = Math.max(1, ages.length / MOST_SLOTS);
   const chosen = everyNth(ages, share);
   const each = waiting / share;
-  const ends = Array.from({ length: ROUNDS }, () => {
+  for (let round = 0; round < ROUNDS; round++) {
     durations.resample(uniform);
-    return scheduleOnce(durations, chosen, each, share, uniform);
-  }).sort((a, b) => a - b);
-  const at = (p: number): number => ends[Math.round(p * (ROUNDS - 1))]!;
+    yield scheduleOnce(durations, chosen, each, share, uniform);
+  }
+}
+
+/** The interval of all `remainingEnds` of the work. Undefined where it has none, unless no work is left: then all are 0. */
+export function remainingTime({ ages, waiting }: RemainingWork, ends: readonly number[]): RemainingTime | undefined {
+  if (ages.length === 0 && waiting === 0) return { low: 0, median: 0, high: 0 };
+  if (ends.length === 0) return undefined;
+  const sorted = [...ends].sort((a, b) => a - b);
+  const at = (p: number): number => sorted[Math.round(p * (sorted.length - 1))]!;
   return { low: at(0.1), median: at(0.5), high: at(0.9) };
 }
 
 /** Every n-th age from the oldest, so that the oldest is among them. */
 function everyNth(ages: readonly number[], n: number): number[] {
-  const sorted = [...ages].sort((a, b) => b - a);
-  return Array.from({ length: Math.floor(sorted.length / n) }, (_, at) => sorted[Math.floor(at * n)]!);
+  return Array.from({ length: Math.floor(ages.length / n) }, (_, at) => ages[Math.floor(at * n)]!);
 }
 
 /** The end of the last run: each waiting run starts on the slot that is free first. */

@@ -21,6 +21,7 @@ interface Observed {
 export interface ObservedRuns {
   finished: readonly number[];
   finishedCount: number;
+  /** The longest first. */
   ages: readonly number[];
 }
 
@@ -43,11 +44,10 @@ export class Durations {
     // `finished` represents all finished attempts; the active runs weigh as much less as these are fewer.
     const group = Math.max(1, ages.length / MOST_ACTIVE);
     const weight = (group * finished.length) / Math.max(finished.length, finishedCount);
-    const active = [...ages].sort((a, b) => b - a);
     this.#observed = [
       ...finished.map((time) => ({ time, isEnd: true, weight: 1 })),
-      ...Array.from({ length: Math.floor(active.length / group) }, (_, at) => {
-        return { time: active[Math.floor(at * group)]!, isEnd: false, weight };
+      ...Array.from({ length: Math.floor(ages.length / group) }, (_, at) => {
+        return { time: ages[Math.floor(at * group)]!, isEnd: false, weight };
       }),
     ].sort((a, b) => a.time - b.time || Number(b.isEnd) - Number(a.isEnd));
     this.#longest = this.#observed.at(-1)?.time ?? 0;

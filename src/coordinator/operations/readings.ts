@@ -38,7 +38,7 @@ import {
   toResult,
   toRunner,
 } from '../resources/to-resource.ts';
-import { timeLeft } from '../resources/time-left.ts';
+import { currentTimeLeft, latestTimeLeft } from '../resources/time-left.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -143,22 +143,31 @@ export function batch(core: Core, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
-/** The same with the time left by the durations of its runs, as far as they are in memory, and the verdicts on its requirements. */
+/** The same with the verdicts on its requirements. */
+function judgedBatch(core: Core, state: BatchState): BatchStatusResponse {
+  const requirements = core.judgements.verdictsOf(state);
+  return { ...batch(core, state.context.batchId), ...(requirements === undefined ? {} : { requirements }) };
+}
+
+/**
+ * The same with the latest estimate of the time left by the durations of its runs, as far as they are in memory. Another estimate is begun
+ * where that one is old.
+ */
 export function wholeBatch(core: Core, batchId: Uuid): BatchStatusResponse {
   const state = readBatch(core.store, batchId);
   const health = core.health.known(batchId);
-  const left = health === undefined ? {} : timeLeft(state, health, core.clock.now());
-  const requirements = core.judgements.verdictsOf(state);
-  return { ...batch(core, batchId), ...left, ...(requirements === undefined ? {} : { requirements }) };
+  const left = health === undefined ? {} : latestTimeLeft(state, health);
+  if (health !== undefined) void currentTimeLeft(core, state, health);
+  return { ...judgedBatch(core, state), ...left };
 }
 
-/** The same, after the durations of an open batch were read where they are not in memory. */
+/** The same with an estimate of now, after the durations of an open batch were read where they are not in memory. */
 export async function batchWithDurations(core: Core, batchId: Uuid): Promise<BatchStatusResponse> {
   // Of one instant: the state is read before the durations.
   const state = readBatch(core.store, batchId);
-  const whole = wholeBatch(core, batchId);
-  if (isTerminal(state.value) || core.health.known(batchId)?.isComplete === true) return whole;
-  return { ...whole, ...timeLeft(state, await core.health.read(state), core.clock.now()) };
+  const whole = judgedBatch(core, state);
+  if (isTerminal(state.value)) return whole;
+  return { ...whole, ...(await currentTimeLeft(core, state, await core.health.read(state))) };
 }
 
 export const batchHistory = (core: Core, batchId: Uuid): BatchHistory => toBatchHistory(readBatch(core.store, batchId));

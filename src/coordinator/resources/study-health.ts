@@ -25,6 +25,8 @@ export interface BatchHealth {
   interim: FinishedAttempt[] | undefined;
   /** The latest estimate. */
   timeLeft?: { atMs: number; value: TimeLeft } | undefined;
+  /** The estimate that is being made, from these counts. */
+  estimating?: { tally: AttemptTally; value: Promise<TimeLeft> } | undefined;
 }
 
 /** Returns the message of an attempt of a job, which an actor in memory holds. */

@@ -29,6 +29,8 @@ class CostlyClock extends SimulatedClock {
 }
 
 const ITEMS = 200;
+/** The repetitions of a schedule in one estimate. */
+const ESTIMATES = 31;
 /** Before the studies of no priority. */
 const FIRST = { priority: 9 };
 const DAY_MS = 86_400_000;
@@ -125,6 +127,7 @@ describe('coordinator/operations: slices of the event loop', () => {
     ['the full message of the pool', ITEMS, () => subscribed('pool')],
     ['the full message of a machine', ITEMS, () => subscribed('machine/runner')],
     ['the metrics', ITEMS, () => metricsText()],
+    ['an estimate of the time left', ESTIMATES, () => estimated()],
     ['the judgement of runs that waited for the first one', ITEMS, () => judged(false)],
     ['the reading of ended runs after a restart', ITEMS, () => judged(true)],
   ];
@@ -160,6 +163,22 @@ describe('coordinator/operations: slices of the event loop', () => {
     await coordinator.core.judgements.idle();
     expect(clock.iterations, 'reading and judging').to.be.above(ofEnds);
     expect((await coordinator.batch(judgedId)).requirements![0]).to.include({ judged: ITEMS, verdict: 'met' });
+  }
+
+  /** The progress of a study of which half has ended and the rest is running. */
+  async function estimated(): Promise<void> {
+    const { batch_id: id } = await coordinator.submit({ ...study({ runs: 20 }), policy: FIRST });
+    const instance = 'j';
+    await coordinator.register({ id: 'j', instance, capabilities: { ...capabilities, max_concurrent_jobs: 20 } });
+    const { assignments } = await coordinator.claim('j', { instance, max_jobs: 20 });
+    const result = { execution_time_secs: 1, output_files: [], metadata: { miss: 1 } };
+    const reports = assignments.flatMap(({ job: { id: job_id }, attempt }, at): Report[] => [
+      { type: 'start', job_id, attempt },
+      ...(at < 10 ? [{ type: 'complete' as const, job_id, attempt, result }] : []),
+    ]);
+    await coordinator.reports('j', { instance, reports });
+    clock.iterations = 0;
+    expect(await coordinator.batch(id)).to.have.property('eta');
   }
 
   async function metricsText(): Promise<void> {
