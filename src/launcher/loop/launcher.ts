@@ -49,6 +49,9 @@ const KEPT_MS = 7 * 86_400_000;
 /** More are deleted sooner, but never within the day that the limit counts. */
 const MAX_ENDED = 20_000;
 const DAY_MS = 86_400_000;
+/** One that was never submitted is of little interest. */
+const ABANDONED_MS = 3_600_000;
+const TOKEN_DELAY_MS = 60_000;
 
 export class Launcher {
   readonly #parts: LauncherParts;
@@ -60,6 +63,7 @@ export class Launcher {
   #isRecordChanged = false;
   #decisions: ReadonlyMap<string, QueueDecision> = new Map();
   #unserved: readonly Unserved[] = [];
+  #tokenFault: { why: string; untilMs: number } | undefined;
 
   private constructor(parts: LauncherParts) {
     this.#parts = parts;
@@ -167,7 +171,7 @@ export class Launcher {
     const own = new Set(live.map((it) => runnerNameOf(it.context)));
     const blocked = new Map<string, string>();
     for (const { name } of config.queues) {
-      const why = blockOf(this.queueState(name), now) ?? silent.get(name);
+      const why = blockOf(this.queueState(name), now) ?? silent.get(name) ?? this.#tokenBlock(now);
       if (why !== undefined) blocked.set(name, why);
     }
     const decision = wanted({
@@ -183,11 +187,18 @@ export class Launcher {
     this.#decisions = new Map(decision.queues.map((it) => [it.queue, it]));
     this.#unserved = decision.unserved;
     if (isDryRun) return;
-    await submitAll(decision.queues, {
+    const tokenFault = await submitAll(decision.queues, {
       ...this.#parts,
       allocations: this.#allocations,
       persist: () => this.#persist(),
     });
+    this.#noteTokens(tokenFault, clock.now());
+  }
+
+  /** Without tokens nothing is submitted for a while, so that a missing scope does not fill the records. */
+  #noteTokens(why: string | undefined, now: number): void {
+    if (why === undefined) return;
+    this.#tokenFault = { why, untilMs: now + TOKEN_DELAY_MS };
   }
 
   /** The tokens of allocations that have ended, in one request. */
@@ -211,11 +222,17 @@ export class Launcher {
       .toSorted((a, b) => (b.context.endedAtMs ?? 0) - (a.context.endedAtMs ?? 0));
     for (const [index, { context }] of ended.entries()) {
       const ageMs = now - (context.endedAtMs ?? 0);
-      if (ageMs <= (index < MAX_ENDED ? KEPT_MS : DAY_MS)) continue;
+      const keptMs = context.submittedAtMs === undefined ? ABANDONED_MS : index < MAX_ENDED ? KEPT_MS : DAY_MS;
+      if (ageMs <= keptMs) continue;
       this.#record = { ...this.#record, forgottenCoreMs: this.#record.forgottenCoreMs + coreMsOf(context) };
       this.#isRecordChanged = true;
       this.#allocations.forget(context.id);
     }
+  }
+
+  #tokenBlock(now: number): string | undefined {
+    const fault = this.#tokenFault;
+    return fault === undefined || now >= fault.untilMs ? undefined : fault.why;
   }
 
   #onFact(fact: AllocationFact): void {

@@ -1,5 +1,6 @@
 /** Submits allocations: the plan on disk, then a token, then the intent on disk, then one call of the engine. */
 import { randomUuid, type Clock } from '../../base/clock.ts';
+import { ApiError } from '../../client/transport.ts';
 import type { DemandGroup } from '../../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from '../config/types.ts';
 import type { QueueDecision } from '../decision/wanted.ts';
@@ -31,14 +32,18 @@ const TOKEN_MARGIN_SECS = 3_600;
 /** An allocation may wait in the engine's queue for weeks before its runner uses the token. */
 const TOKEN_WAIT_SECS = 30 * 86_400;
 
-/** @throws when the records cannot be written */
-export async function submitAll(decisions: readonly QueueDecision[], parts: SubmitParts): Promise<void> {
+/**
+ * Returns why no token could be made, and nothing was submitted; undefined otherwise.
+ * @throws when the records cannot be written
+ */
+export async function submitAll(decisions: readonly QueueDecision[], parts: SubmitParts): Promise<string | undefined> {
   const planned = planAll(decisions, parts);
-  if (planned.length === 0) return;
+  if (planned.length === 0) return undefined;
   await parts.persist();
   const tokens = await tokensOf(planned, parts);
-  if (tokens === undefined) return;
+  if (typeof tokens === 'string') return tokens;
   await submitEach(planned, tokens, parts);
+  return undefined;
 }
 
 function planAll(
@@ -82,7 +87,7 @@ export const newId = (clock: Pick<Clock, 'random'>): string => {
 async function tokensOf(
   planned: readonly PlannedAllocation[],
   { coordinator, allocations, clock, log, persist }: SubmitParts,
-): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+): Promise<ReadonlyMap<string, string | undefined> | string> {
   try {
     return await coordinator.makeTokens(
       planned.map(({ id, queue }) => ({
@@ -92,11 +97,16 @@ async function tokensOf(
       })),
     );
   } catch (error) {
-    const reason = `its token could not be made: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = `tokens cannot be made: ${error instanceof Error ? error.message : String(error)}`;
     log('warn', `nothing was submitted: ${reason}`);
-    for (const { id } of planned) allocations.send(id, { type: 'ABANDON', reason, now: clock.now() });
+    // After a refusal there are none; without an answer there may be some, which are revoked.
+    const isRefused = error instanceof ApiError && !error.transient;
+    for (const { id } of planned) {
+      allocations.send(id, { type: 'ABANDON', reason, now: clock.now() });
+      if (isRefused) allocations.noteToken(id, false);
+    }
     await persist();
-    return undefined;
+    return reason;
   }
 }
 

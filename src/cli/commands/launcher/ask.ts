@@ -1,9 +1,16 @@
 /** `simbatch launcher check` and `script`: what the engines would say, and what they would get. Nothing is started. */
 import { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import type { DemandGroup } from '../../../contract/types.ts';
+import { parseCpu, parseMemory } from '../../../domain/quantity.ts';
+import { BYTES_PER_GB } from '../../../domain/scheduling.ts';
 import type { LauncherConfig, QueueConfig } from '../../../launcher/config/types.ts';
+import { misfitOf } from '../../../launcher/decision/fits.ts';
 import type { AllocationRequest, Engine } from '../../../launcher/engine.ts';
 import { requestOf } from '../../../launcher/request.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { loadStudy } from '../../study/check-study.ts';
 import { endpointOption } from '../../options.ts';
 import { write, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
@@ -12,28 +19,69 @@ import { configOption, launcherSetup, queueNamed, stateOption, type LauncherFlag
 /** The id in scripts and checks, which belongs to no allocation. */
 const EXAMPLE_ID = 'example00000';
 
-const exampleRequest = (config: LauncherConfig, queue: QueueConfig): AllocationRequest =>
-  requestOf(config, queue, { id: EXAMPLE_ID, token: undefined, need: undefined, isKept: false });
+const exampleRequest = (config: LauncherConfig, queue: QueueConfig, need?: DemandGroup): AllocationRequest =>
+  requestOf(config, queue, { id: EXAMPLE_ID, token: undefined, need, isKept: false });
+
+interface CheckFlags extends LauncherFlags {
+  study?: string;
+}
 
 export function checkCommand(): Command {
   return new Command('check')
     .description('ask each engine whether it would accept an allocation of its queues; nothing is started')
+    .option('--study <file>', 'and whether runs of this study file fit')
     .addOption(configOption())
     .addOption(stateOption())
     .addOption(endpointOption())
     .action(check);
 }
 
-async function check(flags: LauncherFlags): Promise<void> {
+async function check(flags: CheckFlags): Promise<void> {
   const { config, engines } = await launcherSetup(flags);
-  for (const engine of new Set(engines.values())) {
-    const queues = config.queues.filter((it) => engines.get(it.name) === engine);
-    const results = await engine.check(queues.map((it) => exampleRequest(config, it)));
-    for (const { queue, isFault, message } of results) {
-      await writeLine(`${isFault ? 'fault' : 'ok   '} ${queue}: ${printable(message)}`);
-      if (isFault) process.exitCode = EXIT.failed;
-    }
+  const need = flags.study === undefined ? undefined : await needOf(flags.study);
+  const say = async (queue: string, isFault: boolean, message: string): Promise<void> => {
+    await writeLine(`${isFault ? 'fault' : 'ok   '} ${queue}: ${printable(message)}`);
+    if (isFault) process.exitCode = EXIT.failed;
+  };
+  const fitting: QueueConfig[] = [];
+  for (const queue of config.queues) {
+    const misfit = need === undefined ? undefined : misfitOf(queue, need);
+    if (misfit === undefined) fitting.push(queue);
+    // Another queue may fit: this one is only not asked for the study.
+    else await writeLine(`no fit ${queue.name}: ${printable(misfit.why)}`);
   }
+  for (const engine of new Set(engines.values())) {
+    const queues = fitting.filter((it) => engines.get(it.name) === engine);
+    const results = await engine.check(queues.map((it) => exampleRequest(config, it, need)));
+    for (const { queue, isFault, message } of results) await say(queue, isFault, message);
+  }
+  if (fitting.length === 0) {
+    throw new Failure(
+      EXIT.failed,
+      'runs of the study fit no queue; add a queue that fits, or lower what a run requests',
+    );
+  }
+}
+
+/** The needs of the runs of a study file, as the coordinator would state them. */
+async function needOf(file: string): Promise<DemandGroup> {
+  const { submission } = await loadStudy(file);
+  const { simulation, compute, monte_carlo: design } = submission.config;
+  const { container, kubernetes, baremetal, job_timeout_seconds: timeout } = compute;
+  return {
+    simulation: simulation.name,
+    cpu_cores: Number(parseCpu(container.cpu_request)) / 1_000,
+    memory_gb: Number(parseMemory(container.memory_request)) / BYTES_PER_GB,
+    timeout_secs: timeout,
+    mean_seconds: null,
+    image: container.image,
+    ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
+    ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
+    runs: design.runs,
+    active: 0,
+    oldest_pending_at: new Date(systemClock.now()).toISOString(),
+    batches: [],
+  };
 }
 
 export function scriptCommand(): Command {
