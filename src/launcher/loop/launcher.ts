@@ -49,7 +49,7 @@ const KEPT_MS = 7 * 86_400_000;
 /** More are deleted sooner, but never within the day that the limit counts. */
 const MAX_ENDED = 20_000;
 const DAY_MS = 86_400_000;
-/** One that was never submitted is of little interest. */
+/** An allocation that was never submitted is of little interest. */
 const ABANDONED_MS = 3_600_000;
 const TOKEN_DELAY_MS = 60_000;
 
