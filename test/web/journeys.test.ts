@@ -8,6 +8,7 @@ import { compressors } from 'hyparquet-compressors';
 import type { Browser, Page } from 'playwright-core';
 import type { Runner } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
+import { parseCondition } from '../../src/domain/condition.ts';
 import type { Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
 import {
@@ -96,6 +97,57 @@ describe('web: journeys', function () {
     await page.getByRole('link', { name: '← #15' }).click();
     await page.getByRole('heading', { name: 'Run #15' }).waitFor();
     expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('a study with a requirement, an output, a policy and a label is submitted by the form, then audited', async () => {
+    const { page, errors } = await open('#/submit');
+    await page.getByLabel('Name of the study').fill('with goals');
+    await page.getByLabel(/^Simulation/).fill('descent');
+    await page.getByLabel('Runs', { exact: true }).fill('40');
+    await page.getByRole('button', { name: 'Add a requirement' }).click();
+    await page.getByLabel('Requirement', { exact: true }).fill('slow');
+    await page.getByLabel(/^Output /).fill('speed');
+    await page.getByLabel(/^passes where/).fill('about 5');
+    await page.getByText(parseCondition('about 5') as string).waitFor();
+    await page.getByLabel(/^passes where/).fill('< 5');
+    await page.getByLabel(/^confidence/).fill('2');
+    await page.getByText('Outputs', { exact: true }).click();
+    await page.getByRole('button', { name: 'Add an output' }).click();
+    await page.getByRole('group', { name: 'output_1' }).getByLabel('Output', { exact: true }).fill('speed');
+    await page.getByRole('group', { name: 'output_1' }).getByLabel('units').fill('m/s');
+    await page.getByText('Policy', { exact: true }).click();
+    await page.getByLabel(/^Most failed runs/).fill('5%');
+    await page.getByLabel(/^Priority/).fill('3');
+    await page.getByText('Labels', { exact: true }).click();
+    await page.getByRole('button', { name: 'Add a label' }).click();
+    await page.getByLabel('Label', { exact: true }).fill('campaign');
+    await page.getByLabel('value', { exact: true }).fill('2026-q4');
+    await page.getByRole('button', { name: 'Submit 40 runs' }).click();
+    await page.getByText('The study was not accepted.').waitFor();
+    expect(await page.locator('[data-pointer="/requirements/0/confidence"] .fault').textContent()).to.not.equal('');
+    await page.getByLabel(/^confidence/).fill('');
+    await page.getByRole('button', { name: 'Submit 40 runs' }).click();
+    await page.getByRole('heading', { name: 'with goals' }).waitFor();
+    await page.getByText('100 %', { exact: true }).first().waitFor();
+    const idOf = (): string => /batches\/([^/?]+)/.exec(page.url())![1]!;
+    const { requirements, outputs, policy, labels } = await web.coordinator.submission(idOf());
+    expect({ requirements, outputs, policy, labels }).to.deep.equal({
+      requirements: [{ name: 'slow', output: 'speed', condition: '< 5', probability: 0.95 }],
+      outputs: { speed: { units: 'm/s' } },
+      policy: { max_failures: '5%', priority: 3 },
+      labels: { campaign: '2026-q4' },
+    });
+    const audited = idOf();
+    await page.getByRole('button', { name: 'Audit', exact: true }).click();
+    await page.getByLabel(/^Part of the finished runs/).fill('10');
+    await page.getByRole('button', { name: 'Audit the study' }).click();
+    await page.getByText('Audits').first().waitFor();
+    expect((await web.coordinator.batch(idOf())).batch).to.deep.include({
+      total_jobs: 4,
+      parent: { batch_id: audited, relation: 'audit' },
+    });
+    expect(errors.filter((it) => !it.includes('422') && !it.includes('400'))).to.deep.equal([]);
     await page.context().close();
   });
 

@@ -1,4 +1,4 @@
-/** The actions of a study: extend, rerun the failed runs, pause, resume, release, cancel. */
+/** The actions of a study: extend, rerun the failed runs, audit, pause, resume, release, cancel. */
 import { useState, type ReactNode } from 'react';
 import type { Batch, BatchStatusResponse, SubmissionResponse } from '../../../src/contract/types.ts';
 import { post } from '../data/api.ts';
@@ -9,11 +9,12 @@ import { go, hrefOf } from '../router.ts';
 import { isOpen } from './progress.ts';
 import { CancelBatch } from '../pages/batches.tsx';
 
-type Action = 'extend' | 'rerun' | 'pause' | 'resume' | 'release' | 'cancel';
+type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'cancel';
 
 const FAILURES: Readonly<Record<Action, string>> = {
   extend: 'The study was not extended.',
   rerun: 'The failed runs were not submitted again.',
+  audit: 'The study was not audited.',
   pause: 'The study was not paused.',
   resume: 'The study was not resumed.',
   release: 'The runs were not released.',
@@ -43,6 +44,7 @@ export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
       <div className="row" role="group" aria-label="Actions">
         {button('extend', 'Extend')}
         {batch.failed_jobs > 0 && button('rerun', 'Rerun failed')}
+        {batch.completed_jobs > 0 && button('audit', 'Audit')}
         {isActive && (batch.paused === true ? resume : button('pause', 'Pause'))}
         {isActive && batch.canary_failed === true && button('release', 'Release')}
         {isActive && button('cancel', 'Cancel', true)}
@@ -68,6 +70,7 @@ function Question({ action, batch, send, onClose }: QuestionProps) {
   const flow = (body: string | undefined): void => send(action, withReason(body));
   if (action === 'cancel') return <CancelBatch batch={batch} onAnswer={flow} onClose={onClose} />;
   if (action === 'extend') return <Extend batch={batch} send={send} onClose={onClose} />;
+  if (action === 'audit') return <Audit batch={batch} send={send} onClose={onClose} />;
   if (action === 'rerun') {
     const rerun = (version: string | undefined): void => {
       const change = version === undefined ? {} : { simulation_version: version };
@@ -123,6 +126,30 @@ function Extend({ batch, send, onClose }: Omit<QuestionProps, 'action'>) {
       <p>
         The further runs become a new study with the same seed, requirements and policy. A Monte Carlo or Sobol’ design
         continues where this one ends; a Latin hypercube gets an independent replicate.
+      </p>
+    </Ask>
+  );
+}
+
+function Audit({ batch, send, onClose }: Omit<QuestionProps, 'action'>) {
+  const audit = (text: string | undefined): void => {
+    const percent = Number(text?.replace('%', ''));
+    // The coordinator refuses what is not a part, and says why.
+    send('audit', { fraction: text === undefined || Number.isNaN(percent) ? text : percent / 100 }, open);
+  };
+  return (
+    <Ask
+      title={`Audit “${batch.name}”?`}
+      reason="Part of the finished runs, in percent"
+      initial="5"
+      refusal="Do not audit it"
+      action="Audit the study"
+      onAnswer={audit}
+      onClose={onClose}
+    >
+      <p>
+        A drawn part of its finished runs is executed again on other runners, as a new study. Equal outputs show that
+        the results do not depend on the machine.
       </p>
     </Ask>
   );

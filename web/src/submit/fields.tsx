@@ -53,7 +53,16 @@ function Frame({
   );
 }
 
-export function TextField(props: Props & { placeholder?: string; empty?: null }) {
+/** The value of an empty field; undefined removes the member. Absent: the empty text. */
+interface Empty {
+  empty?: null | undefined;
+}
+
+function emptyOr(props: Empty, text: string, value: unknown): unknown {
+  return text === '' && 'empty' in props ? props.empty : value;
+}
+
+export function TextField(props: Props & Empty & { placeholder?: string }) {
   const { study, change } = useForm();
   return (
     <Frame {...props}>
@@ -64,7 +73,7 @@ export function TextField(props: Props & { placeholder?: string; empty?: null })
           value={shown(memberAt(study, props.pointer))}
           onChange={(event) => {
             const text = event.target.value;
-            change(withMember(study, props.pointer, text === '' && props.empty === null ? null : text));
+            change(withMember(study, props.pointer, emptyOr(props, text, text)));
           }}
         />
       )}
@@ -73,7 +82,7 @@ export function TextField(props: Props & { placeholder?: string; empty?: null })
 }
 
 /** Keeps the text as typed, so that `1e` before `1e5` is not removed; text that is not a number becomes a fault. */
-export function NumberField(props: Props & { empty?: null }) {
+export function NumberField(props: Props & Empty) {
   const { study, change } = useForm();
   const value = memberAt(study, props.pointer);
   const [text, setText] = useState<string>();
@@ -87,9 +96,7 @@ export function NumberField(props: Props & { empty?: null }) {
           onChange={(event) => {
             const typed = event.target.value.trim();
             setText(event.target.value);
-            change(
-              withMember(study, props.pointer, typed === '' ? (props.empty === null ? null : typed) : numberOr(typed)),
-            );
+            change(withMember(study, props.pointer, emptyOr(props, typed, typed === '' ? typed : numberOr(typed))));
           }}
           onBlur={() => setText(undefined)}
         />
@@ -178,21 +185,23 @@ function numberOr(text: string): unknown {
   }
 }
 
-/** `verbatim`: the options are names of the user's, shown as they are. */
+/** `verbatim`: the options are names of the user's, shown as they are. `absent`: the text of an option that removes the member. */
 export function ChoiceField({
   options,
   verbatim = false,
+  absent,
   ...props
-}: Props & { options: readonly string[]; verbatim?: boolean }) {
+}: Props & { options: readonly string[]; verbatim?: boolean; absent?: string }) {
   const { study, change } = useForm();
   return (
     <Frame {...props}>
       {(attributes) => (
         <select
           {...attributes}
-          value={String(memberAt(study, props.pointer))}
-          onChange={(event) => change(withMember(study, props.pointer, event.target.value))}
+          value={absent === undefined ? String(memberAt(study, props.pointer)) : shown(memberAt(study, props.pointer))}
+          onChange={(event) => change(withMember(study, props.pointer, event.target.value || undefined))}
         >
+          {absent !== undefined && <option value="">{absent}</option>}
           {options.map((it) => (
             <option key={it} value={it}>
               {verbatim ? it : it.replaceAll('_', ' ')}
@@ -201,5 +210,34 @@ export function ChoiceField({
         </select>
       )}
     </Frame>
+  );
+}
+
+/** The name of a member of an object, changed when the field is left. */
+export function NameField({
+  label,
+  name,
+  names,
+  onRename,
+}: {
+  label: string;
+  name: string;
+  /** The names of all members. */
+  names: readonly string[];
+  onRename: (to: string) => void;
+}) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        defaultValue={name}
+        onBlur={(event) => {
+          const to = event.target.value.trim();
+          // Two members of one name would merge: the later change is undone.
+          if (to === '' || (to !== name && names.includes(to))) event.target.value = name;
+          else if (to !== name) onRename(to);
+        }}
+      />
+    </label>
   );
 }

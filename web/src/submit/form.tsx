@@ -4,8 +4,18 @@ import { DISTRIBUTIONS, DISTRIBUTION_KINDS } from '../../../src/base/distributio
 import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
-import { ChoiceField, ListField, NUMBER_LIST, NumberField, TextField, WEIGHTED_LIST, useForm } from './fields.tsx';
+import {
+  ChoiceField,
+  ListField,
+  NameField,
+  NUMBER_LIST,
+  NumberField,
+  TextField,
+  WEIGHTED_LIST,
+  useForm,
+} from './fields.tsx';
 import { Correlations } from './correlations.tsx';
+import { Labels, Outputs, Policy, Requirements } from './goals.tsx';
 import { escaped, newDistribution, withMember } from './study.ts';
 
 export function StudyForm() {
@@ -45,6 +55,8 @@ export function StudyForm() {
       </Panel>
       <Dispersions />
       <Correlations />
+      <Requirements />
+      <Outputs />
       <Panel title="Execution">
         <div className="fields">
           <NumberField pointer="/config/compute/max_parallel_jobs" label="At once" hint="0: no cap" />
@@ -69,6 +81,8 @@ export function StudyForm() {
           <NumberField pointer="/config/telemetry/buffer_flush_interval_seconds" label="Written every" hint="seconds" />
         </div>
       </details>
+      <Policy />
+      <Labels />
     </>
   );
 }
@@ -130,18 +144,7 @@ function Dispersion({
   return (
     <fieldset className="dispersion">
       <legend className="visually-hidden">{name}</legend>
-      <label className="field">
-        <span>Parameter</span>
-        <input
-          defaultValue={name}
-          onBlur={(event) => {
-            const to = event.target.value.trim();
-            // Two parameters of one name would merge: the later change is undone.
-            if (to === '' || (to !== name && Object.hasOwn(study.config.dispersions, to))) event.target.value = name;
-            else if (to !== name) onRename(to);
-          }}
-        />
-      </label>
+      <NameField label="Parameter" name={name} names={Object.keys(study.config.dispersions)} onRename={onRename} />
       <label className="field">
         <span>Distribution</span>
         <select

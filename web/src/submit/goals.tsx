@@ -1,0 +1,186 @@
+/** The goals of a study and its release: requirements, outputs, policy and labels. */
+import type { ReactNode } from 'react';
+import { LOOKS, STOP_RULES, TERMINATED_RULES } from '../../../src/contract/enums.ts';
+import { Panel } from '../parts/common.tsx';
+import { ChoiceField, NameField, NumberField, TextField, useForm } from './fields.tsx';
+import { escaped, withMember } from './study.ts';
+
+export function Requirements() {
+  const { study, change, faults } = useForm();
+  const { requirements = [] } = study;
+  const set = (next: unknown[]): void =>
+    change(withMember(study, '/requirements', next.length === 0 ? undefined : next));
+  const add = (): void => set([...requirements, { name: '', output: '', condition: '<= 0', probability: 0.95 }]);
+  const fault = faults.find((it) => it.pointer === '/requirements');
+  return (
+    <Panel
+      title="Requirements"
+      aside={
+        <button type="button" onClick={add}>
+          Add a requirement
+        </button>
+      }
+    >
+      {fault !== undefined && <p className="fault">{fault.detail}</p>}
+      {requirements.length === 0 && <p className="soft">The study has no requirement: it gets no verdict.</p>}
+      <div className="dispersions">
+        {requirements.map((_, at) => (
+          <Row
+            key={at}
+            legend={`Requirement ${at + 1}`}
+            onRemove={() => set(requirements.filter((__, index) => index !== at))}
+          >
+            <TextField pointer={`/requirements/${at}/name`} label="Requirement" placeholder="e.g. lands close" />
+            <TextField pointer={`/requirements/${at}/output`} label="Output" hint="of metadata.json" />
+            <TextField pointer={`/requirements/${at}/condition`} label="passes where" hint="e.g. <= 50" />
+            <NumberField pointer={`/requirements/${at}/probability`} label="probability" hint="0 to 1" />
+            <NumberField
+              pointer={`/requirements/${at}/confidence`}
+              label="confidence"
+              hint="empty: 0.95"
+              empty={undefined}
+            />
+            <ChoiceField
+              pointer={`/requirements/${at}/terminated`}
+              label="run ended early"
+              options={TERMINATED_RULES}
+              absent="fail (default)"
+            />
+            <ChoiceField pointer={`/requirements/${at}/look`} label="judged" options={LOOKS} absent="once (default)" />
+          </Row>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+/** The outputs that the study declares: units and meaning for display, and the variable that bounds a censored value. */
+export function Outputs() {
+  return (
+    <NamedRows
+      pointer="/outputs"
+      title="Outputs"
+      add="Add an output"
+      label="Output"
+      initial={{ units: '' }}
+      prefix="output"
+    >
+      {(pointer) => (
+        <>
+          <TextField pointer={`${pointer}/units`} label="units" empty={undefined} />
+          <TextField pointer={`${pointer}/description`} label="meaning" empty={undefined} />
+          <TextField
+            pointer={`${pointer}/censored`}
+            label="censored by"
+            hint="telemetry variable of which it is the extreme"
+            empty={undefined}
+          />
+        </>
+      )}
+    </NamedRows>
+  );
+}
+
+export function Labels() {
+  return (
+    <NamedRows pointer="/labels" title="Labels" add="Add a label" label="Label" initial="" prefix="label">
+      {(pointer) => <TextField pointer={pointer} label="value" />}
+    </NamedRows>
+  );
+}
+
+export function Policy() {
+  const { study, faults } = useForm();
+  const isOpen = study.policy !== undefined || faults.some((it) => it.pointer.startsWith('/policy'));
+  return (
+    <details className="panel more" open={isOpen}>
+      <summary>Policy</summary>
+      <div className="fields body">
+        <NumberField
+          pointer="/policy/canary_runs"
+          label="Canary runs"
+          hint="the first runs, released alone; empty: none"
+          empty={undefined}
+        />
+        <NumberField
+          pointer="/policy/max_failures"
+          label="Most failed runs"
+          hint="a number, or a share such as 5%; empty: any"
+          empty={undefined}
+        />
+        <ChoiceField
+          pointer="/policy/stop_when"
+          label="Stops by itself when"
+          options={STOP_RULES}
+          absent="all runs have ended"
+        />
+        <NumberField pointer="/policy/priority" label="Priority" hint="-1000 to 1000; empty: 0" empty={undefined} />
+      </div>
+    </details>
+  );
+}
+
+interface NamedRowsProps {
+  /** Of an object whose members are the rows; it is removed with its last member. */
+  pointer: '/outputs' | '/labels';
+  title: string;
+  /** The text of the button. */
+  add: string;
+  /** The label of a name. */
+  label: string;
+  initial: unknown;
+  /** New members are named `<prefix>_1`, and so on. */
+  prefix: string;
+  children: (pointer: string) => ReactNode;
+}
+
+function NamedRows({ pointer, title, add, label, initial, prefix, children }: NamedRowsProps) {
+  const { study, change, faults } = useForm();
+  const members: Readonly<Record<string, unknown>> = (pointer === '/outputs' ? study.outputs : study.labels) ?? {};
+  const names = Object.keys(members);
+  const set = (next: [string, unknown][]): void =>
+    change(withMember(study, pointer, next.length === 0 ? undefined : Object.fromEntries(next)));
+  const addRow = (): void => {
+    let number = names.length + 1;
+    while (Object.hasOwn(members, `${prefix}_${number}`)) number += 1;
+    set([...Object.entries(members), [`${prefix}_${number}`, initial]]);
+  };
+  const fault = faults.find((it) => it.pointer === pointer);
+  const isOpen = names.length > 0 || faults.some((it) => it.pointer.startsWith(pointer));
+  return (
+    <details className="panel more" open={isOpen}>
+      <summary>{title}</summary>
+      <div className="body stack">
+        {fault !== undefined && <p className="fault">{fault.detail}</p>}
+        {names.map((name, at) => (
+          <Row key={at} legend={name} onRemove={() => set(Object.entries(members).filter(([it]) => it !== name))}>
+            <NameField
+              label={label}
+              name={name}
+              names={names}
+              onRename={(to) => set(Object.entries(members).map(([it, value]) => [it === name ? to : it, value]))}
+            />
+            {children(`${pointer}/${escaped(name)}`)}
+          </Row>
+        ))}
+        <div>
+          <button type="button" onClick={addRow}>
+            {add}
+          </button>
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function Row({ legend, onRemove, children }: { legend: string; onRemove: () => void; children: ReactNode }) {
+  return (
+    <fieldset className="dispersion">
+      <legend className="visually-hidden">{legend}</legend>
+      {children}
+      <button type="button" className="quiet remove" onClick={onRemove} aria-label={`Remove ${legend}`}>
+        ✕
+      </button>
+    </fieldset>
+  );
+}
