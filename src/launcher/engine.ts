@@ -34,7 +34,7 @@ export interface AllocationRequest {
   lifetimeSecs: number;
   runner: RunnerCommand;
   /**
-   * The token of the runner, as its variable SVC_TOKEN; undefined for a coordinator without tokens. A secret: never part of
+   * The token of the runner, as its variable SVC_TOKEN or by its option `--token-fd`; undefined for a coordinator without tokens. A secret: never part of
    * a command line, a comment, a label or a script that other users can read.
    */
   token: string | undefined;

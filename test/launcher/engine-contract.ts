@@ -23,8 +23,9 @@ export interface ContractSite {
   close(): Promise<void> | void;
 }
 
-/** A stand-in for a runner: writes its token and its arguments, then behaves as its variable RUNNER says. */
+/** A stand-in for a runner: writes its token and its arguments, then behaves as its variable RUNNER says. A runner takes both tokens. */
 const RUNNER = `trap 'echo TERM >> "$RUNNER_FILE.term"; [ "$RUNNER" = stubborn ] || exit 0' TERM
+case " $* " in *" --token-fd 3 "*) read -r SVC_TOKEN <&3;; esac
 echo "$SVC_TOKEN" > "$RUNNER_FILE.token"; echo "$*" > "$RUNNER_FILE.args"; echo started > "$RUNNER_FILE.started"
 case "$RUNNER" in ends) exit 0;; fails) exit 3;; esac
 while :; do sleep 0.1; done

@@ -102,10 +102,10 @@ MaxStartups 100
     for (const pid of sessions.filter((it) => it !== '')) spawnSync('kill', ['-KILL', pid]);
   }
 
-  /** The processes of the account, as lines of `ps`; those of sshd not counted. */
+  /** The processes of the account, as lines of `ps`; neither those of sshd nor ended ones that wait for their parent. */
   processes(): string[] {
     const { stdout } = spawnSync('ps', ['-u', this.user, '-o', 'pid=,args='], { encoding: 'utf8' });
-    return stdout.split('\n').filter((it) => it.trim() !== '' && !it.includes('sshd:'));
+    return stdout.split('\n').filter((it) => it.trim() !== '' && !it.includes('sshd:') && !it.includes('<defunct>'));
   }
 
   async stop(): Promise<void> {

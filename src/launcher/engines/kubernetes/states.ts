@@ -72,10 +72,11 @@ export function allocationsOf(
     ids.add(id);
     return [judge(job, podOf.get(id), serverMs)];
   });
-  // Pods whose Job is deleted are about to end.
+  // Pods whose Job is deleted are about to end; those of hopeless ones have been reported as ended.
   for (const [id, pod] of podOf) {
     const { phase } = statusOf(pod);
-    if (!ids.has(id) && phase !== 'Succeeded' && phase !== 'Failed') found.push(living(pod, 'stopping', undefined));
+    if (ids.has(id) || phase === 'Succeeded' || phase === 'Failed' || hopelessReason(pod) !== undefined) continue;
+    found.push(living(pod, 'stopping', undefined));
   }
   return found.map((it) => ({ ...it, allocation: withTimes(it.allocation, podOf.get(it.allocation.id), offsetMs) }));
 }

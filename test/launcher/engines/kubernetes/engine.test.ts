@@ -1,4 +1,7 @@
 /** The Kubernetes engine against an API server in memory and, where there is one, a real one, with a node that executes pods here. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DemandGroup } from '../../../../src/contract/types.ts';
 import type { AllocationRequest, Engine, EngineAllocation } from '../../../../src/launcher/engine.ts';
@@ -6,6 +9,7 @@ import { EngineRefused, EngineUnreachable } from '../../../../src/launcher/engin
 import { kubernetesEngine } from '../../../../src/launcher/engines/kubernetes/kubernetes.ts';
 import type { KubernetesSection } from '../../../../src/launcher/engines/kubernetes/section.ts';
 import { until as untilWithin } from '../../../e2e/support.ts';
+import { engineContract } from '../../engine-contract.ts';
 import { allocationRequest } from '../../support.ts';
 import { FakeSite, isRequired, kubernetesContext, kubernetesQueue, SITES, type KubernetesSite } from './sites.ts';
 
@@ -153,6 +157,31 @@ for (const { name, make, missing } of SITES) {
       expect(result?.message).to.match(/elsewhere/);
       const error: unknown = await engine.submit(request('stay')).catch((it: unknown) => it);
       expect(error).to.be.instanceOf(EngineRefused).and.have.property('message').that.contains('elsewhere');
+    });
+  });
+}
+
+for (const { name, make, missing } of SITES) {
+  describe(`launcher/engines/kubernetes, the contract of engines with ${name}`, function () {
+    this.timeout(150_000);
+    before(function () {
+      if (missing() !== undefined && !isRequired()) this.skip();
+    });
+    engineContract(async () => {
+      const site = make();
+      await site.start();
+      const folder = mkdtempSync(join(tmpdir(), 'simbatch-contract-'));
+      const queue = kubernetesQueue({ kubeconfig: site.kubeconfig });
+      const open = (launcher: string): Engine => kubernetesEngine.open(kubernetesContext([queue], { launcher }));
+      const kubernetes = { namespace: 'sims', cluster_name: '', node_selectors: { 'not a label': 'x' } };
+      const close = async (): Promise<void> => {
+        await site.stop();
+        rmSync(folder, { recursive: true, force: true });
+      };
+      const engines = { engine: open('lab'), other: open('other') };
+      // The server in memory checks nothing.
+      const refused = site instanceof FakeSite ? {} : { refused: { need: { kubernetes } as unknown as DemandGroup } };
+      return { ...engines, folder, close, ...refused };
     });
   });
 }

@@ -9,6 +9,7 @@ import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import type { SshSection } from '../../../../src/launcher/engines/ssh/section.ts';
 import { until as untilWithin } from '../../../e2e/support.ts';
 import { lives } from '../../../support/runner-process.ts';
+import { engineContract } from '../../engine-contract.ts';
 import { allocationRequest } from '../../support.ts';
 import { SITES, sshContext, sshQueue, StubSite, type SshSite } from './sites.ts';
 
@@ -241,6 +242,23 @@ for (const { name, make, missing } of SITES) {
         'there is no program tar; install it, or name runner.program',
         'there is no Node; install 20.19 or newer, load one in setup, or use ship: kit-with-node',
       ]);
+    });
+  });
+}
+
+for (const { name, make, missing } of SITES) {
+  describe(`launcher/engines/ssh, the contract of engines with ${name}`, function () {
+    this.timeout(150_000);
+    before(function () {
+      if (missing() !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
+    });
+    engineContract(async () => {
+      const site = make();
+      await site.start();
+      const hosts = site.section.hosts.map((it) => ({ ...it, cores: 1 }));
+      const queue = sshQueue({ ...site.section, hosts }, { size: { cores: 1, memoryBytes: 0, gpus: 0 }, max: 1 });
+      const open = (launcher: string): Engine => sshEngine.open(sshContext(site, [queue], { launcher }));
+      return { engine: open('lab'), other: open('other'), folder: site.home, close: () => site.stop() };
     });
   });
 }
