@@ -43,10 +43,17 @@ export async function stub(name: Exclude<RuntimeName, 'charliecloud'>): Promise<
   };
 }
 
-/** The real runtime with an image of a shell; a text says why this machine has none. */
+/**
+ * The real runtime with an image of a shell; a text says why this machine starts no containers.
+ * @throws Error when every test is required and a program is not installed.
+ */
 export async function real(name: 'podman' | 'charliecloud'): Promise<RuntimeOnTrial | string> {
   const missing = [name === 'podman' ? 'podman' : 'ch-run', 'busybox'].filter((it) => !isProgram(it));
-  if (missing.length > 0) return `${missing.join(' and ')} is not installed`;
+  if (missing.length > 0) {
+    const why = `${missing.join(' and ')} is not installed`;
+    if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
+    return why;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'simbatch-containers-'));
   chmodSync(folder, 0o755);
   const close = (): void => rmSync(folder, { recursive: true, force: true });
