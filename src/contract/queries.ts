@@ -60,6 +60,10 @@ export const RUNNER_FILTER = {
   tag: { kind: 'text', list: true, description: 'Only runners with one of these tags.' },
 } as const satisfies QueryParameters;
 
+export const POOL_HISTORY_QUERY = {
+  runner_id: { kind: 'runner-id', list: true, description: 'Runners whose latest attempts to read; 50 at most.' },
+} as const satisfies QueryParameters;
+
 export const DRAIN_QUERY = {
   reason: {
     kind: 'text',

@@ -18,7 +18,7 @@ import { rerunBatch } from './growth/rerun.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batchResults } from './growth/results.ts';
 import { batches, jobs } from './operations/listings.ts';
-import { drain, heartbeat, register, resume } from './operations/pool.ts';
+import { drain, heartbeat, poolHistory, register, resume } from './operations/pool.ts';
 import {
   batchHistory,
   batchWithDurations as batch,
@@ -67,6 +67,7 @@ const OPERATIONS = {
   cancelJob,
   runner,
   runners,
+  poolHistory,
   drain,
   resume,
   forgetRunner,

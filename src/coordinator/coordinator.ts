@@ -19,6 +19,7 @@ import { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { quarantineFailing } from './scheduling/quarantine.ts';
+import { poolUse } from './operations/pool.ts';
 import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
@@ -33,6 +34,7 @@ import { StudyCache } from './resources/study-cache.ts';
 import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
 import { LauncherReports } from './resources/launcher-reports.ts';
+import { PoolHistory } from './resources/pool-history.ts';
 import { StudyHealth, type MessageOf } from './resources/study-health.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
@@ -144,6 +146,7 @@ class RunningCoordinator implements Lifecycle {
       statistics,
       health: new StudyHealth({ store, share }),
       launcherReports: new LauncherReports(),
+      poolHistory: new PoolHistory(),
       options,
       purges: new Purges({ share, store, turns }),
       fileRequests: new FileRequests(clock),
@@ -205,6 +208,7 @@ class RunningCoordinator implements Lifecycle {
       }
       this.#requeueDeadline(due);
     }
+    this.core.poolHistory.sample(clock.now(), () => poolUse(this.core));
     this.#schedulePendingPolls();
     if (this.core.options.quarantine !== false) written.push(quarantineFailing(this.core));
     if (clock.now() >= this.#sweepAtMs) {
@@ -251,6 +255,7 @@ class RunningCoordinator implements Lifecycle {
     const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationOf) : undefined;
     // Before the actors of requeued runs are dropped, which hold the messages.
     this.core.health.onFacts(facts, messageOf);
+    this.core.poolHistory.onFacts(facts);
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {

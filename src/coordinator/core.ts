@@ -15,6 +15,7 @@ import type { StudyCache } from './resources/study-cache.ts';
 import type { Turns } from './turn/turn.ts';
 import type { Statistics } from './resources/statistics.ts';
 import type { LauncherReports } from './resources/launcher-reports.ts';
+import type { PoolHistory } from './resources/pool-history.ts';
 import type { StudyHealth } from './resources/study-health.ts';
 import type { FileRequests } from './files/file-requests.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
@@ -63,6 +64,7 @@ export interface Core {
   readonly statistics: Statistics;
   readonly health: StudyHealth;
   readonly launcherReports: LauncherReports;
+  readonly poolHistory: PoolHistory;
   readonly answers: Answers;
   readonly judgements: Judgements;
   readonly options: CoordinatorOptions;

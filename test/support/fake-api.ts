@@ -170,6 +170,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       ],
       events_omitted: 0,
     }),
+    poolHistory: async () => ({
+      minutes: [{ at: AT, slots: 4, busy: 1.5 }],
+      attempts: [
+        { runner_id: 'r-1', job_id: BATCH_ID, attempt: 1, started_at: AT, ended_at: AT, outcome: 'completed' },
+      ],
+    }),
     findings: async () => [
       {
         code: 'no-runner',

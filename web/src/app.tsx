@@ -9,7 +9,8 @@ import { choose, useChoice, type Choice } from './theme.ts';
 import { BatchesPage } from './pages/batches.tsx';
 import { StudyPage } from './study/page.tsx';
 import { RunPage } from './pages/run.tsx';
-import { RunnersPage } from './pages/runners.tsx';
+import { RunnersPage } from './pool/page.tsx';
+import { RunnerPage } from './pool/runner.tsx';
 
 const SubmitPage = lazy(() => import('./pages/submit.tsx'));
 const MachinesPage = lazy(() => import('./pages/machines.tsx'));
@@ -27,6 +28,7 @@ function pageOf({ path, query }: Route): ReactNode {
   if (page === 'batches' && id !== undefined)
     return <StudyPage key={id} batchId={id} tab={tab ?? 'overview'} query={query} />;
   if (page === 'jobs' && id !== undefined) return <RunPage key={id} jobId={id} />;
+  if (page === 'runners' && id !== undefined) return <RunnerPage key={id} runnerId={id} />;
   if (page === 'runners') return <RunnersPage query={query} />;
   if (page === 'machines') return <MachinesPage kind={id ?? 'job'} actor={tab} />;
   if (page === 'submit') return <SubmitPage />;

@@ -7,13 +7,17 @@ import type {
   ClaimRequest,
   HeartbeatRequest,
   MachineState,
+  PoolHistory,
   HeartbeatResponse,
   RegisterRequest,
   RegisterResponse,
   Runner,
   RunnerContext,
 } from '../../contract/types.ts';
+import { usableSlots } from '../../domain/scheduling.ts';
 import type { Core } from '../core.ts';
+import { stateOf } from '../actors/directory.ts';
+import type { PoolUse } from '../resources/pool-history.ts';
 import { toRunner } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -182,4 +186,30 @@ export function resume(core: Core, runnerId: string): Promise<Runner> {
     runnerOrThrow(turn, runnerId);
     return toRunner(turn.send('runner', runnerId, { type: 'RESUME', now: turn.now }));
   });
+}
+
+/** The slots of connected runners that are not drained, and how many of them hold a run, as of now. */
+export function poolUse({ directory }: Core): PoolUse {
+  const use = { slots: 0, busy: 0 };
+  for (const activation of directory.runners.values()) {
+    const runner = toRunner(stateOf(activation));
+    if (runner.status !== 'Idle' && runner.status !== 'Busy') continue;
+    const slots = usableSlots(runner.capabilities, runner.slots_lost);
+    use.slots += slots;
+    use.busy += Math.min(slots, runner.current_jobs.length);
+  }
+  return use;
+}
+
+/** Most runners whose attempts are read at once. */
+const MOST_HISTORIES = 50;
+
+/** The use of the pool over the last hours, and the latest attempts of these runners. @throws SimbatchError for too many */
+export function poolHistory(core: Core, runners: readonly string[] = []): PoolHistory {
+  if (runners.length > MOST_HISTORIES)
+    throw new SimbatchError(
+      'malformed-query',
+      `the query parameter \`runner_id\` names ${runners.length} runners; name at most ${MOST_HISTORIES}`,
+    );
+  return core.poolHistory.read(runners);
 }

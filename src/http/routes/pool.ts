@@ -1,6 +1,6 @@
 /** Routes of the runner pool, for operators. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
-import { DRAIN_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
+import { DRAIN_QUERY, POOL_HISTORY_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
 import { DemandResponse } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import { routesOf } from './route.ts';
@@ -29,6 +29,17 @@ export const poolRoutes = [
     scope: 'read',
     response: DemandResponse,
     handle: (coordinator) => coordinator.demand(),
+  }),
+  route({
+    method: 'GET',
+    path: '/pool/history',
+    operationId: 'readPoolHistory',
+    summary: 'Read the use of the pool over the last hours',
+    description: 'Slots and runs by minute; with `runner_id` the latest attempts of these runners.',
+    scope: 'read',
+    query: POOL_HISTORY_QUERY,
+    response: runners.PoolHistory,
+    handle: (coordinator, { query }) => coordinator.poolHistory(query.runner_id),
   }),
   route({
     method: 'GET',

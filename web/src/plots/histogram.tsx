@@ -1,51 +1,56 @@
 /** A histogram with all, selected and failed runs; a range can be selected with the pointer or typed. */
 import { useRef, useState, type PointerEvent } from 'react';
-import { figure } from '../parts/time.tsx';
-import type { Histogram } from './variables.ts';
+import { brief, count, figure } from '../parts/time.tsx';
+import type { Histogram } from './bins.ts';
+
+type Range = readonly [number, number];
 
 interface Props {
   name: string;
   note: string;
   histogram: Histogram;
-  range: readonly [number, number] | undefined;
-  onRange?: (range: readonly [number, number] | undefined) => void;
+  range: Range | undefined;
+  onRange?: (range: Range | undefined) => void;
+  /** Undefined: the values cannot have a logarithmic axis. */
+  onLog?: ((isLog: boolean) => void) | undefined;
 }
 
-const short = (value: number): string => figure(Number(value.toPrecision(4)));
 const WIDTH = 260;
 const HEIGHT = 84;
 
-export function HistogramPlot({ name, note, histogram: it, range, onRange }: Props) {
+export function HistogramPlot({ name, note, histogram: it, range, onRange, onLog }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<[number, number]>();
   const bins = it.all.length;
   const top = Math.max(1, ...it.all);
   const span = it.to - it.from;
-  const xOf = (value: number): number =>
-    span === 0 ? WIDTH / 2 : ((Math.min(Math.max(value, it.from), it.to) - it.from) / span) * WIDTH;
-  const valueAt = (event: PointerEvent): number => {
+  const valueOf = (place: number): number => (it.isLog ? 10 ** place : place);
+  const placeOf = (value: number): number => (it.isLog ? Math.log10(Math.max(value, Number.MIN_VALUE)) : value);
+  const xOf = (place: number): number =>
+    span === 0 ? WIDTH / 2 : ((Math.min(Math.max(place, it.from), it.to) - it.from) / span) * WIDTH;
+  const placeAt = (event: PointerEvent): number => {
     const box = svg.current?.getBoundingClientRect();
     const share = box === undefined ? 0 : (event.clientX - box.left) / box.width;
     return it.from + Math.min(Math.max(share, 0), 1) * span;
   };
   const end = (): void => {
     if (drag === undefined) return;
-    const [a, b] = drag;
+    const [a, b] = [Math.min(...drag), Math.max(...drag)];
     setDrag(undefined);
-    onRange?.(Math.abs(a - b) < span / 200 ? undefined : [Math.min(a, b), Math.max(a, b)]);
+    if (b - a < span / 200) return onRange?.(undefined);
+    // At an edge with values beyond it the range is open.
+    const low = a === it.from && it.below > 0 ? -Infinity : valueOf(a);
+    const high = b === it.to && it.above > 0 ? Infinity : valueOf(b);
+    return onRange?.([low, high]);
   };
-  const shown = drag === undefined ? range : ([Math.min(...drag), Math.max(...drag)] as const);
-  const bar = (count: number, bin: number, kind: string) =>
-    count === 0 ? null : (
-      <rect
-        key={`${kind}${bin}`}
-        className={`h-${kind}`}
-        x={(bin * WIDTH) / bins + 0.5}
-        width={WIDTH / bins - 1}
-        y={HEIGHT - (count / top) * HEIGHT}
-        height={(count / top) * HEIGHT}
-      />
-    );
+  const shown = drag === undefined ? range?.map(placeOf) : [Math.min(...drag), Math.max(...drag)];
+  const path = (counts: Uint32Array): string =>
+    Array.from(counts, (value, bin) =>
+      value === 0
+        ? ''
+        : `M${((bin * WIDTH) / bins + 0.5).toFixed(2)},${HEIGHT}v${(-(value / top) * HEIGHT).toFixed(2)}h${(WIDTH / bins - 1).toFixed(2)}V${HEIGHT}z`,
+    ).join('');
+  const hasValues = it.count > 0;
   return (
     <figure className="histogram">
       <figcaption>
@@ -59,56 +64,67 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange }: Pro
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Distribution of ${name}: ${it.count} runs, mean ${figure(it.mean)}, standard deviation ${figure(it.sd)}`}
+        aria-label={`Distribution of ${name}: ${it.count} runs${hasValues ? `, mean ${figure(it.mean)}, standard deviation ${figure(it.sd)}` : ''}`}
         onPointerDown={(event) => {
           if (onRange === undefined) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          const value = valueAt(event);
-          setDrag([value, value]);
+          const place = placeAt(event);
+          setDrag([place, place]);
         }}
-        onPointerMove={(event) => drag !== undefined && setDrag([drag[0], valueAt(event)])}
+        onPointerMove={(event) => drag !== undefined && setDrag([drag[0], placeAt(event)])}
         onPointerUp={end}
         onPointerCancel={end}
       >
-        {Array.from(it.all, (count, bin) => bar(count, bin, 'all'))}
-        {Array.from(it.selected, (count, bin) => bar(count, bin, 'selected'))}
-        {Array.from(it.failed, (count, bin) => bar(count, bin, 'failed'))}
+        <path className="h-all" d={path(it.all)} />
+        <path className="h-selected" d={path(it.selected)} />
+        <path className="h-failed" d={path(it.failed)} />
         {shown !== undefined && (
           <rect
             className="h-range"
-            x={xOf(shown[0])}
-            width={Math.max(1, xOf(shown[1]) - xOf(shown[0]))}
+            x={xOf(shown[0]!)}
+            width={Math.max(1, xOf(shown[1]!) - xOf(shown[0]!))}
             y={0}
             height={HEIGHT}
           />
         )}
       </svg>
       <div className="ends small soft">
-        <span>{short(it.from)}</span>
-        <span>
-          {short(it.mean)} ± {short(it.sd)}
+        <span title={it.below > 0 ? `${count(it.below)} runs are below` : undefined}>
+          {it.below > 0 && `${count(it.below)} < `}
+          {brief(valueOf(it.from))}
         </span>
-        <span>{short(it.to)}</span>
+        <span title="Mean and standard deviation of the selected runs">
+          {hasValues ? `${brief(it.mean)}, sd ${brief(it.sd)}` : 'no values'}
+        </span>
+        <span title={it.above > 0 ? `${count(it.above)} runs are above` : undefined}>
+          {brief(valueOf(it.to))}
+          {it.above > 0 && ` < ${count(it.above)}`}
+        </span>
       </div>
       {onRange !== undefined && range !== undefined && <RangeFields name={name} range={range} onRange={onRange} />}
       {onRange !== undefined && range === undefined && (
-        <button type="button" className="quiet small" onClick={() => onRange([it.from, it.to])}>
-          Range<span className="visually-hidden"> of {name}</span> …
-        </button>
+        <div className="row under">
+          <button type="button" className="quiet small" onClick={() => onRange([valueOf(it.from), valueOf(it.to)])}>
+            Range<span className="visually-hidden"> of {name}</span> …
+          </button>
+          {onLog !== undefined && (
+            <button
+              type="button"
+              className="quiet small"
+              aria-pressed={it.isLog}
+              aria-label={`Logarithmic axis of ${name}`}
+              onClick={() => onLog(!it.isLog)}
+            >
+              {it.isLog ? 'log ✓' : 'log'}
+            </button>
+          )}
+        </div>
       )}
     </figure>
   );
 }
 
-function RangeFields({
-  name,
-  range,
-  onRange,
-}: {
-  name: string;
-  range: readonly [number, number];
-  onRange: NonNullable<Props['onRange']>;
-}) {
+function RangeFields({ name, range, onRange }: { name: string; range: Range; onRange: NonNullable<Props['onRange']> }) {
   const field = (at: 0 | 1, label: string) => (
     <input
       key={`${label}${range[at]}`}

@@ -1,9 +1,9 @@
 /**
- * Variables of a study for plots: each parameter and numeric output as a column over the runs, and the selection of runs by
- * ranges that all plots share. Pure.
+ * Variables of a study for plots: each parameter and output as a column over the runs, and the selection of runs that all
+ * plots share. Pure.
  */
 import { STATUS_CODE } from '../data/run-columns.ts';
-import type { RunTable } from '../data/run-table.ts';
+import type { RunTable, TextValues } from '../data/run-table.ts';
 
 export interface Variable {
   /** Distinct from an output of the same name. */
@@ -12,11 +12,21 @@ export interface Variable {
   /** The name with the units that the study declares. */
   label: string;
   kind: 'parameter' | 'output';
+  /** Booleans are 0 and 1, texts are their codes; NaN is a missing value. */
   values: Float64Array;
+  /** The words of the values 0, 1, ... of a boolean or a text; undefined for a number. */
+  categories?: readonly string[];
 }
 
 export function variablesOf(table: RunTable): Variable[] {
   const { parameters, outputs } = table.units;
+  const output = (name: string, rest: Pick<Variable, 'values' | 'categories'>): Variable => ({
+    ...rest,
+    name,
+    key: `o.${name}`,
+    label: labelOf(name, outputs.get(name)),
+    kind: 'output',
+  });
   return [
     ...table.parameters.map((it): Variable => ({
       ...it,
@@ -24,18 +34,30 @@ export function variablesOf(table: RunTable): Variable[] {
       label: labelOf(it.name, parameters.get(it.name)),
       kind: 'parameter',
     })),
-    ...[...table.outputs].map(([name, values]): Variable => ({
-      name,
-      values,
-      key: `o.${name}`,
-      label: labelOf(name, outputs.get(name)),
-      kind: 'output',
-    })),
+    ...[...table.outputs].map(([name, values]) =>
+      output(name, table.booleans.has(name) ? { values, categories: ['false', 'true'] } : { values }),
+    ),
+    ...[...table.texts]
+      .filter(([name]) => !table.outputs.has(name))
+      .map(([name, texts]) => output(name, { values: codesOf(texts), categories: texts.values })),
   ];
 }
 
+const codesOf = ({ codes }: TextValues): Float64Array => Float64Array.from(codes, (it) => (it === 0 ? Number.NaN : it));
+
 export const labelOf = (name: string, units: string | undefined): string =>
-  units === undefined ? name : `${name} [${units}]`;
+  units === undefined || units === '' ? name : `${name} [${units}]`;
+
+/** A fixed parameter has no distribution. */
+export function varies({ values }: Variable): boolean {
+  let first = Number.NaN;
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    if (Number.isNaN(first)) first = value;
+    else if (value !== first) return true;
+  }
+  return false;
+}
 
 /** Ranges (from, to) by key of a variable. */
 export type Ranges = ReadonlyMap<string, readonly [number, number]>;
@@ -71,76 +93,55 @@ export function selectedRuns(size: number, variables: readonly Variable[], range
 }
 
 export const isFailure = (code: number): boolean => code === STATUS_CODE.Failed || code === STATUS_CODE.Timeout;
+/** True for a run that ended by itself; the others have no outcome. */
+export const isEnded = (code: number): boolean => isFailure(code) || code === STATUS_CODE.Completed;
 
-export interface Histogram {
-  from: number;
-  to: number;
-  /** Per bin: all runs with a value, the selected ones, and the failed ones among these. */
-  all: Uint32Array;
-  selected: Uint32Array;
-  failed: Uint32Array;
-  count: number;
-  mean: number;
-  sd: number;
+/** The kinds of a run in plots, in the order in which they are drawn. */
+export const BACKGROUND = 0;
+export const SELECTED = 1;
+export const FAILED = 2;
+
+/** A run without an outcome is drawn in the background, as one that is not selected. */
+export function kindOf(code: number, isSelected: boolean): number {
+  if (!isSelected || !isEnded(code)) return BACKGROUND;
+  return isFailure(code) ? FAILED : SELECTED;
 }
 
-const MOST_BINS = 40;
-
-/** Number of bins by Rice's rule, twice the cube root of the number of values. */
-export function binsFor(values: Float64Array): number {
-  let count = 0;
-  for (const value of values) if (Number.isFinite(value)) count += 1;
-  return Math.min(MOST_BINS, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
+/** Failed runs among the ended ones, inside the selection and outside. */
+export interface Shares {
+  inside: { failed: number; ended: number };
+  outside: { failed: number; ended: number };
 }
 
-/** Returns equal bins between the least and the greatest value; undefined without values. Statistics are of the selected runs. */
-export function histogramOf(
-  values: Float64Array,
-  status: Uint8Array,
-  mask: Uint8Array | undefined,
-): Histogram | undefined {
-  let from = Infinity;
-  let to = -Infinity;
-  for (const value of values) {
-    if (value < from && value !== -Infinity) from = value;
-    if (value > to && value !== Infinity) to = value;
+export function sharesOf(status: Uint8Array, mask: Uint8Array | undefined): Shares {
+  const shares: Shares = { inside: { failed: 0, ended: 0 }, outside: { failed: 0, ended: 0 } };
+  for (let run = 0; run < status.length; run += 1) {
+    const code = status[run]!;
+    if (!isEnded(code)) continue;
+    const side = mask === undefined || mask[run] === 1 ? shares.inside : shares.outside;
+    side.ended += 1;
+    if (isFailure(code)) side.failed += 1;
   }
-  if (from > to) return undefined;
-  const bins = binsFor(values);
-  const scale = to > from ? bins / (to - from) : 0;
-  const [all, selected, failed] = [new Uint32Array(bins), new Uint32Array(bins), new Uint32Array(bins)];
-  let count = 0;
-  let mean = 0;
-  let squares = 0;
-  for (let run = 0; run < values.length; run += 1) {
-    const value = values[run]!;
-    if (!(value >= from && value <= to)) continue;
-    const bin = Math.min(bins - 1, Math.floor((value - from) * scale));
-    all[bin]! += 1;
-    if (mask !== undefined && mask[run] === 0) continue;
-    selected[bin]! += 1;
-    if (isFailure(status[run]!)) failed[bin]! += 1;
-    count += 1;
-    const delta = value - mean;
-    mean += delta / count;
-    squares += delta * (value - mean);
-  }
-  return {
-    from,
-    to,
-    all,
-    selected,
-    failed,
-    count,
-    mean,
-    sd: count > 1 ? Math.sqrt(squares / (count - 1)) : Number.NaN,
-  };
+  return shares;
 }
 
-/** Returns at most `limit` of the runs that have all these values, evenly spread over the run numbers. */
-export function sampleRuns(size: number, columns: readonly Float64Array[], limit: number): number[] {
-  const runs: number[] = [];
-  for (let run = 0; run < size; run += 1) if (columns.every((it) => Number.isFinite(it[run]!))) runs.push(run);
-  if (runs.length <= limit) return runs;
-  return Array.from({ length: limit }, (_, at) => runs[Math.floor((at * runs.length) / limit)]!);
+/**
+ * Returns runs to draw: those that failed first, up to half of the limit, so that none is thinned out by the others; then
+ * an even spread over the rest. Ascending.
+ */
+export function sampleRuns(status: Uint8Array, columns: readonly Float64Array[], limit: number): number[] {
+  const failed: number[] = [];
+  const others: number[] = [];
+  for (let run = 0; run < status.length; run += 1) {
+    const isBad = isFailure(status[run]!);
+    // A failed run has no outputs: a line of its parameters is drawn.
+    const has = isBad
+      ? columns.some((it) => Number.isFinite(it[run]!))
+      : columns.every((it) => Number.isFinite(it[run]!));
+    if (has) (isBad ? failed : others).push(run);
+  }
+  const spread = (runs: number[], most: number): number[] =>
+    runs.length <= most ? runs : Array.from({ length: most }, (_, at) => runs[Math.floor((at * runs.length) / most)]!);
+  const bad = spread(failed, Math.max(Math.floor(limit / 2), limit - others.length));
+  return [...bad, ...spread(others, limit - bad.length)].sort((a, b) => a - b);
 }

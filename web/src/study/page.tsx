@@ -14,7 +14,7 @@ import { shareOf } from './progress.ts';
 
 import { Submission } from './submission.tsx';
 
-const Explore = lazy(() => import('./explore.tsx'));
+const Explore = lazy(() => import('../explore/page.tsx'));
 
 const TABS = [
   ['overview', 'Overview'],

@@ -6,7 +6,8 @@ import type { BatchConfig } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { HistogramPlot } from '../plots/histogram.tsx';
-import { histogramOf } from '../plots/variables.ts';
+import { STATUS_CODE } from '../data/run-columns.ts';
+import { histogramOf } from '../plots/bins.ts';
 
 const MAX_RUNS = 5_000;
 const PAIRS = 5;
@@ -68,7 +69,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
       </p>
       <div className="histograms small-ones">
         {varying.map(({ name, values }) => {
-          const histogram = histogramOf(values, new Uint8Array(values.length), undefined);
+          const histogram = histogramOf(values, new Uint8Array(values.length).fill(STATUS_CODE.Completed), undefined);
           return histogram === undefined ? null : (
             <HistogramPlot
               key={name}

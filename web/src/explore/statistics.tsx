@@ -92,12 +92,15 @@ export function RunningMean({
   outputs,
   units,
   chosen,
+  isSelected,
 }: {
   progress: BatchStatusResponse;
   units: ReadonlyMap<string, string>;
   /** Names of outputs; the first one is shown unless another is chosen. */
   outputs: readonly string[];
   chosen: string | null;
+  /** Some runs are selected in the plots: the mean is of all runs nevertheless. */
+  isSelected: boolean;
 }) {
   const output = outputs.find((it) => it === chosen) ?? outputs.find((it) => it !== 'execution_secs') ?? outputs[0];
   const question = output === undefined ? undefined : `convergence?quantity=mean&output=${encodeURIComponent(output)}`;
@@ -124,6 +127,11 @@ export function RunningMean({
     >
       <Failure what="The running mean could not be read." detail={error?.message} />
       {data === undefined && error === undefined && <Waiting what="Computing the running mean" />}
+      {isSelected && (
+        <p className="small soft">
+          Of all runs: selected runs are not a sample of the study, so that an interval of their mean would mislead.
+        </p>
+      )}
       {data !== undefined && <Curve output={labelOf(output, units.get(output))} answer={data} />}
     </Panel>
   );

@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import type { Runner } from '../../../src/contract/types.ts';
 import { post, remove } from '../data/api.ts';
-import { Ask, Failure } from '../parts/common.tsx';
+import { Act, Ask, Failure } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { ACTIONS, Table } from '../parts/table.tsx';
 import { count, duration, Time } from '../parts/time.tsx';
@@ -14,7 +14,7 @@ const COLUMNS = [
   'Holds',
   { name: 'Heartbeat', right: true },
   { name: 'Completed', right: true },
-  { name: 'Failed', right: true },
+  { name: 'Failed attempts', right: true },
   'Resources',
   'Registered',
   ACTIONS,
@@ -139,7 +139,7 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
   return (
     <tr>
       <td>
-        <a href={hrefOf(['machines', 'runner', runner.id])}>
+        <a href={hrefOf(['runners', runner.id])}>
           <strong>{runner.name}</strong>
         </a>
         {runner.name !== runner.id && <div className="small soft mono">{runner.id}</div>}
@@ -202,16 +202,15 @@ function Changes({ runner, onChange }: { runner: Runner; onChange: (change: Chan
   const isGone = runner.status === 'Offline';
   const holds = runner.current_jobs.length > 0;
   const button = (change: Change, name: string) => (
-    <button
-      type="button"
+    <Act
       className={change === 'forget' ? 'danger' : undefined}
       disabled={change === 'forget' && holds}
-      aria-describedby={change === 'forget' && holds ? note : undefined}
+      describedBy={change === 'forget' && holds ? note : undefined}
       onClick={() => onChange(change)}
     >
       {name}
       <span className="visually-hidden"> {runner.id}</span>
-    </button>
+    </Act>
   );
   return (
     <>

@@ -1,0 +1,16 @@
+/** The selection of a page as Python, for a notebook. Pure. */
+import { readRanges } from '../plots/variables.ts';
+import { whereOf } from '../runs/filter.ts';
+
+/** Reads the selected runs as a data frame; `select` as in the address. */
+export function asPython(origin: string, batchId: string, select: string): string {
+  const filters = { statuses: [], runner: null, ranges: readRanges(select), text: '' };
+  const where = whereOf(filters, { parameters: [], outputs: [] });
+  const query = where === undefined ? '' : ` + "&where=" + urllib.parse.quote(${JSON.stringify(where)})`;
+  return [
+    ...(where === undefined ? [] : ['import urllib.parse']),
+    'import pandas',
+    `runs = pandas.read_parquet("${origin}/batches/${batchId}/table?format=parquet"${query})`,
+    '',
+  ].join('\n');
+}
