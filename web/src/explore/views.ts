@@ -23,8 +23,10 @@ function stored(batchId: string): readonly View[] {
   }
 }
 
+const EMPTY: Readonly<Record<string, readonly View[]>> = {};
+
 const store = createStore({
-  context: {} as Record<string, readonly View[]>,
+  context: EMPTY,
   on: { changed: (context, { id, views }: { id: string; views: readonly View[] }) => ({ ...context, [id]: views }) },
 });
 
