@@ -5,6 +5,7 @@ import { MAX_VALUES } from './request/query.ts';
 import { STATUS_OF } from './response/problem.ts';
 import type { QueryParameter } from '../contract/queries.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './routes/route.ts';
+import { EXAMPLES } from './routes/examples.ts';
 import { routes } from './routes/index.ts';
 import { registry } from '../contract/build.ts';
 import { INT32_MAX, LIMITS } from '../contract/limits.ts';
@@ -66,12 +67,19 @@ function operation(route: Route): Json {
     parameters: parameters(route),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: body.optional !== true, content: json({ $ref: component(body.schema.$id) }) } }),
+      : { requestBody: { required: body.optional !== true, content: bodyOf(body.schema.$id) } }),
     ...(bodyBytes === undefined
       ? {}
       : { requestBody: { required: false, content: { 'application/octet-stream': { schema: BYTES } } } }),
     responses: { 200: success(route), ...partial(route), ...pending(route), ...failures(route) },
   };
+}
+
+function bodyOf(name: string): Json {
+  const content = json({ $ref: component(name) });
+  const example = EXAMPLES[name];
+  if (example === undefined) return content;
+  return Object.fromEntries(Object.entries(content).map(([media, it]) => [media, { ...(it as Json), example }]));
 }
 
 const hasTag = (route: Route): boolean =>

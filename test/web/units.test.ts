@@ -37,9 +37,9 @@ describe('web: units', function () {
     const { page } = await watchedPage(browser!, web.url, { viewport: { width: 1600, height: 1000 } });
     await page.goto(`${web.url}/#/batches/${batchId}`);
     await page.getByText('100 %', { exact: true }).waitFor();
-    await page.goto(`${web.url}/#/batches/${batchId}/plots`);
-    await page.getByText('miss_distance [km]').first().waitFor();
-    await page.getByText('entry_speed [m/s]').first().waitFor();
+    await page.goto(`${web.url}/#/batches/${batchId}/explore`);
+    await page.getByRole('img', { name: /^Distribution of miss_distance \[km\]/ }).waitFor();
+    await page.getByRole('img', { name: /^Distribution of entry_speed \[m\/s\]/ }).waitFor();
     expect(await page.getByText('drag_factor [').count()).to.equal(0);
     await page.goto(`${web.url}/#/batches/${batchId}/runs`);
     await page.getByRole('columnheader', { name: 'entry_speed [m/s]' }).waitFor();

@@ -5,24 +5,24 @@ import { executionSecsOf, outputsOf } from '../../../src/domain/outputs.ts';
 import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
-  Attempt,
   BatchStatusResponse,
   BatchSubmission,
   DataMessage,
   Job,
   JobData,
-  JobHistory,
   JobResult,
   Seed,
 } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
 import { useTopic } from '../data/live.ts';
-import { Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { Act, Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { here } from '../parts/here.ts';
 import { labelOf } from '../plots/variables.ts';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { duration, figure, Time } from '../parts/time.tsx';
+import { duration, figure } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { Attempts } from './run-attempts.tsx';
 
 const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
 
@@ -54,7 +54,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         <Panel title="Replay on this machine">
           <div className="stack">
             <p>The same parameters and seed, on your machine:</p>
-            <Command text={`simbatch replay ${job.id}`} />
+            <Command text={`simbatch replay ${job.id} ${here()}`} />
             <p className="soft small">
               Run {job.run_config.run_id} of <span className="mono">{job.run_config.metadata.simulation_name}</span>,
               seed <span className="mono">{String(job.run_config.metadata.seed)}</span>,{' '}
@@ -117,7 +117,7 @@ function RunHead({
       <div className="head">
         <div className="grow">
           <div className="crumbs">
-            <a href={hrefOf(['batches'])}>Batches</a>
+            <a href={hrefOf(['batches'])}>Studies</a>
             <span aria-hidden="true">/</span>
             <a href={hrefOf(['batches', job.batch_id, 'runs'])}>{batchName ?? job.batch_id}</a>
             <span aria-hidden="true">/</span>
@@ -128,25 +128,25 @@ function RunHead({
             <State status={job.status} />
             {job.assigned_runner !== undefined && (
               <span className="soft">
-                on <a href={hrefOf(['machines', 'runner', job.assigned_runner])}>{job.assigned_runner}</a>
+                on <a href={hrefOf(['runners', job.assigned_runner])}>{job.assigned_runner}</a>
               </span>
             )}
           </div>
         </div>
         {before !== undefined && (
-          <a className="button" href={other(before)} title="The run before">
+          <a className="button" rel="prev" href={other(before)} title="The run before (key [)">
             ← #{before}
           </a>
         )}
         {after !== undefined && (
-          <a className="button" href={other(after)} title="The run after">
+          <a className="button" rel="next" href={other(after)} title="The run after (key ])">
             #{after} →
           </a>
         )}
         {isOpen && (
-          <button type="button" className="danger" onClick={() => setAsked(true)}>
+          <Act className="danger" onClick={() => setAsked(true)}>
             Cancel
-          </button>
+          </Act>
         )}
       </div>
       <Failure what="The run was not cancelled." detail={failure} />
@@ -163,79 +163,6 @@ function RunHead({
         </Ask>
       )}
     </>
-  );
-}
-
-function Attempts({ history, job }: { history: JobHistory; job: Job }) {
-  if (history.attempts.length === 0) {
-    return (
-      <Empty title={job.status === 'Pending' ? 'Waiting for a runner.' : 'It was never handed out.'}>
-        {job.status === 'Pending' && <Command text={`simbatch status ${job.batch_id}`} />}
-      </Empty>
-    );
-  }
-  return (
-    <>
-      {history.attempts_omitted > 0 && (
-        <p className="skeleton">{history.attempts_omitted} earlier attempts are not kept.</p>
-      )}
-      <ol className="attempts">
-        {history.attempts.map((it) => (
-          <AttemptItem key={it.attempt} attempt={it} />
-        ))}
-      </ol>
-      <p className="small soft attempts-note">
-        {history.retries} of {job.max_retries} retries used{history.losses > 0 && `, ${history.losses} runners lost`}
-        {history.infrastructure_faults > 0 && `, ${history.infrastructure_faults} infrastructure faults`}.
-      </p>
-    </>
-  );
-}
-
-const OUTCOME_STATE = {
-  completed: 'Completed',
-  failed: 'Failed',
-  timeout: 'Timeout',
-  cancelled: 'Cancelled',
-  released: 'Pending',
-  lost: 'Failed',
-} as const;
-
-function AttemptItem({ attempt: it }: { attempt: Attempt }) {
-  const state =
-    it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOME_STATE[it.outcome];
-  const tookMs =
-    it.started_at === undefined || it.ended_at === undefined
-      ? Number.NaN
-      : Date.parse(it.ended_at) - Date.parse(it.started_at);
-  return (
-    <li>
-      <i className={`dot s-${state}`} aria-hidden="true" />
-      <div>
-        <div className="row">
-          <strong>{it.outcome ?? state.toLowerCase()}</strong>
-          {it.reason !== undefined && <span className="chip">{it.reason.replaceAll('_', ' ')}</span>}
-          <span className="soft">
-            attempt {it.attempt} on {it.runner_id}
-          </span>
-        </div>
-        <div className="small soft">
-          claimed <Time at={it.claimed_at} />
-          {it.started_at !== undefined && (
-            <>
-              , started <Time at={it.started_at} />
-            </>
-          )}
-          {it.ended_at !== undefined && (
-            <>
-              , ended <Time at={it.ended_at} />
-            </>
-          )}
-          {!Number.isNaN(tookMs) && `, ran ${duration(tookMs)}`}
-        </div>
-        {it.message !== undefined && <pre className="message-text small">{it.message}</pre>}
-      </div>
-    </li>
   );
 }
 

@@ -45,7 +45,7 @@ export function RunnerTable({ runners, now }: { runners: Runner[]; now: number }
   return (
     <>
       {failure !== undefined && <Failure {...failure} />}
-      <Table label="Table of runners" columns={COLUMNS}>
+      <Table label="Table of runners" className="cards" columns={COLUMNS}>
         {runners.map((it) => (
           <RunnerRow
             key={it.id}
@@ -177,15 +177,15 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
         </div>
       </td>
       <td className="right nowrap">{duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago</td>
-      <td className="right">{count(runner.total_jobs_completed)}</td>
-      <td className="right">{count(runner.total_jobs_failed)}</td>
-      <td className="small">
+      <td className="right narrow-hide">{count(runner.total_jobs_completed)}</td>
+      <td className="right narrow-hide">{count(runner.total_jobs_failed)}</td>
+      <td className="small narrow-hide">
         {able.cpu_cores > 0 ? `${able.cpu_cores} cores` : 'any cores'},{' '}
         {able.memory_gb > 0 ? `${able.memory_gb} GB` : 'any memory'}
         {able.gpu_available && ', GPU'}
         <div className="soft">{able.supported_simulation_types.join(', ') || 'any simulation'}</div>
       </td>
-      <td>
+      <td className="narrow-hide">
         <Time at={runner.registered_at} />
       </td>
       <td>

@@ -7,7 +7,7 @@ import { Act, Ask, Failure } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
 import { isOpen } from './progress.ts';
-import { CancelBatch } from '../pages/batches.tsx';
+import { CancelBatch } from '../pages/cancel-study.tsx';
 
 type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'cancel';
 

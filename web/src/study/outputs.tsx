@@ -49,8 +49,8 @@ export function Outputs({
             'Output',
             { name: 'Mean ± 95 %', right: true },
             { name: 'P5', right: true },
-            'Distribution',
             { name: 'P95', right: true },
+            'Distribution',
           ]}
         >
           {outputs.map((it) => (
@@ -98,10 +98,10 @@ function Row({
         {meanOf(it)}
       </td>
       <td className="right nowrap">{low === undefined ? '–' : <Bounded quantile={low} />}</td>
+      <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
       <td className="spark-cell">
         {histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />}
       </td>
-      <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
     </tr>
   );
 }

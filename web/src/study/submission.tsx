@@ -3,6 +3,7 @@ import type { BatchSubmission, DistributionType } from '../../../src/contract/ty
 import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { here } from '../parts/here.ts';
 import { count, duration, figure } from '../parts/time.tsx';
 
 export function Submission({ batchId }: { batchId: string }) {
@@ -72,7 +73,7 @@ export function Submission({ batchId }: { batchId: string }) {
           </pre>
           <p className="soft small">Submitting this again makes the same runs.</p>
           <Command
-            text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json`}
+            text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json ${here()}`}
           />
         </Panel>
       </div>

@@ -1,0 +1,71 @@
+/** An example of each request body, for the description of the API, by the name of its schema. */
+
+const JOB = '019a2f4e-6b1c-8d2e-9f3a-5b6c00000012';
+const INSTANCE = '5f0c7c1e-2d5b-4c8e-9a43-1f6f1f0e7f11';
+const RESULT = {
+  execution_time_secs: 12,
+  output_files: ['/data/lab-3/trajectory.csv'],
+  metadata: { apogee_m: 6400.5, range_m: 1310 },
+};
+
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  BatchSubmission: {
+    name: 'sounding rocket, first look',
+    config: {
+      simulation: { name: 'rocket', version: '1.0', duration_minutes: 5 },
+      monte_carlo: { runs: 1000, sampling_method: 'latin_hypercube', seed: 42 },
+      dispersions: {
+        mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
+        wind: { distribution: { type: 'uniform', min: 0, max: 12 }, units: 'm/s' },
+      },
+      compute: {
+        container: { image: 'rocket:1.0', cpu_request: '500m', memory_request: '256Mi' },
+        max_parallel_jobs: 0,
+        job_timeout_seconds: 600,
+      },
+      early_termination: {
+        enabled: true,
+        check_frequency_hz: 1,
+        conditions: [{ variable: 'altitude', condition: '< -10', description: 'below ground' }],
+      },
+      telemetry: {
+        sampling_rate_hz: 10,
+        variables: [],
+        storage: { s3_bucket: '', s3_prefix: '', compression: 'gzip' },
+        buffer_flush_interval_seconds: 5,
+      },
+    },
+    requirements: [
+      { name: 'lands in the area', output: 'range_m', condition: '<= 2500', probability: 0.9, confidence: 0.95 },
+    ],
+  },
+  CancelRequest: { reason: 'the wind model is wrong' },
+  ExtendRequest: { runs: 2000 },
+  RerunRequest: { select: { states: ['Failed', 'Timeout'] }, simulation_version: '1.1' },
+  AuditRequest: { fraction: 0.05, seed: 7 },
+  RegisterRequest: {
+    id: 'lab-3',
+    instance: INSTANCE,
+    capabilities: {
+      max_concurrent_jobs: 8,
+      cpu_cores: 8,
+      memory_gb: 32,
+      gpu_available: false,
+      supported_simulation_types: ['rocket'],
+    },
+    tags: ['lab'],
+  },
+  HeartbeatRequest: { instance: INSTANCE, holding: [{ job_id: JOB, attempt: 1 }] },
+  ClaimRequest: { instance: INSTANCE, max_jobs: 4, wait_seconds: 20 },
+  ReportsRequest: {
+    instance: INSTANCE,
+    reports: [
+      { type: 'start', job_id: JOB, attempt: 1 },
+      { type: 'complete', job_id: JOB, attempt: 1, result: RESULT },
+    ],
+  },
+  SignOffRequest: { instance: INSTANCE },
+  StartRequest: { runner_id: 'lab-3', attempt: 1 },
+  CompleteRequest: { runner_id: 'lab-3', attempt: 1, result: RESULT },
+  FailRequest: { runner_id: 'lab-3', attempt: 1, reason: 'exit', error_message: 'the simulation exited with code 3' },
+};

@@ -1,0 +1,79 @@
+/** The attempts of a run: how each ended, on which runner, when. */
+import type { Attempt, Job, JobHistory } from '../../../src/contract/types.ts';
+import { Command, Empty } from '../parts/common.tsx';
+import { here } from '../parts/here.ts';
+import { duration, Time } from '../parts/time.tsx';
+
+export function Attempts({ history, job }: { history: JobHistory; job: Job }) {
+  if (history.attempts.length === 0) {
+    return (
+      <Empty title={job.status === 'Pending' ? 'Waiting for a runner.' : 'It was never handed out.'}>
+        {job.status === 'Pending' && <Command text={`simbatch status ${job.batch_id} ${here()}`} />}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {history.attempts_omitted > 0 && (
+        <p className="skeleton">{history.attempts_omitted} earlier attempts are not kept.</p>
+      )}
+      <ol className="attempts">
+        {history.attempts.map((it) => (
+          <AttemptItem key={it.attempt} attempt={it} shown={job.error_message} />
+        ))}
+      </ol>
+      <p className="small soft attempts-note">
+        {history.retries} of {job.max_retries} retries used{history.losses > 0 && `, ${history.losses} runners lost`}
+        {history.infrastructure_faults > 0 && `, ${history.infrastructure_faults} infrastructure faults`}.
+      </p>
+    </>
+  );
+}
+
+const OUTCOME_STATE = {
+  completed: 'Completed',
+  failed: 'Failed',
+  timeout: 'Timeout',
+  cancelled: 'Cancelled',
+  released: 'Pending',
+  lost: 'Failed',
+} as const;
+
+/** `shown`: a message that the page shows already. */
+function AttemptItem({ attempt: it, shown }: { attempt: Attempt; shown: string | undefined }) {
+  const state =
+    it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOME_STATE[it.outcome];
+  const tookMs =
+    it.started_at === undefined || it.ended_at === undefined
+      ? Number.NaN
+      : Date.parse(it.ended_at) - Date.parse(it.started_at);
+  return (
+    <li>
+      <i className={`dot s-${state}`} aria-hidden="true" />
+      <div>
+        <div className="row">
+          <strong>{it.outcome ?? state.toLowerCase()}</strong>
+          {it.reason !== undefined && <span className="chip">{it.reason.replaceAll('_', ' ')}</span>}
+          <span className="soft">
+            attempt {it.attempt} on {it.runner_id}
+          </span>
+        </div>
+        <div className="small soft">
+          claimed <Time at={it.claimed_at} />
+          {it.started_at !== undefined && (
+            <>
+              , started <Time at={it.started_at} />
+            </>
+          )}
+          {it.ended_at !== undefined && (
+            <>
+              , ended <Time at={it.ended_at} />
+            </>
+          )}
+          {!Number.isNaN(tookMs) && `, ran ${duration(tookMs)}`}
+        </div>
+        {it.message !== undefined && it.message !== shown && <pre className="message-text small">{it.message}</pre>}
+      </div>
+    </li>
+  );
+}
