@@ -4,6 +4,7 @@ import { feed, useFeedState, useIsConnected } from './data/live.ts';
 import { enterWith, leave, token, useIsTokenAsked } from './data/token.ts';
 import { Ask, Command, Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
+import { Keys } from './keys/palette.tsx';
 import { setTitle } from './title.ts';
 import { choose, useChoice, type Choice } from './theme.ts';
 import { BatchesPage } from './pages/batches.tsx';
@@ -69,6 +70,7 @@ export function App() {
           ))}
           <a href="/docs/">API</a>
         </nav>
+        <Keys />
         <FeedSign />
         <TokenSign />
         <ThemeChoice />

@@ -1,5 +1,6 @@
 /** The page of one study: a short head with its progress, and tabs. */
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import { Compare } from '../compare/page.tsx';
 import type { Need, RunTable } from '../data/run-table.ts';
 import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts';
 import { Failure, Waiting } from '../parts/common.tsx';
@@ -20,6 +21,7 @@ const TABS = [
   ['overview', 'Overview'],
   ['runs', 'Runs'],
   ['explore', 'Explore'],
+  ['compare', 'Compare'],
   ['study', 'Study'],
 ] as const;
 
@@ -73,6 +75,7 @@ function TableFailure({ table }: { table: RunTable }) {
 
 function tabContent(tab: string, { progress, table, submission }: BatchView, query: URLSearchParams): ReactNode {
   if (progress === undefined || submission === undefined) return <Waiting what="Reading the study" />;
+  if (tab === 'compare') return <Compare progress={progress} query={query} />;
   if (tab === 'study') return <Submission batchId={progress.batch.id} />;
   if (table === undefined) return <Waiting what="Reading the study" />;
   if (tab === 'runs') return <StudyRuns progress={progress} submission={submission} table={table} query={query} />;

@@ -1,0 +1,303 @@
+/** Two studies compared: what changed in the configuration, which runs flipped, how the outputs moved. */
+import type { Batch, BatchStatusResponse, StudyComparison } from '../../../src/contract/types.ts';
+import { jobId } from '../../../src/domain/ids.ts';
+import { useRequest } from '../data/api.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { Stat } from '../parts/stat.tsx';
+import { Table } from '../parts/table.tsx';
+import { brief, count, figure } from '../parts/time.tsx';
+import { changeQuery, hrefOf } from '../router.ts';
+
+type Paired = Extract<StudyComparison, { paired: true }>;
+type Unpaired = Extract<StudyComparison, { paired: false }>;
+
+/** This study is the one before; the other one is after. */
+export function Compare({ progress, query }: { progress: BatchStatusResponse; query: URLSearchParams }) {
+  const { batch } = progress;
+  const listed = useRequest<Batch[]>('/batches');
+  const others = (listed.data ?? []).filter((it) => it.id !== batch.id).reverse();
+  const asked = query.get('with') ?? '';
+  const failing = query.get('failing') ?? '';
+  const related = others.filter((it) => it.parent?.batch_id === batch.id || batch.parent?.batch_id === it.id);
+  const other = others.find((it) => it.id === asked);
+  return (
+    <>
+      <section className="panel" aria-label="Choice of the other study">
+        <header>
+          <label className="row grow">
+            <span>
+              Compare <strong>{batch.name}</strong> (before) with
+            </span>
+            <select value={asked} onChange={(event) => changeQuery({ with: event.target.value })}>
+              <option value="">a study …</option>
+              {[...new Set([...related, ...others])].map((it) => (
+                <option key={it.id} value={it.id}>
+                  {it.name} ({it.id.slice(0, 13)})
+                </option>
+              ))}
+            </select>
+            <span>(after)</span>
+          </label>
+          <label className="row small">
+            A run fails when
+            <input
+              aria-label="Condition of failure"
+              placeholder="it failed"
+              defaultValue={failing}
+              key={failing}
+              onBlur={(event) => changeQuery({ failing: event.target.value.trim() })}
+              onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+            />
+          </label>
+        </header>
+        {asked === '' && (
+          <Empty title="Choose the study to compare with.">
+            <p>
+              Studies with the same runs, as after a rerun with another version, are compared run by run: small changes
+              show in few runs. Others are compared as distributions.
+            </p>
+          </Empty>
+        )}
+      </section>
+      {asked !== '' && <Comparison progress={progress} other={other} asked={asked} failing={failing} />}
+    </>
+  );
+}
+
+interface ComparisonProps {
+  progress: BatchStatusResponse;
+  other: Batch | undefined;
+  asked: string;
+  failing: string;
+}
+
+function Comparison({ progress, other, asked, failing }: ComparisonProps) {
+  const parameters = new URLSearchParams({ with: asked, ...(failing === '' ? {} : { failing }) });
+  const { data, error } = useAnswer<StudyComparison>(progress, `compare?${parameters}`);
+  if (error !== undefined) return <Failure what="The studies could not be compared." detail={error.message} />;
+  if (data === undefined) return <Waiting what="Comparing the studies" />;
+  return (
+    <>
+      <section className="panel" aria-label="Answer">
+        <div className="body stack tight">
+          <p>
+            <strong>{data.sentence}</strong>
+          </p>
+          {data.warnings.map((it) => (
+            <p key={it.code} className="small soft">
+              {it.message}
+            </p>
+          ))}
+        </div>
+      </section>
+      {data.paired ? (
+        <Flips data={data} before={progress.batch.id} after={other?.id ?? asked} />
+      ) : (
+        <Passing data={data} />
+      )}
+      <Changes data={data} />
+      {data.paired ? <PairedOutputs data={data} after={asked} /> : <UnpairedOutputs data={data} />}
+    </>
+  );
+}
+
+function Flips({
+  data: { flips, pairs, identical_runs: identical },
+  before,
+  after,
+}: {
+  data: Paired;
+  before: string;
+  after: string;
+}) {
+  const all = flips.passed_both + flips.failed_both + flips.broke.length + flips.mended.length;
+  return (
+    <>
+      <dl className="stats">
+        <Stat name="Runs in both" value={count(pairs)} />
+        <Stat name="Identical to the bit" value={count(identical)} />
+        <Stat name="Broke" value={count(flips.broke.length)} note=" passed before, not after" />
+        <Stat name="Mended" value={count(flips.mended.length)} note=" passed after, not before" />
+        <Stat name="Passed in both" value={count(flips.passed_both)} note={` of ${count(all)}`} />
+        <Stat name="McNemar's p" value={brief(flips.mcnemar_p)} note=" chance alone would give so many" />
+      </dl>
+      {flips.broke.length + flips.mended.length > 0 && (
+        <Panel title="Runs whose outcome changed">
+          <div className="stack tight">
+            <RunLinks label="Broke" runs={flips.broke} before={before} after={after} />
+            <RunLinks label="Mended" runs={flips.mended} before={before} after={after} />
+          </div>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+const LINKS = 40;
+
+function RunLinks({
+  label,
+  runs,
+  before,
+  after,
+}: {
+  label: string;
+  runs: readonly number[];
+  before: string;
+  after: string;
+}) {
+  if (runs.length === 0) return null;
+  return (
+    <p className="inline">
+      <strong>{label}</strong> (before, after):{' '}
+      {runs.slice(0, LINKS).map((run) => (
+        <span key={run} className="nowrap">
+          <a href={hrefOf(['jobs', jobId(before, run)])}>#{run}</a>{' '}
+          <a href={hrefOf(['jobs', jobId(after, run)])}>→</a>{' '}
+        </span>
+      ))}
+      {runs.length > LINKS && <span className="soft">and {count(runs.length - LINKS)} more</span>}
+    </p>
+  );
+}
+
+function Passing({ data: { passing } }: { data: Unpaired }) {
+  if (passing === null) return null;
+  const [low, high] = passing.newcombe;
+  return (
+    <dl className="stats">
+      <Stat name="Passing before" value={`${Number((100 * passing.before).toPrecision(3))} %`} />
+      <Stat name="Passing after" value={`${Number((100 * passing.after).toPrecision(3))} %`} />
+      <Stat
+        name="Difference"
+        value={`${brief(100 * passing.difference)} points`}
+        note={` 95 %: ${brief(100 * low)} to ${brief(100 * high)}`}
+      />
+    </dl>
+  );
+}
+
+function Changes({ data }: { data: StudyComparison }) {
+  const { configuration_changes: changes, configuration_changes_omitted: omitted } = data;
+  const text = (value: unknown): string =>
+    value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+  return (
+    <Panel title={`Configuration: ${changes.length + omitted} change${changes.length + omitted === 1 ? '' : 's'}`} flush>
+      {changes.length === 0 ? (
+        <Empty title="The configurations are the same." />
+      ) : (
+        <Table label="Changes of the configuration" columns={['Member', 'Before', 'After']}>
+          {changes.slice(0, 100).map((it) => (
+            <tr key={it.pointer}>
+              <td className="mono">{it.pointer}</td>
+              <td className="message mono">{text(it.before)}</td>
+              <td className="message mono">{text(it.after)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {changes.length + omitted > 100 && <p className="table-note small soft">The first 100 are listed.</p>}
+    </Panel>
+  );
+}
+
+/** The interval of a difference against 0. */
+function Difference({ value, range }: { value: number | null; range: readonly [number, number] | null }) {
+  if (value === null) return <span className="soft">–</span>;
+  if (range === null) return figure(value);
+  const [low, high] = range;
+  const reach = Math.max(Math.abs(low), Math.abs(high), Number.MIN_VALUE) * 1.1;
+  const x = (at: number): number => 60 + (at / reach) * 56;
+  const isClear = low > 0 || high < 0;
+  return (
+    <span className="difference">
+      <svg viewBox="0 0 120 16" role="img" aria-label={`${brief(value)}, interval ${brief(low)} to ${brief(high)}`}>
+        <line className="required" x1="60" x2="60" y1="1" y2="15" />
+        <line className={isClear ? 'range clear' : 'range'} x1={x(low)} x2={x(high)} y1="8" y2="8" />
+        <circle cx={x(value)} cy="8" r="3" />
+      </svg>
+      <span className="nowrap">
+        {brief(value)}{' '}
+        <span className="soft small">
+          [{brief(low)} to {brief(high)}]
+        </span>
+      </span>
+    </span>
+  );
+}
+
+const pText = (p: number | null): string => (p === null ? '–' : p < 1e-4 ? '< 0.0001' : brief(p));
+
+function PairedOutputs({ data, after }: { data: Paired; after: string }) {
+  return (
+    <Panel title="Outputs, run by run" flush>
+      <Table
+        label="Outputs of both studies"
+        columns={[
+          'Output',
+          { name: 'Identical', right: true },
+          'Mean difference (after − before)',
+          { name: 'p, adjusted', right: true },
+          'Largest changes',
+        ]}
+      >
+        {data.outputs.map((it) => (
+          <tr key={it.name}>
+            <td className="mono">{it.name}</td>
+            <td className="right nowrap">
+              {count(it.identical)} of {count(it.pairs)}
+            </td>
+            <td title={it.reason ?? undefined}>
+              <Difference value={it.mean_difference} range={it.interval} />
+            </td>
+            <td className="right">{pText(it.p_holm)}</td>
+            <td className="inline">
+              {it.largest.slice(0, 3).map((one) => (
+                <a
+                  key={one.run_id}
+                  className="nowrap"
+                  href={hrefOf(['jobs', jobId(after, one.run_id)])}
+                  title={`${figure(one.before)} to ${figure(one.after)}`}
+                >
+                  #{one.run_id}{' '}
+                </a>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Panel>
+  );
+}
+
+function UnpairedOutputs({ data }: { data: Unpaired }) {
+  return (
+    <Panel title="Outputs, as distributions" flush>
+      <Table
+        label="Outputs of both studies"
+        columns={[
+          'Output',
+          { name: 'Values', right: true },
+          'Difference of means (after − before)',
+          { name: 'Largest distance', right: true },
+          { name: 'p, adjusted', right: true },
+        ]}
+      >
+        {data.outputs.map((it) => (
+          <tr key={it.name}>
+            <td className="mono">{it.name}</td>
+            <td className="right nowrap">
+              {count(it.n_before)} and {count(it.n_after)}
+            </td>
+            <td title={it.reason ?? undefined}>
+              <Difference value={it.mean_difference} range={it.welch} />
+            </td>
+            <td className="right">{it.ks_d === null ? '–' : brief(it.ks_d)}</td>
+            <td className="right">{pText(it.p_holm)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Panel>
+  );
+}
