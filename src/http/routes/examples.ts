@@ -2,6 +2,7 @@
 
 const JOB = '019a2f4e-6b1c-8d2e-9f3a-5b6c00000012';
 const INSTANCE = '5f0c7c1e-2d5b-4c8e-9a43-1f6f1f0e7f11';
+const ALLOCATION = 'slurm/main/a1b2c3d4e5f6';
 const RESULT = {
   execution_time_secs: 12,
   output_files: ['/data/lab-3/trajectory.csv'],
@@ -64,6 +65,12 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       { type: 'complete', job_id: JOB, attempt: 1, result: RESULT },
     ],
   },
+  FileRequestsRequest: { instance: INSTANCE, wait_seconds: 20, holding: [] },
+  AllocationTokensRequest: {
+    allocations: [{ allocation: ALLOCATION, runner_id: 'main-a1b2c3d4e5f6', lifetime_secs: 3600 }],
+  },
+  AllocationsEndedRequest: { allocations: [ALLOCATION] },
+  LauncherReport: { launcher: 'lab', poll_seconds: 5, problems: [], queues: [], unserved: [], allocations: [] },
   SignOffRequest: { instance: INSTANCE },
   StartRequest: { runner_id: 'lab-3', attempt: 1 },
   CompleteRequest: { runner_id: 'lab-3', attempt: 1, result: RESULT },
