@@ -40,7 +40,6 @@ import type {
   RerunResponse,
   Runner,
   DemandResponse,
-  PoolHistory,
   RunnerListResponse,
   SignOffRequest,
   StartRequest,
@@ -206,11 +205,6 @@ export class Client {
 
   cancelJob(jobId: Uuid, reason?: string): Promise<Job> {
     return this.#post(['jobs', jobId, 'cancel'], reason === undefined ? {} : { reason });
-  }
-
-  /** The use of the pool over the last hours, and the latest attempts of these runners. */
-  poolHistory(runners: readonly string[] = []): Promise<PoolHistory> {
-    return this.#call({ method: 'GET', path: ['pool', 'history'], query: { runner_id: runners } });
   }
 
   runners(query: RunnerFilter = {}): Promise<RunnerListResponse> {

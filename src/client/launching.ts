@@ -1,4 +1,4 @@
-/** The requests of launchers: programs that start runners on clusters. */
+/** The requests of launchers, programs that start runners on clusters, and the use of the pool over time. */
 import type {
   AllocationsEndedRequest,
   AllocationsEndedResponse,
@@ -7,6 +7,7 @@ import type {
   LauncherListResponse,
   LauncherReport,
   LauncherReportResponse,
+  PoolHistory,
 } from '../contract/types.ts';
 import type { Transport } from './transport.ts';
 
@@ -39,5 +40,11 @@ export class Launching {
 
   async #post<T>(path: readonly string[], body: unknown): Promise<T> {
     return (await this.#transport.send<T>({ method: 'POST', path, body })).body;
+  }
+
+  /** The use of the pool over the last hours, and the latest attempts of these runners. */
+  async poolHistory(runners: readonly string[] = []): Promise<PoolHistory> {
+    const path = ['pool', 'history'];
+    return (await this.#transport.send<PoolHistory>({ method: 'GET', path, query: { runner_id: runners } })).body;
   }
 }

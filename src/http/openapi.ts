@@ -5,7 +5,7 @@ import { MAX_VALUES } from './request/query.ts';
 import { STATUS_OF } from './response/problem.ts';
 import type { QueryParameter } from '../contract/queries.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './routes/route.ts';
-import { EXAMPLES } from './routes/examples.ts';
+import { EXAMPLES } from './examples.ts';
 import { routes } from './routes/index.ts';
 import { registry } from '../contract/build.ts';
 import { INT32_MAX, LIMITS } from '../contract/limits.ts';

@@ -16,7 +16,7 @@ type Unpaired = Extract<StudyComparison, { paired: false }>;
 export function Compare({ progress, query }: { progress: BatchStatusResponse; query: URLSearchParams }) {
   const { batch } = progress;
   const listed = useRequest<Batch[]>('/batches');
-  const others = (listed.data ?? []).filter((it) => it.id !== batch.id).reverse();
+  const others = (listed.data ?? []).filter((it) => it.id !== batch.id).toReversed();
   const asked = query.get('with') ?? '';
   const failing = query.get('failing') ?? '';
   const related = others.filter((it) => it.parent?.batch_id === batch.id || batch.parent?.batch_id === it.id);
@@ -183,7 +183,10 @@ function Changes({ data }: { data: StudyComparison }) {
   const text = (value: unknown): string =>
     value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
   return (
-    <Panel title={`Configuration: ${changes.length + omitted} change${changes.length + omitted === 1 ? '' : 's'}`} flush>
+    <Panel
+      title={`Configuration: ${changes.length + omitted} change${changes.length + omitted === 1 ? '' : 's'}`}
+      flush
+    >
       {changes.length === 0 ? (
         <Empty title="The configurations are the same." />
       ) : (

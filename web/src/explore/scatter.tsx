@@ -247,8 +247,8 @@ function Cell({
       onClick={() => plots.showPair(across.key, up.key)}
     >
       <Canvas label={`${up.name} against ${across.name}`} height={104} draw={draw} />
-      {isFirst && <span className="up clip">{up.name}</span>}
-      {isLast && <span className="across clip">{across.name}</span>}
+      {isFirst && <span className="up clip" data-name={up.name} />}
+      {isLast && <span className="across clip" data-name={across.name} />}
     </button>
   );
 }

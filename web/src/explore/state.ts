@@ -25,7 +25,7 @@ export function chosen(
   return found.length > 1 ? found : [...usual];
 }
 
-/** The most telling few: outputs that the study declares come first in the table, and so here. */
+/** A few: outputs that the study declares come first in the table, and so here. */
 export function usualVariables(variables: readonly Variable[], inputs: readonly string[], most: number): Variable[] {
   const numbers = variables.filter((it) => it.categories === undefined && it.key !== 'o.execution_secs');
   const outputs = numbers.filter((it) => it.kind === 'output').slice(0, Math.ceil(most / 2));

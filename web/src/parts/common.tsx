@@ -121,14 +121,14 @@ export function Dialog({
   return (
     <dialog ref={dialog} className={wide ? 'wide-dialog' : undefined} onClose={onClose} aria-labelledby={id}>
       <div className="dialog-body">
-        <header className="row">
+        <div className="row">
           <h2 id={id} className="grow">
             {title}
           </h2>
           <button type="button" className="quiet" onClick={onClose}>
             Close
           </button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>

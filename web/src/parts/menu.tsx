@@ -19,7 +19,16 @@ export function Menu({ label, children, stays = false }: { label: string; childr
     };
   }, []);
   return (
-    <details ref={menu} className="menu">
+    <details
+      ref={menu}
+      className="menu"
+      onToggle={({ currentTarget }) => {
+        const list = currentTarget.lastElementChild as HTMLElement;
+        list.classList.remove('from-left');
+        // Where there is no room to the left of the button, the list begins at its left edge.
+        list.classList.toggle('from-left', list.getBoundingClientRect().left < 0);
+      }}
+    >
       <summary className="button">
         {label} <span aria-hidden="true">▾</span>
       </summary>

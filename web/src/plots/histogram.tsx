@@ -108,14 +108,9 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange, onLog
             Range<span className="visually-hidden"> of {name}</span> …
           </button>
           {onLog !== undefined && (
-            <button
-              type="button"
-              className="quiet small"
-              aria-pressed={it.isLog}
-              aria-label={`Logarithmic axis of ${name}`}
-              onClick={() => onLog(!it.isLog)}
-            >
-              {it.isLog ? 'log ✓' : 'log'}
+            <button type="button" className="quiet small" aria-pressed={it.isLog} onClick={() => onLog(!it.isLog)}>
+              log<span className="visually-hidden"> axis of {name}</span>
+              {it.isLog && <span aria-hidden="true"> ✓</span>}
             </button>
           )}
         </div>

@@ -101,7 +101,7 @@ export const BACKGROUND = 0;
 export const SELECTED = 1;
 export const FAILED = 2;
 
-/** A run without an outcome is drawn in the background, as one that is not selected. */
+/** A run without an outcome is drawn in the background, like a run that is not selected. */
 export function kindOf(code: number, isSelected: boolean): number {
   if (!isSelected || !isEnded(code)) return BACKGROUND;
   return isFailure(code) ? FAILED : SELECTED;
