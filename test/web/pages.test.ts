@@ -50,6 +50,22 @@ describe('web: pages', function () {
         descentStudy('waits', 10, { container: { image: 'none', cpu_request: '64', memory_request: '0' } }),
       )
     ).batch_id;
+    await web.coordinator.reportLauncher({
+      launcher: 'lab',
+      poll_seconds: 3_600,
+      problems: [],
+      queues: [
+        {
+          name: 'main',
+          engine: 'slurm',
+          max: 4,
+          counts: { Queued: 1, Busy: 2 },
+          why: ['4 runs of rocket wait: submits 1 allocation for 4 runs each'],
+        },
+      ],
+      unserved: [],
+      allocations: [{ allocation: 'slurm/main/a1b2c3d4e5f6', queue: 'main', state: 'Queued', reason: 'Resources' }],
+    });
   });
 
   after(async () => {
@@ -74,6 +90,7 @@ describe('web: pages', function () {
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],
     ['supervisor machine', () => '#/machines/supervisor', 'WRITE_FAILED'],
+    ['allocation machine', () => '#/machines/allocation/a1b2c3d4e5f6', 'submits 1 allocation'],
     ['submit', () => '#/submit', 'Add a parameter'],
   ];
   const LOOKS = [

@@ -4,6 +4,7 @@
  */
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
+import { allocationMachine } from '../../machines/allocation/allocation.ts';
 import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
 import type { Diagram, DiagramEdge, Trigger } from './types.ts';
 
@@ -30,10 +31,11 @@ const OPTIONS = {
   'elk.padding': '[top=10,left=10,bottom=10,right=10]',
 };
 
-/** Returns the diagrams of all machines. */
+/** Returns the diagrams of all machines: those of the coordinator, and the launcher's. */
 export async function layOutMachines(): Promise<Diagram[]> {
   const elk = new ELK();
-  return Promise.all(MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine)));
+  const ofCoordinator = MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine));
+  return Promise.all([...ofCoordinator, layOut(elk, 'allocation', allocationMachine)]);
 }
 
 async function layOut(

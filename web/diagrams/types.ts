@@ -26,7 +26,7 @@ export interface DiagramEdge {
 }
 
 export interface Diagram {
-  kind: 'job' | 'batch' | 'runner' | 'supervisor';
+  kind: 'job' | 'batch' | 'runner' | 'supervisor' | 'allocation';
   width: number;
   height: number;
   initial: string;

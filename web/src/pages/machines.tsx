@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { DataMessage, Job, JobHistory, MachineData } from '../../../src/contract/types.ts';
 import { request } from '../data/api.ts';
 import { useTopic, useTopicListener } from '../data/live.ts';
+import type { Diagram } from '../../diagrams/types.ts';
 import { DiagramView } from '../machines/diagram.tsx';
 import { readRecording, replayJob, type ReplayStep } from '../machines/replay.ts';
 import { StepThrough } from '../machines/steps.tsx';
@@ -11,6 +12,7 @@ import { Empty, Failure, Panel } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
+import { Allocations } from './allocations.tsx';
 
 interface Activity {
   counts: Record<string, number>;
@@ -33,20 +35,17 @@ function merge(before: Activity | undefined, message: DataMessage<MachineData>):
   };
 }
 
-const TITLES = { job: 'Job', batch: 'Batch', runner: 'Runner', supervisor: 'Supervisor' } as const;
+const TITLES = {
+  job: 'Job',
+  batch: 'Batch',
+  runner: 'Runner',
+  supervisor: 'Supervisor',
+  allocation: 'Allocation',
+} as const;
 
 export default function MachinesPage({ kind, actor }: { kind: string; actor: string | undefined }) {
   const diagram = diagrams.find((it) => it.kind === kind) ?? diagrams[0]!;
-  const live = useTopic(`machine/${diagram.kind}`, merge);
-  const [recording, setRecording] = useState<{ kind: string; name: string; steps: ReplayStep[] }>();
-  const story = useActor(diagram.kind, actor);
-  const opened = recording?.kind === diagram.kind ? recording : undefined;
-  const shown = opened?.steps ?? story.steps;
-  const [position, setPosition] = useState<number>();
-  const at = Math.min(position ?? shown.length - 1, shown.length - 1);
-  useEffect(() => setPosition(undefined), [actor, kind, recording]);
-  const step = shown[at];
-  const flow = useRates(live.data?.windows);
+  const [recording, setRecording] = useState<Recording>();
   return (
     <>
       <div className="head">
@@ -64,6 +63,42 @@ export default function MachinesPage({ kind, actor }: { kind: string; actor: str
           </a>
         ))}
       </nav>
+      {diagram.kind === 'allocation' ? (
+        <Allocations diagram={diagram} actor={actor} />
+      ) : (
+        <Machine diagram={diagram} actor={actor} recording={recording} onClose={() => setRecording(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface Recording {
+  kind: string;
+  name: string;
+  steps: ReplayStep[];
+}
+
+interface MachineProps {
+  diagram: Diagram;
+  actor: string | undefined;
+  recording: Recording | undefined;
+  onClose: () => void;
+}
+
+/** A machine of the coordinator, with its live feed. */
+function Machine({ diagram, actor, recording, onClose }: MachineProps) {
+  const { kind } = diagram;
+  const live = useTopic(`machine/${kind}`, merge);
+  const story = useActor(kind, actor);
+  const opened = recording?.kind === kind ? recording : undefined;
+  const shown = opened?.steps ?? story.steps;
+  const [position, setPosition] = useState<number>();
+  const at = Math.min(position ?? shown.length - 1, shown.length - 1);
+  useEffect(() => setPosition(undefined), [actor, kind, recording]);
+  const step = shown[at];
+  const flow = useRates(live.data?.windows);
+  return (
+    <>
       <Failure what="The machine could not be watched." detail={live.error} />
       <section className="panel" aria-label={`Statechart of the ${diagram.kind}`}>
         <div
@@ -87,13 +122,7 @@ export default function MachinesPage({ kind, actor }: { kind: string; actor: str
       </section>
       <div className="columns">
         {opened !== undefined ? (
-          <StepThrough
-            title={opened.name}
-            steps={shown}
-            at={at}
-            onMove={setPosition}
-            onClose={() => setRecording(undefined)}
-          />
+          <StepThrough title={opened.name} steps={shown} at={at} onMove={setPosition} onClose={onClose} />
         ) : diagram.kind === 'supervisor' ? null : (
           <Panel title={actor === undefined ? `One ${diagram.kind}` : <span className="mono">{actor}</span>} flush>
             <ChooseActor kind={diagram.kind} actor={actor} />
@@ -228,11 +257,7 @@ function EventLog({ kind, events }: { kind: string; events: MachineData['events'
   );
 }
 
-function OpenRecording({
-  onOpen,
-}: {
-  onOpen: (recording: { kind: string; name: string; steps: ReplayStep[] }) => void;
-}) {
+function OpenRecording({ onOpen }: { onOpen: (recording: Recording) => void }) {
   const [failure, setFailure] = useState<string>();
   const open = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
