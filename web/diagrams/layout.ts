@@ -73,7 +73,7 @@ async function layOut(
   const graph: ElkNode = {
     id: kind,
     // The runner's states are all connected in both directions: side by side they would be too wide to read.
-    layoutOptions: kind === 'runner' ? { ...OPTIONS, 'elk.direction': 'DOWN' } : OPTIONS,
+    layoutOptions: kind === 'runner' || kind === 'allocation' ? { ...OPTIONS, 'elk.direction': 'DOWN' } : OPTIONS,
     children: nodes.map((it) => ({
       id: it.key,
       ...sizeOf(it.key, it.inner),
