@@ -7,7 +7,9 @@ import { logCommand, statusCommand, whyCommand } from './show.ts';
 
 export function launcherCommand(): Command {
   return new Command('launcher')
-    .description('starts runners on Slurm while runs wait, within limits, as launcher.yaml says')
+    .description(
+      'starts runners on Slurm, on Kubernetes and over ssh while runs wait, within limits, as launcher.yaml says',
+    )
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(statusCommand())

@@ -176,9 +176,13 @@ export interface RequestOptions {
   type?: string;
 }
 
-/** The server's own words. */
-export const reasonOf = ({ body, status }: Pick<ApiAnswer, 'body' | 'status'>): string =>
-  typeof body['message'] === 'string' && body['message'] !== '' ? oneLine(body['message']) : `status ${String(status)}`;
+/** The server's own words, with a remedy for a missing right. */
+export function reasonOf({ body, status }: Pick<ApiAnswer, 'body' | 'status'>): string {
+  const { message } = body;
+  if (typeof message !== 'string' || message === '') return `status ${String(status)}`;
+  const lacksRight = status === 403 && / cannot \w+ resource /.test(message);
+  return oneLine(lacksRight ? `${message}; give the launcher the role of examples/kubernetes/rbac.yaml` : message);
+}
 
 function parsed(text: string): ApiObject {
   try {

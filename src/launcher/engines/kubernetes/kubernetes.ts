@@ -118,7 +118,7 @@ class KubernetesEngine implements Engine {
 
   script(request: AllocationRequest): string {
     const { queue } = this.#of(request.queue);
-    return stringify(jobOf(this.#context.launcher, queue, request), { lineWidth: 0 });
+    return stringify(jobOf(this.#context.launcher, queue, request), { lineWidth: 0, aliasDuplicateObjects: false });
   }
 
   async #view(part: Part): Promise<EngineView> {
