@@ -14,9 +14,10 @@ export interface Recording {
   text: string;
 }
 
-/** Every committed recording, of every format there ever was. */
+/** Every committed recording of the coordinator, of every format there ever was. */
 export function recordings(): Recording[] {
-  const paths = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((it) => it.endsWith('.json'));
+  const names = readdirSync(ROOT, { recursive: true, encoding: 'utf8' });
+  const paths = names.filter((it) => it.startsWith('format-') && it.endsWith('.json'));
   return paths.sort().map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }));
 }
 

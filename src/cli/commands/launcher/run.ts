@@ -6,7 +6,7 @@ import { sleep, systemClock } from '../../../base/clock.ts';
 import { makeDirectory } from '../../../base/directories.ts';
 import { openStore } from '../../../coordinator/storage/open-store.ts';
 import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts';
-import { Launcher } from '../../../launcher/loop/launcher.ts';
+import { Launcher, messageOf } from '../../../launcher/loop/launcher.ts';
 import type { LauncherLog } from '../../../launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../launcher/loop/status.ts';
 import { inboxOf, storePath, writeStatus } from '../../../launcher/state/folder.ts';
@@ -46,6 +46,7 @@ async function run(flags: RunFlags): Promise<void> {
   try {
     const log: LauncherLog = (level, message) =>
       note(`${new Date(systemClock.now()).toISOString()} ${level} ${printable(message)}`);
+    let reportFault: string | undefined;
     const launcher = await Launcher.open({
       config,
       engines,
@@ -60,7 +61,11 @@ async function run(flags: RunFlags): Promise<void> {
         if (isDryRun) return;
         await writeStatus(folder, status);
         // The coordinator that gave no answer is not asked again in the same round.
-        if (!status.isCoordinatorSilent) await client.launching.report(reportOf(status)).catch(() => {});
+        if (status.isCoordinatorSilent) return;
+        const fault = await client.launching.report(reportOf(status)).then(() => undefined, messageOf);
+        if (fault !== undefined && fault !== reportFault)
+          log('warn', `the coordinator does not take the report: ${fault}`);
+        reportFault = fault;
       },
       isDryRun,
     });
