@@ -89,6 +89,11 @@ module.exports = {
       '^src/launcher',
       '^(machines/(?!allocation)|bin|src/(coordinator/(?!storage/)|http|runner|cli)/)',
     ),
+    nothingAbove(
+      'report-knows-answers-only',
+      '^src/report',
+      '^(machines|bin|src/(?!base|contract|domain|analysis|report))',
+    ),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'not-to-dev-dep',

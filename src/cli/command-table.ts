@@ -200,6 +200,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/analysis/summary.ts')).convergenceCommand(),
   },
   {
+    name: 'report',
+    group: ANSWERS,
+    summary: 'one HTML file about a study, for the screen and for paper',
+    load: async () => (await import('./commands/analysis/report.ts')).reportCommand(),
+  },
+  {
     name: 'audit',
     group: ANSWERS,
     summary: 'repeat a part of the runs elsewhere, and compare',

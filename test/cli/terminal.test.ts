@@ -174,6 +174,21 @@ describe('cli: in a terminal', function () {
     expect((await simbatch(['top'], env())).code, 'no terminal').to.equal(64);
   });
 
+  it('writes a report of a study into a file, and not to a terminal', async () => {
+    const file = join(folder, 'report.html');
+    expect((await simbatch(['report', 'latest', '-o', file], env())).code).to.equal(0);
+    const text = readFileSync(file, 'utf8');
+    expect(text)
+      .to.match(/^<!doctype html>/i)
+      .and.match(/it stays below the limit of the structure: not shown/);
+    expect(text)
+      .to.match(/solver did not converge/)
+      .and.match(/Distribution of double_mass/)
+      .and.match(/<\/html>\s*$/);
+    const shown = await inTerminal(['report', 'latest'], { env: env() });
+    expect([shown.code, plain(shown.screen).includes('give --file report.html')]).to.deep.equal([64, true]);
+  });
+
   it('waits for studies, shows a study as it was submitted, gives its address, and checks the pool', async () => {
     const waited = await simbatch(['wait', 'latest', 'latest', '-o', 'name'], env());
     expect([waited.code, waited.stdout.split('\n').length, waited.stderr]).to.deep.equal([5, 3, '']);

@@ -1,0 +1,51 @@
+/** `simbatch report`: one HTML file about a study, with everything that a reader has to know. */
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { packageVersion } from '../../../base/package.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Uuid } from '../../../contract/types.ts';
+import type { ReportSource } from '../../../report/collect.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { destination } from '../../terminal/destination.ts';
+import { note, write } from '../../terminal/output.ts';
+
+export function reportCommand(): Command {
+  return clientCommand('report', 'write a report of a study: one HTML file for the screen and for paper', ['html'])
+    .argument('<study>', BATCH_ARGUMENT)
+    .action(async (reference: string, flags: ClientFlags & { file?: string }) => {
+      if (destination().isTTY === true)
+        throw new Failure(EXIT.usage, 'a report is a file and not for a terminal: give --file report.html');
+      const client = await connect(flags);
+      const batchId = await resolveBatch(client, reference);
+      const [{ collectReport }, { reportHtml }] = await Promise.all([
+        import('../../../report/collect.ts'),
+        import('../../../report/report.ts'),
+      ]);
+      const data = await collectReport(sourceOf(client, batchId));
+      for (const part of data.absent) note(`warning: this part of the report is missing: ${part}`);
+      const generatedAt = new Date(systemClock.now()).toISOString();
+      await write(reportHtml(data, { generatedAt, endpoint: client.endpoint, version: packageVersion }));
+    });
+}
+
+/** The questions of a report, asked of a coordinator. */
+function sourceOf(client: Client, batchId: Uuid): ReportSource {
+  const { analysis } = client;
+  return {
+    status: () => client.batch(batchId),
+    submission: () => client.submission(batchId),
+    history: () => client.batchHistory(batchId),
+    findings: () => client.findings(batchId),
+    runners: () => client.runners(),
+    summary: () => analysis.summary(batchId),
+    verdicts: () => analysis.verdicts(batchId),
+    distributions: () => analysis.distributions(batchId),
+    attribution: () => analysis.attribution(batchId),
+    sensitivity: (output) => analysis.sensitivity(batchId, { output }),
+    convergence: (output) => analysis.convergence(batchId, { output }),
+    worst: (output, direction) => analysis.worst(batchId, { output, k: 5, direction }),
+  };
+}

@@ -1,0 +1,115 @@
+/** Collects the answers that a report shows. An answer that cannot be had is replaced by its reason, which the report says. */
+import type {
+  BatchHistory,
+  BatchStatusResponse,
+  BatchSubmission,
+  Convergence,
+  Finding,
+  RunnerListResponse,
+  StudyAttribution,
+  StudyDistributions,
+  StudySensitivity,
+  StudySummary,
+  StudyVerdicts,
+  WorstRuns,
+} from '../contract/types.ts';
+
+/** The questions of a report about one study. */
+export interface ReportSource {
+  status(): Promise<BatchStatusResponse>;
+  submission(): Promise<BatchSubmission>;
+  history(): Promise<BatchHistory>;
+  findings(): Promise<Finding[]>;
+  runners(): Promise<RunnerListResponse>;
+  summary(): Promise<StudySummary>;
+  verdicts(): Promise<StudyVerdicts>;
+  distributions(): Promise<StudyDistributions>;
+  attribution(): Promise<StudyAttribution>;
+  sensitivity(output: string): Promise<StudySensitivity>;
+  convergence(output: string): Promise<Convergence>;
+  worst(output: string, direction: 'largest' | 'smallest'): Promise<WorstRuns>;
+}
+
+/** The answers about one output of a requirement. */
+export interface OutputAnswers {
+  output: string;
+  /** The extreme that a requirement limits. */
+  direction: 'largest' | 'smallest';
+  sensitivity: StudySensitivity | undefined;
+  convergence: Convergence | undefined;
+  worst: WorstRuns | undefined;
+}
+
+export interface ReportData {
+  status: BatchStatusResponse;
+  submission: BatchSubmission;
+  history: BatchHistory;
+  findings: readonly Finding[];
+  runners: RunnerListResponse | undefined;
+  summary: StudySummary | undefined;
+  verdicts: StudyVerdicts | undefined;
+  distributions: StudyDistributions | undefined;
+  attribution: StudyAttribution | undefined;
+  outputs: readonly OutputAnswers[];
+  /** Parts of the report that are missing, each with its reason. */
+  absent: readonly string[];
+}
+
+/** Outputs with answers of their own: those of the first requirements. */
+const MOST_OUTPUTS = 4;
+
+/** @throws what the source throws for the study itself; other answers may be absent */
+export async function collectReport(source: ReportSource): Promise<ReportData> {
+  const [status, submission] = await Promise.all([source.status(), source.submission()]);
+  const absent: string[] = [];
+  const attempt = async <T>(part: string, ask: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await ask();
+    } catch (error) {
+      absent.push(`${part}: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  };
+  const [history, findings, runners, summary, verdicts, distributions, attribution] = await Promise.all([
+    source.history(),
+    source.findings(),
+    attempt('runners', () => source.runners()),
+    attempt('statistics', () => source.summary()),
+    attempt('verdicts', () => source.verdicts()),
+    attempt('distributions', () => source.distributions()),
+    status.batch.failed_jobs === 0 ? undefined : attempt('causes of failures', () => source.attribution()),
+  ]);
+  const outputs: OutputAnswers[] = [];
+  for (const [output, direction] of limitedOutputs(submission)) {
+    const hasValues = summary?.outputs.some((it) => it.name === output && it.count > 0) ?? false;
+    if (!hasValues) continue;
+    outputs.push({
+      output,
+      direction,
+      sensitivity: await attempt(`sensitivity of ${output}`, () => source.sensitivity(output)),
+      convergence: await attempt(`convergence of ${output}`, () => source.convergence(output)),
+      worst: await attempt(`worst runs of ${output}`, () => source.worst(output, direction)),
+    });
+  }
+  return {
+    status,
+    submission,
+    history,
+    findings,
+    runners,
+    summary,
+    verdicts,
+    distributions,
+    attribution,
+    outputs,
+    absent,
+  };
+}
+
+/** The outputs of the requirements, each with the end that its condition limits. */
+function limitedOutputs({ requirements = [] }: BatchSubmission): [string, 'largest' | 'smallest'][] {
+  const found = new Map<string, 'largest' | 'smallest'>();
+  for (const { output, condition } of requirements)
+    if (!found.has(output)) found.set(output, condition.trim().startsWith('>') ? 'smallest' : 'largest');
+  return [...found].slice(0, MOST_OUTPUTS);
+}

@@ -1,0 +1,104 @@
+/** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
+import { stringifyExact } from '../base/json/json-writing.ts';
+import { formatNumber } from '../base/number-text.ts';
+import type { BatchSubmission, DistributionType } from '../contract/types.ts';
+import type { ReportData } from './collect.ts';
+import { html, section, table, type Content, type Markup } from './html.ts';
+import type { ReportOrigin } from './report.ts';
+
+/** Numbers of a list in a distribution that are shown. */
+const MOST_NUMBERS = 6;
+
+function memberText(value: unknown): string {
+  if (typeof value === 'number') return formatNumber(value, 8);
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, MOST_NUMBERS).map((it: unknown) => memberText(it));
+    return `[${shown.join(', ')}${value.length > MOST_NUMBERS ? `, … ${value.length} values` : ''}]`;
+  }
+  return typeof value === 'object' && value !== null ? Object.values(value).map(memberText).join(' x ') : String(value);
+}
+
+/** `normal, mean 10, std_dev 1`. */
+function distributionText({ type, ...members }: DistributionType): string {
+  const given = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  return [type, ...given.map(([name, value]) => `${name} ${memberText(value)}`)].join(', ');
+}
+
+export function configurationSection({ submission, status }: ReportData): Markup {
+  const { config, policy, labels } = submission;
+  const { simulation, monte_carlo: design, dispersions, early_termination: rules, telemetry, compute } = config;
+  const dispersed = Object.entries(dispersions).map(([name, { distribution, units }]) => [
+    name,
+    units,
+    distributionText(distribution),
+  ]);
+  const pairs: [string, Content][] = [
+    ['simulation', `${simulation.name}, version ${simulation.version}`],
+    ['sampling', design.sampling_method],
+    ['runs of the design', design.runs],
+    ['runs of this study', status.batch.total_jobs],
+    ['seed', design.seed === undefined || design.seed === null ? 'not known' : String(design.seed)],
+    ...(design.run_ids == null ? [] : ([['selected runs', design.run_ids]] as [string, Content][])),
+    ...(design.replicate == null ? [] : ([['replicate', design.replicate]] as [string, Content][])),
+    ['time limit of a run', compute.job_timeout_seconds === 0 ? 'none' : `${compute.job_timeout_seconds} s`],
+    ['container image', compute.container.image === '' ? 'none' : compute.container.image],
+    ['telemetry variables', telemetry.variables.length === 0 ? 'all' : telemetry.variables.join(', ')],
+    ['configuration hash', html`<code>${status.batch.config_hash}</code>`],
+    ...Object.entries(policy ?? {}).map(([name, value]): [string, Content] => [`policy: ${name}`, String(value)]),
+    ...Object.entries(labels ?? {}).map(([name, value]): [string, Content] => [`label ${name}`, value]),
+  ];
+  const conditions = rules.conditions.map((it) => [it.variable, html`<code>${it.condition}</code>`, it.description]);
+  return section(
+    'Configuration',
+    html`<dl>
+      ${pairs.map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd> `,
+      )}
+    </dl> `,
+    table([['parameter'], ['units'], ['distribution']], dispersed),
+    conditions.length === 0
+      ? ''
+      : html`<p>Early termination${rules.enabled ? (rules.shadow === true ? ', in shadow' : '') : ', not enabled'}:</p>
+          ${table([['variable'], ['condition'], ['meaning']], conditions)}`,
+    config.correlations == null
+      ? ''
+      : html`<p>The parameters are correlated: the study file at the end has the matrix.</p>`,
+  );
+}
+
+/** Capabilities that say what a runner is. */
+const VERSION = /version|python|node|image|platform|os$/i;
+
+export function versionsSection({ runners, status }: ReportData, origin: ReportOrigin): Markup {
+  const used = (runners?.runners ?? []).map((it) => {
+    const stated = Object.entries(it.capabilities)
+      .filter(([name, value]) => VERSION.test(name) && typeof value !== 'object')
+      .map(([name, value]) => `${name} ${String(value)}`);
+    const extra = Object.entries((it.capabilities as { versions?: Record<string, unknown> }).versions ?? {}).map(
+      ([name, value]) => `${name} ${String(value)}`,
+    );
+    return [it.id, [...stated, ...extra].join(', ') || '-'];
+  });
+  return section(
+    'Origin',
+    html`<dl>
+        <dt>report</dt>
+        <dd>simbatch ${origin.version}, ${origin.generatedAt}</dd>
+        <dt>coordinator</dt>
+        <dd>${origin.endpoint}</dd>
+        <dt>each run with its digest</dt>
+        <dd><code>simbatch manifest ${status.batch.id}</code></dd>
+      </dl>
+      ${used.length === 0 ? '' : html`<p class="soft">Runners that are registered now, and what they state; the study may have used others.</p>`}`,
+    table([['runner'], ['states']], used),
+  );
+}
+
+/** Everything that decides the runs, as submitted; the function that a study carries is named by its digest there. */
+export function studyFileSection({ submission }: ReportData): Markup {
+  const { code: _, ...study }: BatchSubmission = submission;
+  return html`<div class="paper-break"></div>
+    ${section('Study file', html`<pre>${stringifyExact(study, 1)}</pre>`)}`;
+}

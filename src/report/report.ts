@@ -1,0 +1,213 @@
+/** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
+import { formatDuration } from '../base/number-text.ts';
+import type { Finding, RequirementVerdict } from '../contract/types.ts';
+import { shareInPercent } from '../analysis/wording.ts';
+import type { ReportData } from './collect.ts';
+import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
+import { Markup, html, section, table, type Content } from './html.ts';
+import { STYLE } from './style.ts';
+import { failuresSection, outputsSection, plotsSection } from './results.ts';
+
+/** Where and when a report is made. */
+export interface ReportOrigin {
+  /** ISO 8601. */
+  generatedAt: string;
+  /** The address of the coordinator. */
+  endpoint: string;
+  /** Version of the program that writes it. */
+  version: string;
+}
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+
+/** The whole page. */
+export function reportHtml(data: ReportData, origin: ReportOrigin): string {
+  const { batch } = data.status;
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${batch.name}: report</title>
+        <style>
+          ${new Markup(STYLE)}
+        </style>
+      </head>
+      <body>
+        <header>
+          <h1>${batch.name}</h1>
+          <p><span class="pill ${statusClass(batch.status)}">${batch.status}</span> ${headline(data)}</p>
+          <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
+        </header>
+        <main>
+          ${limitsNotice(data)} ${verdictsSection(data)} ${runsSection(data)} ${outputsSection(data)}
+          ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)} ${historySection(data)}
+          ${configurationSection(data)} ${versionsSection(data, origin)} ${studyFileSection(data)}
+        </main>
+      </body>
+    </html> `;
+  return page.text;
+}
+
+/** `2026-03-01 12:00:00 UTC` of an ISO 8601 time. */
+export const time = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+
+const isOpen = ({ status }: ReportData): boolean =>
+  status.batch.status === 'Pending' || status.batch.status === 'Running';
+
+const statusClass = (status: string): string =>
+  status === 'Completed' ? 'good' : status === 'Failed' ? 'bad' : 'warn';
+
+/** The verdicts, and how many runs ended well, in a line. */
+function headline({ status, verdicts }: ReportData): Content {
+  const { batch, jobs_by_status: counts } = status;
+  const judged = (verdicts?.requirements ?? []).map(
+    (it) => html` <span class="pill ${VERDICT_CLASS[it.verdict]}">${it.name}: ${verdictName(it)}</span>`,
+  );
+  return html`${counts.Completed} of ${batch.total_jobs} runs completed, ${counts.Failed + counts.Timeout} failed,
+  ${counts.Cancelled} cancelled.${judged}`;
+}
+
+const VERDICT_CLASS: Record<RequirementVerdict['verdict'], string> = {
+  met: 'good',
+  violated: 'bad',
+  'not-shown': 'warn',
+  open: 'warn',
+};
+
+const verdictName = ({ verdict }: RequirementVerdict): string => (verdict === 'not-shown' ? 'not shown' : verdict);
+
+/** Everything that limits the figures below: open runs, limits of the answers, doubts, and parts that are missing. */
+function limitsNotice(data: ReportData): Markup {
+  const { summary, verdicts, attribution, distributions, outputs, findings, absent, status, submission } = data;
+  const messages = new Set<string>();
+  if (isOpen(data)) messages.add(`The study is ${status.batch.status}: every figure is provisional.`);
+  if (status.batch.cancel_reason !== undefined)
+    messages.add(
+      `${status.batch.settled_at_run_id === undefined ? 'The study was cancelled' : 'The study stopped by itself'}: ${status.batch.cancel_reason}.`,
+    );
+  const answers = [summary, verdicts, distributions, attribution, ...outputs.map((it) => it.sensitivity)];
+  for (const answer of answers) for (const { message } of answer?.warnings ?? []) messages.add(message);
+  for (const { warnings } of verdicts?.requirements ?? []) for (const { message } of warnings) messages.add(message);
+  for (const { severity, message } of findings)
+    if (severity === 'doubtful' || severity === 'warning') messages.add(message);
+  const lacking = (summary?.outputs ?? []).filter((it) => it.missing > 0);
+  if (lacking.length > 0)
+    messages.add(
+      `completed runs without a value: ${lacking.map((it) => `${it.name} ${it.missing}`).join(', ')}; they are in no statistic of the output`,
+    );
+  const { enabled, shadow, conditions } = submission.config.early_termination;
+  if (conditions.length > 0 && !enabled)
+    messages.add('the early-termination conditions are not enabled: no run was checked');
+  else if (conditions.length > 0 && shadow === true)
+    messages.add('the early-termination conditions are in shadow: they were evaluated, and ended no run');
+  if ((submission.requirements ?? []).length === 0)
+    messages.add('the study declares no requirement: nothing is judged');
+  for (const part of absent) messages.add(`this part of the report is missing: ${part}`);
+  if (messages.size === 0) return html``;
+  return html`<aside class="notice">
+    <h2>What limits these figures</h2>
+    <ul>
+      ${[...messages].map((it) => html`<li>${it}</li>`)}
+    </ul>
+  </aside> `;
+}
+
+function verdictsSection({ verdicts }: ReportData): Markup {
+  const judged = verdicts?.requirements ?? [];
+  const sentences = judged.map((it) => html`<p><strong>${it.name}</strong>: ${it.sentence}</p> `);
+  const rows = judged.map((it) => [
+    it.name,
+    html`<span class="${VERDICT_CLASS[it.verdict]}">${verdictName(it)}</span>`,
+    html`<code>${it.output} ${it.condition}</code>`,
+    `>= ${shareInPercent(it.probability)} at ${shareInPercent(it.confidence)}`,
+    it.passed,
+    it.failed,
+    it.unknown,
+    it.estimate === null ? '-' : shareInPercent(it.estimate),
+    `${shareInPercent(it.lower)} to ${shareInPercent(it.upper)}`,
+  ]);
+  return section(
+    'Verdicts',
+    sentences,
+    table(
+      [
+        ['requirement'],
+        ['verdict'],
+        ['condition'],
+        ['required, confidence'],
+        ['passed', 'number'],
+        ['failed', 'number'],
+        ['unknown', 'number'],
+        ['share', 'number'],
+        ['one-sided bounds', 'number'],
+      ],
+      rows,
+    ),
+  );
+}
+
+function runsSection({ status, summary }: ReportData): Markup {
+  const { batch, jobs_by_status: counts } = status;
+  const { started_at: started, ended_at: ended } = batch;
+  const took =
+    started === undefined || ended === undefined ? undefined : (Date.parse(ended) - Date.parse(started)) / 1000;
+  const classes = Object.entries(summary?.excluded ?? {}).filter(([, count]) => count > 0);
+  return section(
+    'Runs',
+    html`<dl>
+      <dt>submitted</dt>
+      <dd>${time(batch.created_at)}</dd>
+      ${
+        started === undefined
+          ? ''
+          : html`<dt>started</dt>
+              <dd>${time(started)}</dd>`
+      }${
+        ended === undefined
+          ? ''
+          : html`<dt>ended</dt>
+              <dd>${time(ended)}</dd>`
+      }
+      ${
+        took === undefined
+          ? ''
+          : html`<dt>took</dt>
+              <dd>${formatDuration(took)}</dd>`
+      }
+      <dt>by state</dt>
+      <dd>
+        ${Object.entries(counts)
+          .filter(([, count]) => count > 0)
+          .map(([state, count]) => `${count} ${state}`)
+          .join(', ')}
+      </dd>
+      ${
+        summary === undefined
+          ? ''
+          : html`<dt>in the statistics</dt>
+              <dd>
+                ${summary.n_used} of
+                ${summary.of}${classes.length === 0 ? '' : `; left out: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`}
+              </dd>`
+      }
+      ${
+        batch.terminated_jobs === undefined
+          ? ''
+          : html`<dt>ended early</dt>
+              <dd>${batch.terminated_jobs} failed runs met an early-termination condition: answers, not faults</dd>`
+      }
+    </dl> `,
+  );
+}
+
+function findingsSection(findings: readonly Finding[]): Markup {
+  const rows = findings.map((it) => [it.severity, it.message, it.severity === 'fine' ? '' : it.remedy]);
+  return section('Findings', table([['severity'], ['finding'], ['remedy']], rows));
+}
+
+function historySection({ history }: ReportData): Markup {
+  const rows = history.events.map((it) => [time(it.at), it.type, it.reason ?? '']);
+  return section('History', table([['time'], ['event'], ['reason']], rows));
+}

@@ -1,0 +1,185 @@
+/** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
+import { formatNumber } from '../base/number-text.ts';
+import { parseCondition } from '../domain/condition.ts';
+import { listed, shareInPercent } from '../analysis/wording.ts';
+import type { StudySummary } from '../contract/types.ts';
+import type { OutputAnswers, ReportData } from './collect.ts';
+import { html, section, table, type Content, type Markup } from './html.ts';
+import { histogram, runningEstimate, type Histogram, type Mark } from './plots.ts';
+
+type OutputSummary = StudySummary['outputs'][number];
+
+const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? '-' : formatNumber(value, 5);
+
+const end = (value: number | null, side: string): string => (value === null ? side : number(value));
+
+/** A quantile of the runs that have a value, with its bounds where runs have none. */
+function quantile(output: OutputSummary, p: number): Content {
+  const found = output.quantiles.find((it) => it.p === p);
+  if (found === undefined) return '-';
+  if (found.bounds === null) return number(found.value);
+  const [low, high] = found.bounds;
+  return html`${number(found.value)}<br /><span class="soft">[${end(low, '-inf')},<br />${end(high, 'inf')}]</span>`;
+}
+
+export function outputsSection({ summary, submission }: ReportData): Markup {
+  const shown = (summary?.outputs ?? []).filter((it) => it.count > 0);
+  const hasBounds = shown.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
+  const rows = shown.map((it) => {
+    const description = submission.outputs?.[it.name]?.description;
+    return [
+      html`${it.name}${it.units === null || it.units === '' ? '' : ` [${it.units}]`}${description === undefined || description === '' ? '' : html`<br /><span class="soft">${description}</span>`}`,
+      it.count,
+      it.missing,
+      html`${number(it.mean)}${it.mean_interval === null ? '' : html`<br /><span class="soft">${number(it.mean_interval[0])} to<br />${number(it.mean_interval[1])}</span>`}`,
+      number(it.sd),
+      number(it.min),
+      quantile(it, 0.05),
+      quantile(it, 0.5),
+      quantile(it, 0.95),
+      number(it.max),
+    ];
+  });
+  const texts = shown.filter((it) => it.text_values !== undefined);
+  return section(
+    'Outputs',
+    html`<p class="soft">
+      Over the completed runs. Below a mean: its
+      interval.${hasBounds ? ' [ ]: the quantile of all runs, whatever the missing values are; mean, sd, min and max are of the values alone.' : ''}
+    </p> `,
+    table(
+      [
+        ['output'],
+        ['runs', 'number'],
+        ['missing', 'number'],
+        ['mean', 'number'],
+        ['sd', 'number'],
+        ['min', 'number'],
+        ['P5', 'number'],
+        ['P50', 'number'],
+        ['P95', 'number'],
+        ['max', 'number'],
+      ],
+      rows.filter((_, at) => shown[at]?.text_values === undefined),
+      'compact',
+    ),
+    texts.map(
+      (it) =>
+        html`<p>
+          <strong>${it.name}</strong>:
+          ${(it.text_values ?? []).map(({ value, count }) => `${value ?? 'others'} ${count}`).join(', ')}
+        </p> `,
+    ),
+  );
+}
+
+/** Plots beyond those of requirements and declared outputs would fill pages. */
+const MOST_PLOTS = 12;
+
+export function plotsSection({ distributions, summary, submission, outputs }: ReportData): Markup {
+  const requirements = submission.requirements ?? [];
+  const named = new Set([...requirements.map((it) => it.output), ...Object.keys(submission.outputs ?? {})]);
+  const all = (distributions?.variables ?? []).filter((it) => it.kind === 'output');
+  const first = all.filter((it) => named.has(it.name));
+  const rest = all.filter((it) => !named.has(it.name) && it.name !== 'execution_secs');
+  const shown = [...first, ...rest].slice(0, MOST_PLOTS);
+  const marksOf = ({ name }: Histogram): Mark[] => {
+    const limits = requirements
+      .filter((it) => it.output === name)
+      .flatMap(({ condition }): Mark[] => {
+        const parsed = parseCondition(condition);
+        return typeof parsed === 'string' ? [] : [{ value: parsed.threshold, name: condition, isLimit: true }];
+      });
+    const quantiles = summary?.outputs.find((it) => it.name === name)?.quantiles ?? [];
+    const marked = quantiles
+      .filter(({ p }) => p === 0.05 || p === 0.5 || p === 0.95)
+      .map(({ p, value }): Mark => ({ value, name: `P${100 * p}`, isLimit: false }));
+    return [...limits, ...marked];
+  };
+  const running = outputs.map(({ output, convergence }) =>
+    convergence === undefined
+      ? ''
+      : runningEstimate(output, summary?.outputs.find((it) => it.name === output)?.units ?? null, convergence),
+  );
+  if (shown.length === 0 && running.every((it) => it === '')) return html``;
+  const left = all.length - shown.length - (all.some((it) => it.name === 'execution_secs') ? 1 : 0);
+  return section(
+    'Plots',
+    html`<div class="plots">${shown.map((it) => histogram(it, marksOf(it)))}${running}</div>
+      ${left > 0 ? html`<p class="soft">Without the distributions of ${left} further outputs.</p>` : ''}`,
+  );
+}
+
+export function failuresSection({ summary, attribution, outputs, status }: ReportData): Markup {
+  const failures = summary?.failures ?? [];
+  const patterns = table(
+    [['runs', 'number'], ['share', 'number'], ['class'], ['message, without numbers and names'], ['example']],
+    failures.map((it) => [
+      it.count,
+      shareInPercent(it.share),
+      it.class,
+      it.pattern,
+      html`<code>simbatch run ${status.batch.id.slice(0, 13)}/${it.example_run_id}</code>`,
+    ]),
+  );
+  return html`${section('Failures', patterns, causes(attribution))}${section('What the required outputs depend on', outputs.map(dependence))}`;
+}
+
+function causes(attribution: ReportData['attribution']): Content {
+  if (attribution === undefined) return '';
+  const told = attribution.parameters.filter((it) => it.told_apart);
+  const rows = told.map((it) => [
+    it.name,
+    number(it.median_failing),
+    number(it.median_passing),
+    formatNumber(it.p_holm, 2),
+    it.best_interval.sentence,
+  ]);
+  const heads = [
+    ['parameter'],
+    ['median failing', 'number'],
+    ['passing', 'number'],
+    ['p (Holm)', 'number'],
+    ['most failures'],
+  ] as const;
+  return html`<p>${attribution.sentence}</p>
+    ${table(heads, rows)}`;
+}
+
+/** Parameters of one output that are shown. */
+const MOST_PARAMETERS = 8;
+
+function dependence({ output, sensitivity, worst, direction }: OutputAnswers): Content {
+  const parameters = (sensitivity?.parameters ?? []).slice(0, MOST_PARAMETERS);
+  const told = table(
+    [
+      ['parameter'],
+      ['told apart'],
+      ['first-order Sobol’ index', 'number'],
+      ['noise floor', 'number'],
+      ['PRCC', 'number'],
+    ],
+    parameters.map((it) => [
+      it.name,
+      it.told_apart === null ? '-' : it.told_apart ? 'yes' : 'no',
+      number(it.sobol_cosine),
+      number(it.noise_floor),
+      number(it.prcc),
+    ]),
+  );
+  const extremes = (worst?.runs ?? []).map((it) => `${it.run_id} (${number(it.value)})`);
+  return html`${
+    sensitivity === undefined
+      ? ''
+      : html`<p><strong>${output}</strong>: ${sensitivity.sentence}</p>
+          ${told}`
+  }${
+    extremes.length === 0
+      ? ''
+      : html`<p>
+          Runs with the ${direction} values of ${output}: ${listed(extremes)}.
+          <code>simbatch replay STUDY/RUN</code> executes one again.
+        </p> `
+  }`;
+}
