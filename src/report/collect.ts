@@ -14,6 +14,16 @@ import type {
   WorstRuns,
 } from '../contract/types.ts';
 
+/** Where and when a report is made. */
+export interface ReportOrigin {
+  /** ISO 8601. */
+  generatedAt: string;
+  /** The address of the coordinator. */
+  endpoint: string;
+  /** Version of the program that writes it. */
+  version: string;
+}
+
 /** The questions of a report about one study. */
 export interface ReportSource {
   status(): Promise<BatchStatusResponse>;

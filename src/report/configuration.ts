@@ -2,9 +2,8 @@
 import { stringifyExact } from '../base/json/json-writing.ts';
 import { formatNumber } from '../base/number-text.ts';
 import type { BatchSubmission, DistributionType } from '../contract/types.ts';
-import type { ReportData } from './collect.ts';
+import type { ReportData, ReportOrigin } from './collect.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
-import type { ReportOrigin } from './report.ts';
 
 /** Numbers of a list in a distribution that are shown. */
 const MOST_NUMBERS = 6;

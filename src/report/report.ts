@@ -2,21 +2,11 @@
 import { formatDuration } from '../base/number-text.ts';
 import type { Finding, RequirementVerdict } from '../contract/types.ts';
 import { shareInPercent } from '../analysis/wording.ts';
-import type { ReportData } from './collect.ts';
+import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { Markup, html, section, table, type Content } from './html.ts';
 import { STYLE } from './style.ts';
 import { failuresSection, outputsSection, plotsSection } from './results.ts';
-
-/** Where and when a report is made. */
-export interface ReportOrigin {
-  /** ISO 8601. */
-  generatedAt: string;
-  /** The address of the coordinator. */
-  endpoint: string;
-  /** Version of the program that writes it. */
-  version: string;
-}
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 

@@ -128,8 +128,8 @@ export function failuresSection({ summary, attribution, outputs, status }: Repor
 
 function causes(attribution: ReportData['attribution']): Content {
   if (attribution === undefined) return '';
-  const told = attribution.parameters.filter((it) => it.told_apart);
-  const rows = told.map((it) => [
+  const separated = attribution.parameters.filter((it) => it.told_apart);
+  const rows = separated.map((it) => [
     it.name,
     number(it.median_failing),
     number(it.median_passing),
@@ -152,7 +152,7 @@ const MOST_PARAMETERS = 8;
 
 function dependence({ output, sensitivity, worst, direction }: OutputAnswers): Content {
   const parameters = (sensitivity?.parameters ?? []).slice(0, MOST_PARAMETERS);
-  const told = table(
+  const parametersTable = table(
     [
       ['parameter'],
       ['told apart'],
@@ -173,7 +173,7 @@ function dependence({ output, sensitivity, worst, direction }: OutputAnswers): C
     sensitivity === undefined
       ? ''
       : html`<p><strong>${output}</strong>: ${sensitivity.sentence}</p>
-          ${told}`
+          ${parametersTable}`
   }${
     extremes.length === 0
       ? ''

@@ -91,11 +91,11 @@ const histogram = {
   max: 80,
 };
 
-function source(changes: Partial<ReportSource> = {}, study_ = submission()): ReportSource {
+function source(changes: Partial<ReportSource> = {}, described = submission()): ReportSource {
   const counts = { Pending: 0, Claimed: 0, Running: 0, Completed: 7, Failed: 2, Timeout: 0, Cancelled: 1 };
   const batch = {
     id: ID,
-    name: study_.name,
+    name: described.name,
     status: 'Completed' as const,
     total_jobs: 10,
     completed_jobs: 7,
@@ -115,8 +115,8 @@ function source(changes: Partial<ReportSource> = {}, study_ = submission()): Rep
     run_ids: [4, 5],
   };
   const known: Partial<ReportSource> = {
-    status: async () => ({ batch, jobs_by_status: counts, throughput_jobs_per_minute: 0 }) as never,
-    submission: async () => study_,
+    status: async () => ({ batch, jobs_by_status: counts, throughput_jobs_per_minute: 0 }),
+    submission: async () => described,
     history: async () => ({ events: [{ at: '2026-11-22T10:00:00.000Z', type: 'submitted' }] }) as never,
     findings: async () => [
       {
@@ -127,8 +127,13 @@ function source(changes: Partial<ReportSource> = {}, study_ = submission()): Rep
       },
     ],
     runners: async () => ({ runners: [] }) as never,
-    summary: async () =>
-      ({ ...header, sentence: 's', outputs: [output], failures: [failure], requirements: [verdict] }) as never,
+    summary: async () => ({
+      ...header,
+      sentence: 's',
+      outputs: [output],
+      failures: [failure],
+      requirements: [verdict],
+    }),
     verdicts: async () => ({ ...header, requirements: [verdict] }),
     distributions: async () => ({ ...header, variables: [histogram] }),
     attribution: async () => Promise.reject(new Error('too few failures')),
@@ -160,9 +165,9 @@ const words = (text: string): string => text.replaceAll(/<[^>]+>/g, ' ').replace
 
 describe('report', () => {
   it('holds verdicts, configuration, seed, plots, failures, findings and origin', async () => {
-    const study_ = submission();
-    study_.config.monte_carlo.seed = 9007199254740993n;
-    const text = words(await page({}, study_));
+    const described = submission();
+    described.config.monte_carlo.seed = 9007199254740993n;
+    const text = words(await page({}, described));
     for (const part of [
       'lands : not shown: 6 of 10 runs passed',
       '&gt;= 90 % at 95 %',

@@ -11,7 +11,12 @@ export async function download(batchId: Uuid, format: Format, name: string, wher
   const extension = format.toLowerCase();
   const only = where === undefined ? '' : `&where=${encodeURIComponent(where)}`;
   const response = await accepted(`/batches/${batchId}/table?format=${extension}${only}`);
-  const address = URL.createObjectURL(await response.blob());
+  saveFile(await response.blob(), name, extension);
+}
+
+/** Lets the browser save data under a name that every file system takes. */
+export function saveFile(data: Blob, name: string, extension: string): void {
+  const address = URL.createObjectURL(data);
   const link = document.createElement('a');
   link.href = address;
   link.download = `${name.replaceAll(/[^\w.-]+/g, '_') || 'batch'}.${extension}`;

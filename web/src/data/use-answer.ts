@@ -5,7 +5,7 @@ import { request, type Loaded } from './api.ts';
 import { useRounds } from './use-rounds.ts';
 
 /** Asks until the answer is there. Only an answer that is still being computed says when to come back. */
-async function answerTo<T>(path: string, signal: AbortSignal): Promise<T> {
+export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T> {
   for (;;) {
     const { data, headers } = await request<T>(path, { signal });
     const retryAfter = headers.get('retry-after');

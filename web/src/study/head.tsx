@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
+import { saveReport } from '../data/report.ts';
 import { Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
@@ -93,9 +94,8 @@ function NotifyMe() {
 
 function Export({ batchId, name }: { batchId: string; name: string }) {
   const [failure, setFailure] = useState<string>();
-  const save = (format: Format): void => {
-    download(batchId, format, name).catch((error: Error) => setFailure(error.message));
-  };
+  const failed = (error: Error): void => setFailure(error.message);
+  const save = (format: Format): void => void download(batchId, format, name).catch(failed);
   return (
     <>
       <Menu label="Export">
@@ -104,6 +104,9 @@ function Export({ batchId, name }: { batchId: string; name: string }) {
             {it}
           </button>
         ))}
+        <button type="button" className="quiet" onClick={() => void saveReport(batchId, name).catch(failed)}>
+          Report
+        </button>
       </Menu>
       <Failure what="The file could not be made." detail={failure} />
     </>

@@ -1,0 +1,43 @@
+/** Writes the report of a study as a file, as `simbatch report` does. */
+import type { ReportSource } from '../../../src/report/collect.ts';
+import type { Uuid } from '../../../src/contract/types.ts';
+import { answerTo } from './use-answer.ts';
+import { saveFile } from './download.ts';
+
+/** Collects the answers, makes the page and lets the browser save it. The code is loaded when it is asked for. */
+export async function saveReport(batchId: Uuid, name: string): Promise<void> {
+  const [{ collectReport }, { reportHtml }] = await Promise.all([
+    import('../../../src/report/collect.ts'),
+    import('../../../src/report/report.ts'),
+  ]);
+  const data = await collectReport(sourceOf(batchId));
+  const { info } = await ask<{ info: { version: string } }>('/openapi.json');
+  const page = reportHtml(data, {
+    generatedAt: new Date().toISOString(),
+    endpoint: window.location.origin,
+    version: info.version,
+  });
+  saveFile(new Blob([page], { type: 'text/html' }), name, 'html');
+}
+
+const ask = <T>(path: string): Promise<T> => answerTo<T>(path, new AbortController().signal);
+
+function sourceOf(batchId: Uuid): ReportSource {
+  const of = <T>(question: string): Promise<T> => ask<T>(`/batches/${batchId}${question}`);
+  const about = <T>(question: string, output: string, more = ''): Promise<T> =>
+    of<T>(`/${question}?output=${encodeURIComponent(output)}${more}`);
+  return {
+    status: () => of(''),
+    submission: () => of('/submission'),
+    history: () => of('/history'),
+    findings: () => of('/findings'),
+    runners: () => ask('/runners'),
+    summary: () => of('/summary'),
+    verdicts: () => of('/verdicts'),
+    distributions: () => of('/distributions'),
+    attribution: () => of('/attribution'),
+    sensitivity: (output) => about('sensitivity', output),
+    convergence: (output) => about('convergence', output),
+    worst: (output, direction) => about('worst', output, `&k=5&direction=${direction}`),
+  };
+}
