@@ -407,6 +407,31 @@ describe('web: journeys', function () {
     }
     await page.context().close();
   });
+
+  it('saves the report of a study as one file that loads nothing', async () => {
+    const { batch_id } = await web.coordinator.submit(descentStudy('report', 40));
+    const { page, errors } = await open(`#/batches/${batch_id}`);
+    await page.getByText('100 %', { exact: true }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByText('Export').click();
+    await page.getByRole('button', { name: 'Report', exact: true }).click();
+    const download = await saved;
+    expect(download.suggestedFilename()).to.equal('report.html');
+    // A browser takes a file for a page by its name.
+    const path = `${await download.path()}.html`;
+    await download.saveAs(path);
+    const reader = await page.context().newPage();
+    const asked: string[] = [];
+    reader.on('request', (request) => asked.push(request.url()));
+    await reader.goto(`file://${path}`);
+    expect(asked).to.deep.equal([`file://${path}`]);
+    expect(await reader.getByRole('heading', { level: 1 }).textContent()).to.equal('report');
+    expect(await reader.getByRole('img', { name: /^Distribution of / }).count()).to.be.above(0);
+    const isCut = await reader.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+    expect(isCut, 'the page is wider than the window').to.equal(false);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
 });
 
 /** One run as a row of a file; missing values are null. */
