@@ -56,7 +56,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
   /** The answer of the next calls, by the name of the method; a function may decide by the request. */
   faults: {
     list?: Error;
-    submit?: (request: AllocationRequest) => 'refused' | 'lost' | 'unanswered' | undefined;
+    submit?: (request: AllocationRequest) => 'refused' | 'lost' | 'unanswered' | 'late' | undefined;
     coordinator?: Error;
   } = {};
   /** Crashes the launcher at this step, counted from 1; undefined: never. */
@@ -64,6 +64,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
   steps = 0;
   /** The process of the launcher is dead, also when it catches the error. A new one clears it. */
   isCrashed = false;
+  /** Submissions that the engine has received and not yet processed. */
+  readonly #late: { request: AllocationRequest; atMs: number }[] = [];
   readonly #options: Required<Omit<FakeClusterOptions, 'registerMs'>> & { registerMs: number | undefined };
 
   constructor(options: FakeClusterOptions) {
@@ -113,10 +115,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
     this.submissions.set(request.id, (this.submissions.get(request.id) ?? 0) + 1);
     const fault = this.faults.submit?.(request);
     if (fault === 'refused') throw new EngineRefused('invalid partition');
-    if (fault !== 'lost') {
-      this.jobs.set(request.id, { request, state: 'queued', submittedAtMs: this.#options.clock.now() });
-      this.mostLive = Math.max(this.mostLive, this.live.length);
-    }
+    if (fault === 'late') this.#late.push({ request, atMs: this.#options.clock.now() + this.settleMs - 5_000 });
+    else if (fault !== 'lost') this.#begin(request);
     this.step();
     if (fault !== undefined) throw new EngineUnreachable('the controller timed out');
     return { handle: `job-${request.id}` };
@@ -130,6 +130,11 @@ export class FakeCluster implements Engine, CoordinatorPort {
       if (job !== undefined && job.state !== 'ended') this.#end(job, 'cancelled');
     }
     this.step();
+  }
+
+  #begin(request: AllocationRequest): void {
+    this.jobs.set(request.id, { request, state: 'queued', submittedAtMs: this.#options.clock.now() });
+    this.mostLive = Math.max(this.mostLive, this.live.length);
   }
 
   check = async () => [];
@@ -185,6 +190,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
   /** Lets the time pass: allocations start, runners register, claim, finish and leave when idle. */
   advance(): void {
     const now = this.#options.clock.now();
+    while ((this.#late[0]?.atMs ?? Infinity) <= now)
+      this.#begin((this.#late.shift() as { request: AllocationRequest }).request);
     const { nodes, registerMs, runMs } = this.#options;
     for (const job of this.live) {
       const { request } = job;

@@ -124,6 +124,47 @@ describe('launcher/loop', function () {
     });
   }
 
+  it('submits no other allocation while one without an answer may still take effect', async () => {
+    const site = new Site({ runs: 4 }, { max: 1 });
+    site.cluster.faults.submit = () => 'late';
+    await site.round();
+    site.cluster.faults = {};
+    await site.until(isQuiet(site));
+    expect(site.cluster.submissions.size).to.equal(1);
+    expectSound(site);
+  });
+
+  it('only decides in a dry run', async () => {
+    const site = new Site({ runs: 40 }, { max: 3 });
+    site.isDryRun = true;
+    const status = await site.round();
+    expect(status?.queues[0]?.why.join()).to.match(
+      /submits 3 allocations for 4 runs each; 7 more needed, but max is 3/,
+    );
+    expect(site.cluster.requests.toSorted()).to.deep.equal(['demand', 'list', 'runners']);
+    expect([...site.disk]).to.deep.equal([]);
+  });
+
+  it('submits nothing for a while when no token can be made, and says why', async () => {
+    const site = new Site({ runs: 4 }, { max: 1 });
+    const make = site.cluster.makeTokens.bind(site.cluster);
+    let asked = 0;
+    site.cluster.makeTokens = async () => {
+      asked += 1;
+      throw new Error('this needs the scope `launch`');
+    };
+    let status;
+    for (let n = 0; n < 10; n += 1) status = await site.round();
+    expect(asked).to.equal(1);
+    expect(status?.queues[0]?.why.join()).to.match(
+      /submits none, since tokens cannot be made: this needs the scope `launch`/,
+    );
+    expect(status?.queues[0]?.paused).to.equal(false);
+    site.cluster.makeTokens = make;
+    await site.until(isQuiet(site));
+    expectSound(site);
+  });
+
   it('stops an allocation whose runner does not register, and counts it as a failure', async () => {
     const site = new Site(
       { runs: 4, registerMs: undefined },
@@ -173,12 +214,13 @@ describe('launcher/loop', function () {
       refused: fc.array(fc.integer({ min: 0, max: 999 }), { maxLength: 5 }),
       unanswered: fc.array(fc.integer({ min: 0, max: 999 }), { maxLength: 20 }),
       lost: fc.array(fc.integer({ min: 0, max: 999 }), { maxLength: 20 }),
+      late: fc.array(fc.integer({ min: 0, max: 999 }), { maxLength: 20 }),
       nodes: fc.integer({ min: 50, max: 1_000 }),
       max: fc.integer({ min: 400, max: 1_000 }),
       maxAllocations: fc.option(fc.integer({ min: 300, max: 1_000 }), { nil: undefined }),
     });
     await fc.assert(
-      fc.asyncProperty(chance, async ({ crashes, refused, unanswered, lost, nodes, max, maxAllocations }) => {
+      fc.asyncProperty(chance, async ({ crashes, refused, unanswered, lost, late, nodes, max, maxAllocations }) => {
         const site = new Site(
           { runs: 4_000, runMs: 300_000, nodes },
           { max, maxQueued: 1_000, backoff: { firstMs: 5_000, maxMs: 5_000, pauseAfter: 1_000 } },
@@ -190,6 +232,7 @@ describe('launcher/loop', function () {
           submitted += 1;
           if (refused.includes(submitted)) return 'refused';
           if (unanswered.includes(submitted)) return 'unanswered';
+          if (late.includes(submitted)) return 'late';
           return lost.includes(submitted) ? 'lost' : undefined;
         };
         const ahead = crashes.toSorted((a, b) => b - a);

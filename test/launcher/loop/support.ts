@@ -17,7 +17,8 @@ export class Site {
   readonly logged: string[] = [];
   commands: OperatorCommand[] = [];
   crashes = 0;
-  readonly #disk = new Map<string, string>();
+  isDryRun = false;
+  readonly disk = new Map<string, string>();
   #launcher: Launcher | undefined;
 
   constructor(
@@ -60,7 +61,7 @@ export class Site {
 
   /** As if the state folder had been lost. */
   forgetEverything(): void {
-    this.#disk.clear();
+    this.disk.clear();
     this.#launcher = undefined;
   }
 
@@ -76,7 +77,7 @@ export class Site {
   #open(): Promise<Launcher> {
     this.cluster.isCrashed = false;
     // A crash before the write loses it, a crash after it does not.
-    const store = new MemoryStore(this.#disk, { beforeWrite: async () => this.cluster.step() });
+    const store = new MemoryStore(this.disk, { beforeWrite: async () => this.cluster.step() });
     const write = store.write.bind(store);
     store.write = async (changes) => {
       await write(changes);
@@ -97,7 +98,7 @@ export class Site {
       },
       log: (_level, message) => this.logged.push(message),
       onStatus: async () => {},
-      isDryRun: false,
+      isDryRun: this.isDryRun,
     });
   }
 }
