@@ -28,6 +28,8 @@ interface Cluster {
   stop(): Promise<void>;
   queue(given: Partial<QueueConfig>): QueueConfig;
   open(queue: QueueConfig, launcher: string): Engine;
+  /** Members of a queue whose allocations never start. */
+  broken(): Partial<QueueConfig>;
   /** Where the host has the simulation and the output. */
   folder: string;
   /** Processes of allocations. */
@@ -49,9 +51,17 @@ class KubernetesCluster implements Cluster {
 
   queue(given: Partial<QueueConfig>): QueueConfig {
     const program = [process.execPath, join(packageRoot, 'dist/bin/simbatch.js'), 'runner'];
-    const section = { kubeconfig: this.#site.kubeconfig, images: ['*'] };
+    const section = { kubeconfig: this.#site.kubeconfig, images: ['*'], ...(given.section as object) };
     const runner = { args: [], environment: {}, slots: 1, ...given.runner, program };
-    return kubernetes.kubernetesQueue(section, { ...(given as object), runner });
+    return kubernetes.kubernetesQueue(section, {
+      ...(given as object),
+      section: { namespace: 'sims', image: 'sims/rocket:1', ...section },
+      runner,
+    });
+  }
+
+  broken(): Partial<QueueConfig> {
+    return { section: { image: 'sims/missing:1' } };
   }
 
   open(queue: QueueConfig, launcher: string): Engine {
@@ -86,8 +96,13 @@ class SshCluster implements Cluster {
   }
 
   queue(given: Partial<QueueConfig>): QueueConfig {
-    const runner = { args: [], environment: {}, slots: 1, ...given.runner, program: this.#program };
+    const { program = this.#program, ...others } = given.runner ?? { args: [], environment: {}, slots: 1 };
+    const runner = { ...others, program };
     return ssh.sshQueue(this.#site.section, { ...(given as object), runner });
+  }
+
+  broken(): Partial<QueueConfig> {
+    return { runner: { program: ['/opt/none'], args: [], environment: {}, slots: 1 } };
   }
 
   open(queue: QueueConfig, launcher: string): Engine {
@@ -140,13 +155,12 @@ for (const { name, make } of CLUSTERS) {
       rmSync(data, { recursive: true, force: true });
     });
 
-    /** One study, from an empty pool to an empty pool, by a launcher that crashes at one step. Returns whether it did. */
-    async function wholeStudy(crashAt: number | undefined): Promise<boolean> {
-      const simulation = `sim${String(crashAt ?? 0)}`;
+    /** A launcher with one queue of its own name, which serves one simulation. */
+    function launcherOf(label: string, simulation: string, given: Partial<QueueConfig>, crashAt?: number) {
       const args = ['--engines', simulation, '--entrypoint', join(cluster.folder, 'sim.mjs'), '--grace-secs', '1'];
       const output = ['--output-root', join(cluster.folder, 'out', simulation), '--heartbeat-interval-secs', '1'];
-      const label = `crash-${String(crashAt ?? 0)}`;
       const queue = cluster.queue({
+        name: label,
         serves: [simulation],
         size: { cores: 1, memoryBytes: 0, gpus: 0 },
         lifetimeMs: 600_000,
@@ -154,6 +168,7 @@ for (const { name, make } of CLUSTERS) {
         idleTimeoutMs: 1_000,
         max: MAX,
         runner: { program: undefined, args: [...args, ...output], environment: {}, slots: 1 },
+        ...given,
       });
       const config: LauncherConfig = {
         launcher: label,
@@ -164,7 +179,14 @@ for (const { name, make } of CLUSTERS) {
         queues: [queue],
       };
       const open = (): Engine => cluster.open(queue, label);
-      const launcher = new CrashingLauncher({ config, client: launching, open, crashAt });
+      return { open, launcher: new CrashingLauncher({ config, client: launching, open, crashAt }) };
+    }
+
+    /** One study, from an empty pool to an empty pool, by a launcher that crashes at one step. Returns whether it did. */
+    async function wholeStudy(crashAt: number | undefined): Promise<boolean> {
+      const simulation = `sim${String(crashAt ?? 0)}`;
+      const label = `crash-${String(crashAt ?? 0)}`;
+      const { open, launcher } = launcherOf(label, simulation, {}, crashAt);
       const { batch_id } = await client.submit(study({ runs: 3, simulation }));
       await launcher.run(async ({ queues }) => {
         const { batch } = await client.batch(batch_id);
@@ -186,6 +208,46 @@ for (const { name, make } of CLUSTERS) {
 
     it('runs a study that waits for a first runner, within the limits, and leaves nothing', async () => {
       expect(await wholeStudy(undefined)).to.equal(false);
+      await until(() => cluster.left() === 0);
+    });
+
+    it('continues a run in the next allocation when its own ends, and counts no loss', async () => {
+      const mark = join(cluster.folder, 'seen');
+      const simulation = join(cluster.folder, 'long.mjs');
+      const text = `import fs from 'node:fs';
+        if (!fs.existsSync('${mark}')) { fs.writeFileSync('${mark}', ''); setTimeout(() => {}, 600_000); }`;
+      writeFileSync(simulation, text);
+      const args = ['--entrypoint', simulation, '--grace-secs', '1', '--heartbeat-interval-secs', '1'];
+      const output = ['--output-root', join(cluster.folder, 'out', 'long')];
+      const { launcher } = launcherOf('short', 'long', {
+        lifetimeMs: 15_000,
+        lifetimeMarginMs: 2_000,
+        max: 1,
+        runner: { program: undefined, args: [...args, ...output], environment: {}, slots: 1 },
+      });
+      const { batch_id } = await client.submit(study({ runs: 1, simulation: 'long', maxRetries: 0 }));
+      await launcher.run(async ({ queues }) => {
+        const { batch } = await client.batch(batch_id);
+        return batch.status === 'Completed' && queues.every(({ counts }) => Object.keys(counts).length === 0);
+      });
+      expect(launcher.submissions.size).to.equal(2);
+      for await (const { id } of client.jobs({ batch_id: [batch_id] })) {
+        expect(await client.jobHistory(id)).to.include({ retries: 0, losses: 0, infrastructure_faults: 0 });
+      }
+      await until(() => cluster.left() === 0);
+    });
+
+    it('delays a queue whose allocations cannot start, and says why', async () => {
+      const { launcher, open } = launcherOf('broken', 'none', cluster.broken());
+      const { batch_id } = await client.submit(study({ runs: 2, simulation: 'none' }));
+      const { queues } = await launcher.run(async (it) => it.queues[0]?.blocked !== undefined);
+      expect(queues[0]?.blocked).to.match(/ErrImagePull: pull access denied|not found/);
+      const submitted = launcher.submissions.size;
+      const status = await launcher.run(async (it) => Object.keys(it.queues[0]?.counts ?? {}).length === 0);
+      expect(status.queues[0]?.why.join()).to.match(/submits none, since/);
+      expect(launcher.submissions.size).to.equal(submitted);
+      await until(async () => (await open().list()).allocations.every((it) => it.state === 'ended'));
+      await client.cancelBatch(batch_id);
       await until(() => cluster.left() === 0);
     });
 
