@@ -100,7 +100,7 @@ export function recordAllocations(): Map<string, string> {
       const allocations = new Allocations(() => {});
       allocations.plan(INPUT);
       const steps = events.map((it, at) => {
-        const event = { ...it, now: START + (at + 1) * SECOND_MS } as AllocationEvent;
+        const event = { ...it, now: START + (at + 1) * SECOND_MS };
         if (!allocations.send(INPUT.id, event) && event.type !== 'ABSENT')
           throw new Error(`${name}: ${event.type} was refused`);
         return { event, record: allocations.get(INPUT.id) as AllocationRecord };
