@@ -85,6 +85,15 @@ describe('coordinator/answers/table records', () => {
     ]);
     expect(outputs.of(text)).to.deep.equal(expected);
     expect(outputs.reader.executionSecs).to.equal(2.5);
+    expect(outputs.of('{"metadata":{"f": 1,"g":\t"x","h":2 }}')).to.deep.equal(
+      new Map<string, unknown>([
+        ['f', 1],
+        ['g', 'x'],
+        ['h', 2],
+      ]),
+    );
+    const { bytes, start, end } = outputs.reader.outputBytes(outputs.places.get('f')!);
+    expect(new TextDecoder().decode(bytes.subarray(start, end))).to.equal('1');
     expect(() => outputs.of('{"metadata":{"a":1')).to.throw(SyntaxError);
   });
 

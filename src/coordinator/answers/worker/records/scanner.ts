@@ -36,6 +36,9 @@ export class NamedLevel implements Level {
 
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
 const COLON = 58;
 const LIST_OPEN = 91;
 const BACKSLASH = 92;
@@ -204,6 +207,7 @@ export class RecordScanner {
       end = start + 5;
       kind = KIND.false;
     } else {
+      if (first !== MINUS && !(first >= DIGIT_0 && first <= DIGIT_9)) throw new NotCompact();
       end = start + 1;
       kind = KIND.number;
       for (let code = bytes[end]!; code !== COMMA && code !== CLOSE; code = bytes[end]!) {
