@@ -17,8 +17,16 @@ type Of<T extends RunnerEvent['type']> = Extract<RunnerEvent, { type: T }>;
 
 type HeldAndCounts = Pick<RunnerContext, 'held' | 'completed' | 'failed'>;
 
+/** The latest result: a guard and then the action of one transition ask for the same one. */
+let latest: { of: RunnerContext; changes: readonly JobChange[]; result: HeldAndCounts } | undefined;
+
 /** Returns the members that changes of jobs change: attempts held, and counters. */
 export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): HeldAndCounts {
+  if (latest?.of !== c || latest.changes !== changes) latest = { of: c, changes, result: heldAfter(c, changes) };
+  return latest.result;
+}
+
+function heldAfter(c: RunnerContext, changes: readonly JobChange[]): HeldAndCounts {
   const held = new Map(c.held.map((it) => [it.jobId, it]));
   let { completed, failed } = c;
   for (const change of changes) {

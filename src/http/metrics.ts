@@ -10,6 +10,7 @@ import type { CoordinatorHooks } from '../coordinator/hooks.ts';
 import { stateOf } from '../coordinator/actors/directory.ts';
 import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/resources/statistics.ts';
 import type { Store } from '../coordinator/storage/store.ts';
+import type { TurnOutcome } from '../coordinator/turn/measured-turns.ts';
 import { stopwatch } from '../base/clock.ts';
 
 const TURN_SECS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
@@ -17,21 +18,45 @@ const WRITE_SECS = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const GROUP_RECORDS = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 const REQUEST_SECS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
+interface Observer {
+  observe(value: number): void;
+}
+
+/** The series of a histogram by two labels: prom-client's own lookup sorts and joins the labels each time. */
+class Series<Label extends string | number> {
+  readonly #histogram: Histogram;
+  readonly #known = new Map<string, Map<Label, Observer>>();
+
+  constructor(histogram: Histogram) {
+    this.#histogram = histogram;
+  }
+
+  of(operation: string, label: Label): Observer {
+    let ofOperation = this.#known.get(operation);
+    if (ofOperation === undefined) this.#known.set(operation, (ofOperation = new Map()));
+    let known = ofOperation.get(label);
+    if (known === undefined) ofOperation.set(label, (known = this.#histogram.labels(operation, String(label))));
+    return known;
+  }
+}
+
 export class Metrics {
   readonly #registry = new Registry();
-  /** Series by their label values: prom-client's own lookup sorts and joins the labels each time. */
-  readonly #series = new Map<string, { observe(value: number): void }>();
-  readonly #turns = this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
-    'operation',
-    'outcome',
-  ]);
+  readonly #turns = new Series<TurnOutcome>(
+    this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
+      'operation',
+      'outcome',
+    ]),
+  );
   readonly #writes = this.#histogram('simbatch_commit_seconds', 'Time a group of changes took to disk.', WRITE_SECS);
   readonly #records = this.#histogram('simbatch_commit_records', 'Records written in one group.', GROUP_RECORDS);
-  readonly #requests = this.#histogram(
-    'simbatch_http_request_seconds',
-    'Time until a request was answered; for a streamed list, until its answer began; for a claim, with its waiting.',
-    REQUEST_SECS,
-    ['operation', 'status'],
+  readonly #requests = new Series<number>(
+    this.#histogram(
+      'simbatch_http_request_seconds',
+      'Time until a request was answered; for a streamed list, until its answer began; for a claim, with its waiting.',
+      REQUEST_SECS,
+      ['operation', 'status'],
+    ),
   );
   readonly #faults = this.#counter('simbatch_faults_total', 'Turns that threw and were rolled back.');
   readonly #refusals = this.#counter('simbatch_refused_credentials_total', 'Requests with wrong credentials.');
@@ -54,8 +79,7 @@ export class Metrics {
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
     committed: ({ records }) => this.#records.observe(records),
-    turn: ({ operation, outcome, secs }) =>
-      this.#observer(`turn ${operation} ${outcome}`, () => this.#turns.labels(operation, outcome)).observe(secs),
+    turn: ({ operation, outcome, secs }) => this.#turns.of(operation, outcome).observe(secs),
   };
 
   /** Returns the store with every write timed. */
@@ -76,9 +100,7 @@ export class Metrics {
 
   /** Counts one answered request. */
   request(operation: string, status: number, secs: number): void {
-    this.#observer(`request ${operation} ${status}`, () => this.#requests.labels(operation, String(status))).observe(
-      secs,
-    );
+    this.#requests.of(operation, status).observe(secs);
   }
 
   refusedCredentials(): void {
@@ -165,12 +187,6 @@ export class Metrics {
     };
     raise(statistics.getSnapshot().context.totals);
     statistics.select(({ totals }) => totals).subscribe(raise);
-  }
-
-  #observer(key: string, make: () => { observe(value: number): void }): { observe(value: number): void } {
-    let known = this.#series.get(key);
-    if (known === undefined) this.#series.set(key, (known = make()));
-    return known;
   }
 
   #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {
