@@ -63,7 +63,7 @@ describe('runner: durability', () => {
       config: { engines: {}, outputRoot: folder, maxConcurrentJobs: 1 },
       spool,
       reporter: { report },
-      site: { clock: systemClock, log: silentLog },
+      site: { clock: systemClock, log: silentLog, waits: new Waits(systemClock) },
       leaving: new AbortController().signal,
       onChange: () => {},
       onUnfit: () => {},
