@@ -20,12 +20,20 @@ function npm(...args) {
   process.exit(1);
 }
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
-  console.error('simbatch: installing packages ...');
+const isFirst = !existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash;
+if (isFirst) {
+  console.error('simbatch: installing packages (about a minute) ...');
   // Not `npm ci`: it refuses a lock file that does not list the binaries of every platform, and ours lists what it was made
   // with. `--no-save` keeps what is pinned and leaves the lock file as it is.
   npm('install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error');
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, lockHash);
 }
-if (!process.argv.includes('--no-build')) npm('run', 'build', '--silent');
+if (!process.argv.includes('--no-build')) {
+  if (isFirst) console.error('simbatch: building ...');
+  npm('run', 'build', '--silent');
+  if (isFirst) {
+    console.error('simbatch: ready. `npm run demo` shows a study; the command itself, as `npm link` installs it:');
+    console.error(`  alias simbatch="node ${join(root, 'dist', 'bin', 'simbatch.js')}"`);
+  }
+}

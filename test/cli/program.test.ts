@@ -296,7 +296,7 @@ describe('cli: the program', function () {
       );
       const watched = await simbatch(['watch', batch, '--strict'], env);
       expect(watched.out).to.match(
-        /^small: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nfailed runs: simbatch runs \S{13} --status Failed,Timeout\nresults: simbatch summary \S{13}\n$/,
+        /^small: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nfailed runs: simbatch runs \S{13} --status Failed,Timeout\nresults: simbatch summary \S{13}\nreport: simbatch report \S{13} -f report\.html\n$/,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);

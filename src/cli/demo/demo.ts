@@ -13,8 +13,8 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { describeFailure, Failure } from '../failure.ts';
 import { formatDuration, plural } from '../terminal/format.ts';
 import { histogramLines } from './histogram.ts';
-import { note, writeLine, writeText } from '../terminal/output.ts';
-import { tableOptions } from '../terminal/table.ts';
+import { note, outputWidth, writeLine, writeText } from '../terminal/output.ts';
+import { renderPairs, tableOptions, type Pair } from '../terminal/table.ts';
 import { follow } from '../progress/follow.ts';
 import { formatCounts } from '../progress/progress-text.ts';
 import { NumberSeries } from '../../domain/statistics.ts';
@@ -166,19 +166,19 @@ async function listLocations(
   csv: string,
 ): Promise<void> {
   const here = (path: string): string => relative(process.cwd(), path);
-  await writeLine(`\nartifacts    ${here(outputDir)}/<runner>/: trajectory, telemetry (Parquet) and log of every run`);
-  await writeLine(`results      ${here(csv)}: parameters and outputs of every run`);
-  for await (const { run_config, assigned_runner } of client.jobs(
-    { batch_id: [batch.id], status: ['Completed'] },
-    { pageSize: 1 },
-  )) {
+  const pairs: Pair[] = [
+    ['artifacts', `${here(outputDir)}/<runner>/: trajectory, telemetry (Parquet) and log of every run`],
+    ['results', `${here(csv)}: parameters and outputs of every run`],
+  ];
+  const first = { batch_id: [batch.id], status: ['Completed'] } as const;
+  for await (const { run_config, assigned_runner } of client.jobs(first, { pageSize: 1 })) {
     const { run_id } = run_config;
-    await writeLine(
-      `one run      its parameters depend only on the study's seed and its number, e.g. run ${run_id} (flown by ${assigned_runner ?? '?'}):`,
-    );
-    await writeLine(
-      `             simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} --format ndjson | sed -n ${run_id + 1}p`,
+    const flown = `e.g. run ${run_id} (flown by ${assigned_runner ?? '?'})`;
+    pairs.push(
+      ['one run', `its parameters depend only on the study's seed and its number, ${flown}:`],
+      ['', `simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} -o ndjson | sed -n ${run_id + 1}p`],
     );
     break;
   }
+  await writeLine(`\n${renderPairs(pairs, outputWidth())}`);
 }

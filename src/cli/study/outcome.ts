@@ -51,6 +51,6 @@ export function nextLines({ batch }: BatchStatusResponse): string[] {
   return [
     ...(failed > 0 ? [`failed runs: simbatch runs ${id} --status Failed,Timeout`] : []),
     ...(failed >= LEAST_FOR_WHY && completed > 0 ? [`their cause: simbatch why ${id}`] : []),
-    ...(completed > 0 ? [`results: simbatch summary ${id}`] : []),
+    ...(completed > 0 ? [`results: simbatch summary ${id}`, `report: simbatch report ${id} -f report.html`] : []),
   ];
 }
