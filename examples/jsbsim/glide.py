@@ -1,6 +1,7 @@
 """A Cessna 172 without engine in JSBSim: a glide from its dispersed state, in turbulence, to the ground or to a stall."""
 
 import math
+import os
 
 import jsbsim
 
@@ -16,6 +17,8 @@ def glide(p, run):
     fdm = jsbsim.FGFDMExec(None)
     fdm.set_debug_level(0)
     fdm.load_model("c172x")
+    # Its table of every step; the telemetry below is enough.
+    fdm.set_output_filename(0, os.devnull)
     fdm.set_dt(DT_S)
     fdm["ic/h-agl-ft"] = p["height_m"] / FEET
     fdm["ic/vc-kts"] = p["speed_kt"]
