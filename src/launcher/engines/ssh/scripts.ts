@@ -14,6 +14,8 @@ export const BEGIN = 'simbatch-begin';
 export const END = 'simbatch-end';
 /** How long a runner may take to leave at the end of the lifetime. */
 const LEAVE_SECS = 60;
+/** How often the end of the runner is looked for, for the case that its script was killed. */
+const GUARD_SECS = 10;
 
 export interface HostFolders {
   launcher: string;
@@ -184,16 +186,27 @@ ${setup === undefined ? '' : `${setup.trimEnd()}\n`}${Object.entries(runner.envi
 p=$!
 exec 3<&-
 record "$p"
-# Ends the runner at the end of the lifetime, also when the launcher is away.
+# Ends the runner at the end of the lifetime, also when the launcher is away. It ends with the runner, also when this script is killed.
 (
   trap 'kill "$s" 2>/dev/null; exit 0' TERM
-  sleep ${String(lifetimeSecs)} & s=$!
-  wait "$s"
+  pause() { sleep "$1" & s=$!; wait "$s"; }
+  b=$(born "$p")
+  same() { [ -n "$b" ] && [ "$(born "$p")" = "$b" ]; }
+  left=${String(lifetimeSecs)}
+  while same && [ "$left" -gt 0 ]; do
+    n=$((left < ${String(GUARD_SECS)} ? left : ${String(GUARD_SECS)}))
+    pause "$n"
+    left=$((left - n))
+  done
+  same || exit 0
   : >"$a/timeout"
   kill -TERM "$p" 2>/dev/null
-  sleep ${String(LEAVE_SECS)} & s=$!
-  wait "$s"
-  kill -KILL "$p" 2>/dev/null
+  n=${String(LEAVE_SECS)}
+  while same && [ "$n" -gt 0 ]; do
+    pause 1
+    n=$((n - 1))
+  done
+  same && kill -KILL "$p" 2>/dev/null
 ) >/dev/null 2>&1 &
 guard=$!
 wait "$p"

@@ -1,4 +1,5 @@
 /** The ssh engine against a stub of ssh, and against a real sshd: starts, lists and ends detached processes. */
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -210,6 +211,12 @@ for (const { name, make, missing } of SITES) {
       expect((await ended(engine, killed.id)).end).to.deep.equal({ kind: 'unknown' });
       expect((await ended(engine, rebooted.id)).end).to.deep.equal({ kind: 'node-failure' });
       process.kill(Number(own), 'SIGTERM');
+      // The guard of the lifetime does not outlive its runner.
+      const guards = (): string[] =>
+        execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
+          .split('\n')
+          .filter((it) => it.includes(`${folder(killed.id)}/run`) && !it.startsWith('Z'));
+      await until(() => guards().length === 0);
     });
 
     it('executes the set-up of the queue in the shell of the runner', async () => {
