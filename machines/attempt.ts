@@ -17,10 +17,12 @@ export type AttemptEvent =
   | { type: 'KILL'; cause: KillCause }
   /** There is an outcome: the simulation and all its processes have ended, or it could not be started. */
   | { type: 'ENDED'; survivors: number }
-  /** An undelivered outcome of a former runner process was found. */
-  | { type: 'RECOVERED' }
-  /** The coordinator has acknowledged the outcome. */
-  | { type: 'DELIVERED' }
+  /** An undelivered outcome of a former runner process was found, or files that it has not uploaded. */
+  | { type: 'RECOVERED'; upload?: boolean }
+  /** The coordinator has acknowledged the outcome; `upload` when files are to be sent to an object store. */
+  | { type: 'DELIVERED'; upload?: boolean }
+  /** Its files are in the object store, or the result says why not. */
+  | { type: 'UPLOADED' }
   /** The coordinator refuses the start or the outcome: the attempt is not this runner's any more. */
   | { type: 'REFUSED'; code: string }
   /** The runner ends before the outcome is acknowledged; the next process under its id delivers it. */
@@ -47,6 +49,7 @@ export const attemptMachine = setup({
   guards: {
     isAbandoned: ({ context }) => context.killedFor?.type === 'abandoned',
     abandons: ({ event }) => event.type === 'KILL' && event.cause.type === 'abandoned',
+    hasUpload: ({ event }) => (event.type === 'DELIVERED' || event.type === 'RECOVERED') && event.upload === true,
     isFirst: ({ context }) => context.killedFor === undefined,
   },
   actions: {
@@ -75,7 +78,7 @@ export const attemptMachine = setup({
         ACKNOWLEDGED: { target: 'Starting' },
         REFUSED: { target: 'Done', actions: 'refuse' },
         KILL: { guard: 'abandons', target: 'Done', actions: ['noteCause', 'abandon'] },
-        RECOVERED: { target: 'Reporting' },
+        RECOVERED: [{ guard: 'hasUpload', target: 'Uploading' }, { target: 'Reporting' }],
       },
     },
     /** Its directory, logs and telemetry are prepared. A kill takes effect before the process is created, or with it. */
@@ -101,7 +104,18 @@ export const attemptMachine = setup({
     /** The outcome is kept on disk until the coordinator has acknowledged it; the slot is free for the next attempt. */
     Reporting: {
       on: {
-        DELIVERED: { target: 'Done', actions: 'deliver' },
+        DELIVERED: [
+          { guard: 'hasUpload', target: 'Uploading' },
+          { target: 'Done', actions: 'deliver' },
+        ],
+        REFUSED: { target: 'Done', actions: 'refuse' },
+        KEPT: { target: 'Done', actions: 'keep' },
+      },
+    },
+    /** The run has ended; its files are sent to an object store. What is left to send is on disk. */
+    Uploading: {
+      on: {
+        UPLOADED: { target: 'Done', actions: 'deliver' },
         REFUSED: { target: 'Done', actions: 'refuse' },
         KEPT: { target: 'Done', actions: 'keep' },
       },

@@ -1,6 +1,16 @@
 /** The files of runs, as `Client.files`: lists, and reading in a range of bytes. */
 import type { FILE_PART_QUERY, FILE_QUERY, QueryOf } from '../contract/queries.ts';
-import type { FilePartResponse, FileRequestsRequest, FileRequestsResponse, RunFiles, Uuid } from '../contract/types.ts';
+import type {
+  FilePartResponse,
+  FileRequestsRequest,
+  FileRequestsResponse,
+  JobResult,
+  RunFiles,
+  UploadCompleteRequest,
+  UploadRequest,
+  UploadResponse,
+  Uuid,
+} from '../contract/types.ts';
 import type { Transport } from './transport.ts';
 
 export interface ReadFileOptions extends QueryOf<typeof FILE_QUERY> {
@@ -25,6 +35,8 @@ export interface OpenFile {
   close: () => void;
 }
 
+/** The coordinator calls an object store for each file. */
+const STORE_MS = 120_000;
 /** A runner is asked, which may be slow. */
 const RUNNER_MS = 30_000;
 
@@ -87,6 +99,19 @@ export class Files {
     const path = ['runners', runnerId, 'file-requests'];
     const exchange = { method: 'POST', path, body: request, extraMs, ...options } as const;
     return (await this.#transport.send<FileRequestsResponse>(exchange)).body;
+  }
+
+  /** Signs addresses for files of a job that has ended. */
+  async beginUpload(jobId: Uuid, request: UploadRequest): Promise<UploadResponse> {
+    const exchange = { method: 'POST', path: ['jobs', jobId, 'uploads'], body: request, extraMs: STORE_MS } as const;
+    return (await this.#transport.send<UploadResponse>(exchange)).body;
+  }
+
+  /** Names files that were uploaded in the result of the job. */
+  async completeUpload(jobId: Uuid, request: UploadCompleteRequest): Promise<JobResult> {
+    const path = ['jobs', jobId, 'uploads', 'complete'];
+    const exchange = { method: 'POST', path, body: request, extraMs: STORE_MS } as const;
+    return (await this.#transport.send<JobResult>(exchange)).body;
   }
 
   /** Answers a request to read files with bytes, or with a fault and none. */

@@ -169,12 +169,19 @@ export class Transport {
     limit.addEventListener('abort', giveUp, { once: true });
     const signal = exchange.signal === undefined ? late.signal : AbortSignal.any([late.signal, exchange.signal]);
     try {
-      const response = await this.#fetch(this.#address(exchange), {
+      let response = await this.#fetch(this.#address(exchange), {
         method: exchange.method,
         headers: this.#headers(exchange),
-        redirect: 'error',
+        redirect: 'manual',
         signal,
       });
+      const elsewhere = response.status === 302 ? response.headers.get('location') : null;
+      if (elsewhere !== null) {
+        // Without the credential, which is the coordinator's alone; the address has one of its own.
+        const { range } = exchange.headers ?? {};
+        const headers: Record<string, string> = range === undefined ? {} : { range };
+        response = await this.#fetch(elsewhere, { headers, redirect: 'error', signal });
+      }
       limit.removeEventListener('abort', giveUp);
       if (!response.ok) throw refusal(this.endpoint, response, await response.text());
       const content = this.#content(response, exchange, late);

@@ -44,6 +44,10 @@ export const LIMITS = {
   filePartBytes: 1_048_576,
   /** Requests for files that one runner works on or has yet to get. */
   fileRequests: 64,
+  /** Files in one request about uploads. */
+  uploadFiles: 100,
+  /** Parts that are signed in one request. */
+  uploadParts: 10_000,
   freeFormDepth: 32,
   freeFormValues: 100_000,
 } as const;

@@ -89,6 +89,16 @@ export const FILE_QUERY = {
   },
 } as const satisfies QueryParameters;
 
+export const READ_FILE_QUERY = {
+  ...FILE_QUERY,
+  redirect: {
+    kind: 'enum',
+    list: false,
+    values: ['true', 'false'],
+    description: '`false`: of a file in an object store, the address as `{url, expires_at}` in place of a redirect.',
+  },
+} as const satisfies QueryParameters;
+
 /** The answer of a runner to a request for a file, apart from its bytes. */
 export const FILE_PART_QUERY = {
   request: { kind: 'text', list: false, maxLength: 64, required: true, description: 'The `request_id`.' },

@@ -35,6 +35,7 @@ import { complete, fail, reports, start } from './operations/reports.ts';
 import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
 import { filePart, fileRequests } from './files/serve-files.ts';
+import { beginUpload, completeUpload } from './object-store/uploads.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
 import { submit } from './operations/submit.ts';
 
@@ -83,6 +84,8 @@ const OPERATIONS = {
   reports,
   fileRequests,
   filePart,
+  beginUpload,
+  completeUpload,
   signOff,
   answer,
   manifest,

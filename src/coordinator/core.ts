@@ -17,6 +17,7 @@ import type { Statistics } from './resources/statistics.ts';
 import type { LauncherReports } from './resources/launcher-reports.ts';
 import type { PoolHistory } from './resources/pool-history.ts';
 import type { StudyHealth } from './resources/study-health.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
 import type { FileRequests } from './files/file-requests.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
@@ -37,6 +38,8 @@ export interface CoordinatorOptions {
   freeBytes?: () => Promise<number | undefined>;
   /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
   interpreter: Interpreter;
+  /** Where files of runs are uploaded to, for studies that name one of its buckets. */
+  objectStore?: ObjectStore;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }

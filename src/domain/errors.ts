@@ -21,6 +21,7 @@ export const ERROR_TITLES = {
   'wrong-instance': 'The request comes from a runner process that is no longer the current one',
   'signed-off': 'The runner process has signed off',
   'artifact-not-uploaded': 'The file is on a runner that does not send it',
+  'uploads-unavailable': 'Files cannot be uploaded',
   'range-not-satisfiable': 'The file does not have the requested bytes',
   'body-too-large': 'The request body is too large',
   'unsupported-media-type': 'The request body is not JSON',

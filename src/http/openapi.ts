@@ -180,6 +180,10 @@ function partial(route: Route): Json {
     'Content-Range': { description: 'The bytes that follow, and the size.', schema: { type: 'string' } },
   };
   return {
+    302: {
+      description: 'The file is in an object store.',
+      headers: { Location: { description: 'Its address there, valid for 5 minutes.', schema: { type: 'string' } } },
+    },
     206: { description: 'The requested bytes.', headers, content: { 'application/octet-stream': { schema: BYTES } } },
   };
 }

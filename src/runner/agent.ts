@@ -11,6 +11,7 @@ import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
+import { Uploads } from './files/uploads.ts';
 import { serveFiles } from './files/file-service.ts';
 import { FunctionFiles } from './functions/function-files.ts';
 import { ReportQueue } from './connection/report-queue.ts';
@@ -57,6 +58,7 @@ export class Agent {
   readonly #heartbeats: Heartbeats;
   readonly #listeners: ListenerPool;
   readonly #lifetime: LifetimeWatch;
+  readonly #uploads: Uploads;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
@@ -103,6 +105,8 @@ export class Agent {
     });
     // Where senders cannot be checked, a late sender of one run would be taken for the next.
     this.#listeners = new ListenerPool(clock, peersCanBeChecked());
+    const sending = { ...options, connection: this.#connection, stop: this.#over.signal };
+    this.#uploads = new Uploads({ ...sending, onChange: () => this.#wake() });
     this.#attempts = new AttemptManager({
       config,
       spool,
@@ -114,6 +118,7 @@ export class Agent {
         processes,
         listeners: this.#listeners,
         launchers,
+        uploads: this.#uploads,
         containers: options.containers,
         python: python?.executable,
         env,
@@ -244,7 +249,8 @@ export class Agent {
 
   #take(answer: ClaimResponse): number {
     const taken = answer.assignments.filter((it) => {
-      const { config, priority } = answer.batches[it.job.batch_id] ?? {};
+      const { config, priority, uploads } = answer.batches[it.job.batch_id] ?? {};
+      if (uploads === true) this.#uploads.want({ job_id: it.job.id, attempt: it.attempt });
       return this.#attempts.take(it, config, priority);
     });
     this.#lifetime.holds(this.#attempts.size);
@@ -262,7 +268,7 @@ export class Agent {
     this.#attempts.dropAll('handed back, the grace time is over');
     await this.#until(() => this.#attempts.running === 0, ABANDON_MS);
     const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
-    await this.#until(() => this.#attempts.size === 0, flushMs);
+    await this.#until(() => this.#attempts.size === 0 && this.#uploads.size === 0, flushMs);
     if (this.#over.signal.aborted) return;
     if (this.#attempts.running > 0) {
       log.error(
@@ -270,7 +276,7 @@ export class Agent {
       );
       return;
     }
-    const left = await spool.leftovers().catch((error: unknown) => {
+    const left = await spool.undelivered().catch((error: unknown) => {
       log.error(`the spool cannot be read, so outcomes may be undelivered; not signing off: ${oneLine(error)}`);
       return undefined;
     });

@@ -70,7 +70,7 @@ export class AttemptManager {
     const { maxConcurrentJobs: slots, cpuCores, memoryGb } = config;
     this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
     this.ahead = new ClaimAhead(slots);
-    this.#delivery = new OutcomeDelivery({ spool, reporter, log: site.log, onReport: onChange });
+    this.#delivery = new OutcomeDelivery({ spool, reporter, uploads: site.uploads, log: site.log, onReport: onChange });
     this.#checkpoints = new Checkpoints(checkpointRoot(config), site.waits.child(), site.log);
     if (config.checkpointDir === undefined) void this.#checkpoints.sweep(site.clock.now());
     leaving.addEventListener('abort', () => {

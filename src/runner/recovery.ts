@@ -11,7 +11,7 @@ export interface Undelivered {
   outcome: Outcome;
 }
 
-type Site = Pick<ExecutionSite, 'clock' | 'log' | 'waits' | 'processes' | 'containers'>;
+type Site = Pick<ExecutionSite, 'clock' | 'log' | 'waits' | 'processes' | 'containers' | 'uploads'>;
 
 const LEFTOVERS_LOOK_MS = 20;
 const TELEMETRY_DEADLINE_MS = 60_000;
@@ -23,6 +23,10 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
   await removeCgroups(site);
   for (const record of await spool.leftovers()) {
     const { job_id, attempt, outcome } = record;
+    if (record.upload !== undefined && outcome === undefined) {
+      site.uploads?.resume(record);
+      continue;
+    }
     await site.containers?.end(record.directory);
     const { killed, survivors } = await killOrphans(clock, processes.table, record);
     if (killed > 0) log.warn(`killed ${String(killed)} processes left by a former runner process`, { job_id, attempt });

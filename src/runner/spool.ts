@@ -24,6 +24,8 @@ export interface SpooledAttempt extends AttemptRef {
   pid?: number;
   /** When that process started, as `processStart` returns it; distinguishes a recycled pid. */
   pidStart?: string;
+  /** Files to send to the object store once the outcome is acknowledged, by their paths in the directory. */
+  upload?: { files: readonly string[] };
   /** Set once the attempt is over and not yet acknowledged. */
   outcome?: Outcome;
 }
@@ -113,6 +115,11 @@ export class Spool {
       return all;
     };
     return await this.#waits.within(DEADLINE_MS, `reading ${this.directory}`, read());
+  }
+
+  /** Attempts whose outcome the coordinator may not have. */
+  async undelivered(): Promise<SpooledAttempt[]> {
+    return (await this.leftovers()).filter((it) => it.upload === undefined || it.outcome !== undefined);
   }
 
   /**

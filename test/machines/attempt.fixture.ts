@@ -10,7 +10,10 @@ export const ATTEMPT_EVENTS: Readonly<Record<string, AttemptEvent>> = {
   ENDED: { type: 'ENDED', survivors: 0 },
   'ENDED [2 survivors]': { type: 'ENDED', survivors: 2 },
   RECOVERED: { type: 'RECOVERED' },
+  'RECOVERED [upload]': { type: 'RECOVERED', upload: true },
   DELIVERED: { type: 'DELIVERED' },
+  'DELIVERED [upload]': { type: 'DELIVERED', upload: true },
+  UPLOADED: { type: 'UPLOADED' },
   REFUSED: { type: 'REFUSED', code: 'stale-attempt' },
   KEPT: { type: 'KEPT' },
 };
@@ -24,7 +27,7 @@ const context: AttemptContext = {
   result: undefined,
 };
 const running = { ...context, pid: 4711 };
-const state = (value: 'Claimed' | 'Starting' | 'Running' | 'Reporting', it: AttemptContext = context) =>
+const state = (value: 'Claimed' | 'Starting' | 'Running' | 'Reporting' | 'Uploading', it: AttemptContext = context) =>
   attemptMachine.resolveState({ value, context: it });
 
 export const ATTEMPT_STATES = {
@@ -35,5 +38,6 @@ export const ATTEMPT_STATES = {
   'Running timed out': state('Running', { ...running, killedFor: { type: 'timeout' } }),
   'Running abandoned': state('Running', { ...running, killedFor: { type: 'abandoned', detail: 'lost' } }),
   Reporting: state('Reporting', running),
+  Uploading: state('Uploading', running),
   Done: attemptMachine.resolveState({ value: 'Done', context: { ...running, result: 'delivered' } }),
 };

@@ -23,6 +23,7 @@ describe('machines/attempt', () => {
       Claimed            | REFUSED             | Done      | - | result set
       Claimed            | KILL [abandoned]    | Done      | - | killedFor set, result set
       Claimed            | RECOVERED           | Reporting | - | -
+      Claimed            | RECOVERED [upload]  | Uploading | - | -
       Starting           | LAUNCHED            | Running   | - | pid set
       Starting           | KILL [abandoned]    | Starting  | - | killedFor set
       Starting           | KILL [timeout]      | Starting  | - | killedFor set
@@ -45,8 +46,12 @@ describe('machines/attempt', () => {
       Running abandoned  | ENDED [2 survivors] | Done      | - | survivors+2, result set
       # An outcome that was reached is reported, whatever is asked for afterwards.
       Reporting          | DELIVERED           | Done      | - | result set
+      Reporting          | DELIVERED [upload]  | Uploading | - | -
       Reporting          | REFUSED             | Done      | - | result set
       Reporting          | KEPT                | Done      | - | result set
+      Uploading          | UPLOADED            | Done      | - | result set
+      Uploading          | REFUSED             | Done      | - | result set
+      Uploading          | KEPT                | Done      | - | result set
       # Done takes nothing.
       `,
     );
@@ -59,7 +64,7 @@ describe('machines/attempt', () => {
       serializeState: ({ value }) => JSON.stringify(value),
     });
     const states = paths.map(({ state: reached }) => reached.value).toSorted();
-    expect(states).to.deep.equal(['Claimed', 'Done', 'Reporting', 'Running', 'Starting']);
+    expect(states).to.deep.equal(['Claimed', 'Done', 'Reporting', 'Running', 'Starting', 'Uploading']);
     for (const { state: reached } of paths)
       expect(reached.status, reached.value).to.equal(reached.value === 'Done' ? 'done' : 'active');
   });

@@ -239,6 +239,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       })(),
     }),
     fileRequests: async () => ({ requests: [] }),
+    beginUpload: async () => ({ files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),
+    completeUpload: async () => result,
     filePart: async () => ({ accepted: true }),
     pauseBatch: async () => ({ ...batch, paused: true }),
     resumeBatch: async () => batch,

@@ -15,7 +15,7 @@ export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
 /** Variables for the simulations of the tests, which a runner does not pass by default. */
-const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES,VICTIM,KEEP_ENV,HUNG,EXIT_CODE,STEPS';
+const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES,VICTIM,KEEP_ENV,HUNG,EXIT_CODE,STEPS,LARGE_BYTES';
 export const VARIABLES_ALLOWED = {
   SVC_RUNNER_ENVIRONMENT_ALLOWED: VARIABLES,
   SVC_RUNNER_ENVIRONMENT_INHERITED: VARIABLES,

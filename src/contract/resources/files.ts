@@ -13,8 +13,8 @@ export const RunFile = named(
     kind: enumOf(FILE_KINDS, 'Where it comes from: the runner captures the output of the simulation.'),
     bytes: Type.Optional(count('Its size; absent where the runner cannot be asked.')),
     modified_at: Type.Optional(timestamp('When it was last written; absent where the runner cannot be asked.')),
-    place: enumOf(FILE_PLACES, '`runner`: on the disk of its runner.'),
-    address: text('Its path on the runner.'),
+    place: enumOf(FILE_PLACES, '`runner`: on the disk of its runner; `object-store`: uploaded.'),
+    address: text('Its path on the runner, or its `s3://` address.'),
   }),
 );
 export type RunFile = Static<typeof RunFile>;

@@ -98,11 +98,23 @@ export const measuredMembers = {
 const storedResultMembers = {
   success: flag('False for a job that failed or exceeded its time limit.'),
   execution_time_secs: count('Duration of the run.'),
-  output_files: listOf(Type.String(), "Locations of the artifacts: paths on the runner's own file system."),
+  output_files: listOf(
+    Type.String(),
+    "Locations of the artifacts: paths on the runner's own file system, or `s3://` of uploaded ones.",
+  ),
   metadata: freeForm('Content of the `metadata.json` that the simulation wrote.'),
   error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
   telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   ...measuredMembers,
+  upload: Type.Optional(
+    Type.Object(
+      {
+        files: count('Files of `output_files` in the object store.'),
+        failed: listOf(Type.String(), 'Files that could not be uploaded and stay on the runner, each with the reason.'),
+      },
+      { description: 'The upload of its files, where the study names a bucket.' },
+    ),
+  ),
 };
 
 export const StoredResult = Type.Object({ job_id: Type.String({ pattern: JOB_ID_PATTERN }), ...storedResultMembers });

@@ -238,6 +238,9 @@ const BatchOfAssignment = named(
         minimum: -1_000,
       }),
     ),
+    uploads: Type.Optional(
+      flag('True: the runner uploads the files of its runs after their end; absent: it does not.'),
+    ),
   }),
 );
 

@@ -2,9 +2,11 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { bytesOfRange, type ByteRange } from '../../domain/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { filePathFault } from '../../domain/file-path.ts';
+import { filePathFault, pathInAttempt } from '../../domain/file-path.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
+import { GET_SECS } from '../object-store/object-store.ts';
+import { objectOf } from '../object-store/uploads.ts';
 import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
 import { NoAnswer, type FileAnswer } from './file-requests.ts';
 
@@ -27,6 +29,13 @@ export interface FileReading {
   content: AsyncIterable<Uint8Array>;
 }
 
+/** A file that a reader gets from the object store itself, at an address that is valid for a while. */
+export interface FileRedirect {
+  url: string;
+  /** As an instant. */
+  expiresAtMs: number;
+}
+
 type Content = Extract<FileAnswer, { type: 'content' }>;
 
 /**
@@ -35,11 +44,18 @@ type Content = Extract<FileAnswer, { type: 'content' }>;
  * `range-not-satisfiable`, `too-many-requests`; while `content` is iterated, an error for a file that changes or a runner that
  * leaves.
  */
-export async function jobFile(core: Core, jobId: Uuid, wish: FileWish, stop: AbortSignal): Promise<FileReading> {
+export async function jobFile(
+  core: Core,
+  jobId: Uuid,
+  wish: FileWish,
+  stop: AbortSignal,
+): Promise<FileReading | FileRedirect> {
   const fault = filePathFault(wish.path);
   if (fault !== undefined) throw unknown(jobId, wish.path, fault);
   const attempt = fileAttempt(core, jobId, wish.attempt);
   if (attempt === undefined) throw unknown(jobId, wish.path, 'is not there: the run has not been claimed yet');
+  const redirect = await redirectOf(core, attempt, wish.path);
+  if (redirect !== undefined) return redirect;
   const release = core.fileRequests.beginReading();
   stop.addEventListener('abort', release, { once: true });
   try {
@@ -51,6 +67,15 @@ export async function jobFile(core: Core, jobId: Uuid, wish: FileWish, stop: Abo
   } finally {
     if (wish.isHead) release();
   }
+}
+
+async function redirectOf(core: Core, { result }: FileAttempt, path: string): Promise<FileRedirect | undefined> {
+  const addresses = [...(result?.output_files ?? []), result?.telemetry_data ?? ''];
+  const address = addresses.find((it) => it.startsWith('s3://') && pathInAttempt(it) === path);
+  const object = address === undefined ? undefined : objectOf(core, address);
+  if (object === undefined) return undefined;
+  const url = await object.store.signedGet(object.bucket, object.key, path.slice(path.lastIndexOf('/') + 1));
+  return { url, expiresAtMs: core.clock.now() + GET_SECS * 1000 };
 }
 
 async function begin(core: Core, attempt: FileAttempt, wish: FileWish, stop: AbortSignal): Promise<FileReading> {

@@ -4,6 +4,8 @@ import { schemaFaults } from '../../contract/validation/validate.ts';
 import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/file-path.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
+import { ObjectStoreError, type ListedObject } from '../object-store/object-store.ts';
+import { objectOf } from '../object-store/uploads.ts';
 import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
 import { NoAnswer } from './file-requests.ts';
 
@@ -24,6 +26,10 @@ export async function jobFiles(
   }
   const { attempt: number, runnerId, result } = attempt;
   const head = { job_id: jobId, attempt: number, runner_id: runnerId };
+  const stored = result === undefined ? [] : await uploadedFiles(core, result);
+  const unsent = (result?.upload?.failed ?? []).map((it) => `not uploaded: ${it}`);
+  const isAllStored = result !== undefined && stored.length > 0 && unsent.length === 0 && isWhole(result);
+  if (isAllStored) return { ...head, is_readable: true, files: stored, notes: [] };
   const found = await listOfRunner(core, attempt, stop);
   if (typeof found !== 'string') {
     const files = found.files.map(({ path, bytes, modified_ms }): RunFile => {
@@ -31,12 +37,45 @@ export async function jobFiles(
       const address = `${found.directory}/${path}`;
       return { path, kind: fileKindOf(path), bytes, modified_at, place: 'runner', address };
     });
-    return { ...head, is_readable: true, files, notes: found.notes };
+    return { ...head, is_readable: true, files: merged(files, stored), notes: [...unsent, ...found.notes] };
   }
   const files = result === undefined ? [] : await filesOfResult(core, result);
   const source =
     result === undefined ? 'no result names its files' : 'the files are those of the result, without their sizes';
-  return { ...head, is_readable: false, files, notes: [found, source] };
+  return { ...head, is_readable: stored.length > 0, files: merged(files, stored), notes: [...unsent, found, source] };
+}
+
+/** Whether every file of the result is in an object store. */
+const isWhole = ({ output_files }: StoredResult): boolean => output_files.every((it) => it.startsWith('s3://'));
+
+/** The files in the order of their paths, with those of the object store in the place of others. */
+function merged(files: readonly RunFile[], stored: readonly RunFile[]): RunFile[] {
+  const byPath = new Map([...files, ...stored].map((it) => [it.path, it]));
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The files of a result that are in the object store, with sizes where it can be asked. */
+async function uploadedFiles(core: Core, { output_files, telemetry_data }: StoredResult): Promise<RunFile[]> {
+  const addresses = [...output_files, telemetry_data ?? ''].filter((it) => it.startsWith('s3://'));
+  const first = objectOf(core, addresses[0] ?? '');
+  const sizes = new Map<string, ListedObject>();
+  if (first !== undefined) {
+    const prefix = /^(.*\/attempt-\d+\/)/.exec(first.key)?.[1] ?? first.key;
+    const listed = await first.store.list(first.bucket, prefix).catch((error: unknown) => {
+      if (error instanceof ObjectStoreError) return [];
+      throw error;
+    });
+    for (const it of listed) sizes.set(`s3://${first.bucket}/${it.key}`, it);
+  }
+  return [...new Set(addresses)].map((address): RunFile => {
+    const path = pathInAttempt(address) ?? address;
+    const object = sizes.get(address);
+    const known =
+      object === undefined || !Number.isFinite(object.modifiedMs)
+        ? {}
+        : { bytes: object.bytes, modified_at: new Date(object.modifiedMs).toISOString() };
+    return { path, kind: fileKindOf(path), ...known, place: 'object-store', address };
+  });
 }
 
 /** The last instant of a four-digit year. */

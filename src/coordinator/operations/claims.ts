@@ -7,6 +7,7 @@ import type { WorkRequest } from '../scheduling/work-request.ts';
 import { toJob } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
+import { uploads } from '../object-store/uploads.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
 import { recordContact, runnerOrThrow } from './pool.ts';
 import { reassign } from '../scheduling/waiting-runs.ts';
@@ -136,7 +137,12 @@ function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse 
     const study = core.studyCache.of(context);
     assignments.push({ job: toJob(job, study), attempt });
     const { priority = 0 } = context;
-    batches[batchId] ??= { config: study.submission.config, ...(priority === 0 ? {} : { priority }) };
+    const { config } = study.submission;
+    batches[batchId] ??= {
+      config,
+      ...(priority === 0 ? {} : { priority }),
+      ...(uploads(core, config) ? { uploads: true } : {}),
+    };
   }
   return { assignments, batches };
 }

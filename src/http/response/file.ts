@@ -2,11 +2,16 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { mediaTypeOf } from '../../domain/file-path.ts';
+import type { FileRedirect } from '../../coordinator/files/read-file.ts';
 import type { FileAnswer } from '../routes/answers.ts';
 import { matchesTag } from './etag.ts';
 
 /** Sends it no faster than the client reads. A fault in the middle cuts the connection. */
-export function sendFile(ctx: Context, { reading, path }: FileAnswer): void {
+export function sendFile(ctx: Context, { reading, path, isRedirected }: FileAnswer): void {
+  if ('url' in reading) {
+    sendAddress(ctx, reading, isRedirected);
+    return;
+  }
   const { size, part, version, modifiedMs, content } = reading;
   const tag = `"${version.replaceAll(/[^\x21\x23-\x7e]/g, '_')}"`;
   const { start, end } = part ?? { start: 0, end: size };
@@ -30,6 +35,19 @@ export function sendFile(ctx: Context, { reading, path }: FileAnswer): void {
   // Koa resets both with the body.
   ctx.set('Content-Type', mediaTypeOf(path));
   ctx.length = end - start;
+}
+
+/** The address is a credential for a while: no cache may keep it. */
+function sendAddress(ctx: Context, { url, expiresAtMs }: FileRedirect, isRedirected: boolean): void {
+  ctx.set('Cache-Control', 'no-store');
+  if (isRedirected) {
+    ctx.status = 302;
+    ctx.set('Location', url);
+    ctx.body = '';
+    return;
+  }
+  ctx.body = JSON.stringify({ url, expires_at: new Date(expiresAtMs).toISOString() });
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
 }
 
 /** RFC 8187: the last part of the path, percent-encoded. */

@@ -26,6 +26,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'wrong-instance': 409,
   'signed-off': 409,
   'artifact-not-uploaded': 409,
+  'uploads-unavailable': 409,
   'body-too-large': 413,
   'unsupported-media-type': 415,
   'range-not-satisfiable': 416,

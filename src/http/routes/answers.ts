@@ -1,7 +1,7 @@
 /** Answers that are more than one JSON value, and how lists of them are laid out. */
 import type { Listing } from '../../coordinator/operations/listings.ts';
 import type { ExportedRecord, ExportListing } from '../../coordinator/operations/snapshot.ts';
-import type { FileReading } from '../../coordinator/files/read-file.ts';
+import type { FileReading, FileRedirect } from '../../coordinator/files/read-file.ts';
 import type { Query } from '../request/query.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */
@@ -19,8 +19,10 @@ export interface RawAnswer {
 
 /** A file, or a part of it. */
 export interface FileAnswer {
-  reading: FileReading;
+  reading: FileReading | FileRedirect;
   path: string;
+  /** A file at another address is answered by a redirect, else by the address. */
+  isRedirected: boolean;
 }
 
 /** A list that is sent item by item, between a head and a tail. */

@@ -1,7 +1,9 @@
 /** Routes of the files of runs: for readers, and those by which a runner serves its files. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
+import * as jobs from '../../contract/resources/jobs.ts';
+import * as uploads from '../../contract/resources/uploads.ts';
 import * as files from '../../contract/resources/files.ts';
-import { FILE_PART_QUERY, FILE_QUERY } from '../../contract/queries.ts';
+import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { routesOf } from './route.ts';
 
@@ -34,17 +36,43 @@ export const filesRoutes = [
     path: '/jobs/{job_id}/files/{path}',
     operationId: 'readJobFile',
     summary: 'Read a file of a job',
-    description: 'Takes a `Range` of bytes. `HEAD` returns the size.',
+    description:
+      'Takes a `Range` of bytes. `HEAD` returns the size. A file in an object store is a redirect to an address that is valid for 5 minutes.',
     scope: 'read',
     answer: 'file',
     media: ['application/octet-stream'],
-    query: FILE_QUERY,
+    query: READ_FILE_QUERY,
     headers: { Range: 'One range of bytes, such as `bytes=0-1023` or `bytes=-65536`.' },
     errors: ['unknown-file', 'artifact-not-uploaded', 'range-not-satisfiable'],
     handle: async (coordinator, { id, filePath: path, query, range, isHead, abandoned }) => ({
       path,
+      isRedirected: query.redirect !== 'false',
       reading: await coordinator.jobFile(id, { path, attempt: query.attempt, range, isHead }, abandoned()),
     }),
+  }),
+  protocolRoute({
+    method: 'POST',
+    path: '/jobs/{job_id}/uploads',
+    operationId: 'beginUpload',
+    summary: 'Get addresses to upload files to',
+    description: 'Of a job that has ended, for the runner that executed it.',
+    scope: 'runner',
+    body: { schema: uploads.UploadRequest, limit: 'submission' },
+    response: uploads.UploadResponse,
+    errors: ['stale-attempt', 'uploads-unavailable'],
+    handle: (coordinator, call) => coordinator.beginUpload(call.id, call.body),
+  }),
+  protocolRoute({
+    method: 'POST',
+    path: '/jobs/{job_id}/uploads/complete',
+    operationId: 'completeUpload',
+    summary: 'Report which files were uploaded',
+    description: 'The result of the job names them from then on, and says why others stay on the runner.',
+    scope: 'runner',
+    body: { schema: uploads.UploadCompleteRequest, limit: 'submission' },
+    response: jobs.JobResult,
+    errors: ['stale-attempt', 'uploads-unavailable'],
+    handle: (coordinator, call) => coordinator.completeUpload(call.id, call.body),
   }),
   protocolRoute({
     method: 'POST',

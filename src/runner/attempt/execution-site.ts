@@ -4,6 +4,7 @@ import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from
 import type { Engine } from '../config/config.ts';
 import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
+import type { Uploads } from '../files/uploads.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
@@ -58,6 +59,8 @@ export interface ExecutionSite {
   workingDirectory: string;
   /** Reads functions of studies; absent where none are executed. */
   functions?: FunctionFiles;
+  /** Sends files of runs to an object store. */
+  uploads?: Uploads;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
 }

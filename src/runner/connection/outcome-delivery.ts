@@ -7,11 +7,13 @@ import type { Log } from '../log.ts';
 import type { Outcome, Spool, SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
 import { Stopped } from './coordinator-connection.ts';
+import type { Uploads } from '../files/uploads.ts';
 import type { ReportQueue, Verdict } from './report-queue.ts';
 
 export interface DeliveryOptions {
   spool: Spool;
   reporter: ReportQueue;
+  uploads?: Uploads | undefined;
   log: Log;
   /** Called when an outcome is being reported. */
   onReport: () => void;
@@ -25,17 +27,18 @@ export class OutcomeDelivery {
   }
 
   /** Resolves when the attempt needs nothing more from this process, to whether its run has ended. Never rejects. */
-  async conclude(actor: AttemptActor, record: SpooledAttempt, end: AttemptEnd): Promise<boolean> {
-    const { spool, log } = this.#options;
+  async conclude(actor: AttemptActor, started: SpooledAttempt, end: AttemptEnd): Promise<boolean> {
+    const { spool, log, uploads } = this.#options;
     const { ref } = actor;
     if (end.type === 'abandoned') {
       const { killedFor } = actor;
       log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, { ...ref });
-      await this.forget(record);
+      await this.forget(started);
       return false;
     }
     const outcome: Outcome =
       end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
+    const record = uploads?.recorded(started, outcome) ?? started;
     try {
       // On disk before it is reported.
       await spool.ended(record, outcome);
@@ -59,15 +62,26 @@ export class OutcomeDelivery {
         if (outcome.type === 'complete') log.info('run completed', about);
         else log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about);
       }
-      actor.send({ type: 'DELIVERED' });
-      await this.forget(record);
-      return 'status' in verdict && TERMINAL_STATUSES.some((it) => it === verdict.status);
+      const isOver = 'status' in verdict && TERMINAL_STATUSES.some((it) => it === verdict.status);
+      // A run that is tried again has other files in the end.
+      const upload = isOver && record.upload !== undefined && this.#options.uploads !== undefined;
+      actor.send({ type: 'DELIVERED', upload });
+      if (upload) await this.#upload(actor, record);
+      else await this.forget(record);
+      return isOver;
     } catch (error) {
       // It stays in the spool for the next process under this id.
       actor.send({ type: 'KEPT' });
       if (!(error instanceof Stopped)) log.error(`an outcome was not reported: ${oneLine(error)}`, about);
       return false;
     }
+  }
+
+  async #upload(actor: AttemptActor, { outcome: _, ...record }: SpooledAttempt): Promise<void> {
+    const { spool, uploads } = this.#options;
+    // A crash that loses this costs one report that is repeated.
+    await spool.running(record);
+    uploads?.add(actor, record);
   }
 
   /** A refusal means that the attempt is no longer this runner's: it is logged and dropped. */

@@ -21,6 +21,8 @@ const BODIES: Record<string, unknown> = {
     ],
   },
   takeFileRequests: { instance: 'i', holding: [] },
+  beginUpload: { runner_id: 'r1', attempt: 1, files: [{ path: 'a', bytes: 1 }] },
+  completeUpload: { runner_id: 'r1', attempt: 1, files: [], failed: [] },
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },
   completeJob: { runner_id: 'r1', attempt: 1, result },

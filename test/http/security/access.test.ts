@@ -20,6 +20,8 @@ const BODIES: Record<string, unknown> = {
   registerRunner: { id: 'r1', instance: 'i', capabilities },
   heartbeat: { instance: 'i', holding: [] },
   claimJobs: { instance: 'i', max_jobs: 1 },
+  beginUpload: { runner_id: 'r1', attempt: 1, files: [] },
+  completeUpload: { runner_id: 'r1', attempt: 1, files: [], failed: [] },
   takeFileRequests: { instance: 'i', holding: [] },
   report: { instance: 'i', reports: [] },
   signOffRunner: { instance: 'i' },

@@ -87,7 +87,7 @@ const behaviours = {
     writeFileSync(join(out, 'deep/er/grün % #1.csv'), 'a,b\n1,2\n');
     writeFileSync(
       join(out, 'large.bin'),
-      Uint8Array.from({ length: 3_500_000 }, (_, index) => index % 251),
+      Uint8Array.from({ length: Number(process.env.LARGE_BYTES ?? 3_500_000) }, (_, index) => index % 251),
     );
     writeFileSync(join(out, 'page.html'), '<script>alert(1)</script>');
     writeFileSync(join(out, 'empty.txt'), '');

@@ -18,6 +18,7 @@ import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/stora
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { setGarbageCollector } from './garbage-collector.ts';
+import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
 import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts';
@@ -36,7 +37,7 @@ const MAX_RETRIES = 1000;
 /** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
 
-interface ServeFlags {
+interface ServeFlags extends ObjectStoreFlags {
   host: string;
   port: number;
   dataDir: string;
@@ -54,7 +55,7 @@ interface ServeFlags {
 }
 
 export function serveCommand(): Command {
-  return new Command('serve')
+  return withObjectStore(new Command('serve'))
     .description('start the coordinator')
     .addOption(new Option('--host <address>', 'where to listen').env('SVC_HOST').default('127.0.0.1'))
     .addOption(
@@ -132,6 +133,7 @@ class Running {
   }
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
+    const settings = settingsOf(flags);
     const certificate = certificateOf(flags);
     // Handled from here on: an unhandled SIGHUP ends the process. At a terminal it means that the terminal closed, and ends it.
     if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
@@ -145,7 +147,6 @@ class Running {
       await store.close();
       throw error;
     });
-    const settings = settingsOf(flags);
     this.#coordinator = await openCoordinator(store, systemClock, {
       ...settings,
       hooks: {
@@ -208,8 +209,11 @@ class Running {
   }
 }
 
-function settingsOf({ maxRetries, retainDays, quarantine = false, dataDir }: ServeFlags): Partial<CoordinatorOptions> {
+function settingsOf(flags: ServeFlags): Partial<CoordinatorOptions> {
+  const { maxRetries, retainDays, quarantine = false, dataDir } = flags;
+  const objectStore = objectStoreOf(flags, process.env);
   return {
+    ...(objectStore === undefined ? {} : { objectStore }),
     freeBytes: () =>
       statfs(dataDir).then(
         ({ bavail, bsize }) => bavail * bsize,

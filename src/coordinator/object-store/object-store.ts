@@ -1,0 +1,200 @@
+/**
+ * An object store with the S3 interface. It signs addresses for runners and readers (AWS Signature Version 4), which have no
+ * credential, and completes or aborts uploads in parts. Every call has a deadline.
+ */
+import { AwsClient } from 'aws4fetch';
+
+export interface ObjectStoreOptions {
+  /** Base address, e.g. `https://s3.eu-central-1.amazonaws.com`; buckets are the first part of paths. */
+  endpoint: string;
+  region: string;
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+  /** The buckets that studies may name. */
+  buckets: readonly string[];
+}
+
+/** An object of a list. */
+export interface ListedObject {
+  key: string;
+  bytes: number;
+  modifiedMs: number;
+}
+
+/** The store refuses a call or does not answer. */
+export class ObjectStoreError extends Error {}
+
+const CALL_MS = 15_000;
+/** How long a runner may use the addresses of its parts. */
+const PUT_SECS = 3_600;
+/** How long a reader may use the address of a file. */
+export const GET_SECS = 300;
+/** The most objects of a list that are read. */
+const MOST_LISTED = 5_000;
+
+export class ObjectStore {
+  readonly #options: ObjectStoreOptions;
+  readonly #client: AwsClient;
+
+  constructor(options: ObjectStoreOptions) {
+    this.#options = options;
+    this.#client = new AwsClient({ ...options.credentials, region: options.region, service: 's3', retries: 0 });
+  }
+
+  /** Whether studies may name this bucket. */
+  serves(bucket: string): boolean {
+    return this.#options.buckets.includes(bucket);
+  }
+
+  /** The address that takes a whole object, or a part of an upload, by PUT. */
+  async signedPut(bucket: string, key: string, part?: { uploadId: string; number: number }): Promise<string> {
+    const query: Record<string, string> =
+      part === undefined ? {} : { partNumber: String(part.number), uploadId: part.uploadId };
+    return await this.#sign('PUT', bucket, key, { 'X-Amz-Expires': String(PUT_SECS), ...query });
+  }
+
+  /** The address of an object, as a download of this name. */
+  async signedGet(bucket: string, key: string, fileName: string): Promise<string> {
+    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(fileName.toWellFormed())}`;
+    const query = { 'X-Amz-Expires': String(GET_SECS), 'response-content-disposition': disposition };
+    return await this.#sign('GET', bucket, key, query);
+  }
+
+  /** Begins an upload in parts, and aborts those of this object that an earlier process began. @throws ObjectStoreError */
+  async begin(bucket: string, key: string): Promise<string> {
+    for (const left of await this.#openUploads(bucket, key)) await this.abort(bucket, key, left);
+    const text = await this.#call('POST', bucket, key, { uploads: '' });
+    const id = elementsOf(text, 'UploadId')[0];
+    if (id === undefined) throw new ObjectStoreError('the object store began no upload');
+    return id;
+  }
+
+  /** @throws ObjectStoreError also for a part with another entity tag */
+  async complete(bucket: string, key: string, uploadId: string, etags: readonly string[]): Promise<void> {
+    const parts = etags.map(
+      (etag, index) => `<Part><PartNumber>${String(index + 1)}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    );
+    const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    const text = await this.#call('POST', bucket, key, { uploadId }, body);
+    // A store may answer 200 before it has failed.
+    if (text.includes('<Error>')) throw new ObjectStoreError(faultOf(text));
+  }
+
+  /** @throws ObjectStoreError */
+  async abort(bucket: string, key: string, uploadId: string): Promise<void> {
+    await this.#call('DELETE', bucket, key, { uploadId });
+  }
+
+  /** The entity tag of an object without its quotes; undefined when it is not there. @throws ObjectStoreError */
+  async etagOf(bucket: string, key: string): Promise<string | undefined> {
+    const response = await this.#send('HEAD', bucket, key, {});
+    if (response.status === 404) return undefined;
+    if (!response.ok) throw new ObjectStoreError(`the object store answered ${String(response.status)}`);
+    return (response.headers.get('etag') ?? '').replaceAll('"', '');
+  }
+
+  /** The objects below a prefix. @throws ObjectStoreError */
+  async list(bucket: string, prefix: string): Promise<ListedObject[]> {
+    const found: ListedObject[] = [];
+    let after: string | undefined;
+    while (found.length < MOST_LISTED) {
+      const query = { 'list-type': '2', prefix, ...(after === undefined ? {} : { 'continuation-token': after }) };
+      const text = await this.#call('GET', bucket, '', query);
+      for (const item of elementsOf(text, 'Contents')) {
+        const [key = ''] = elementsOf(item, 'Key');
+        const bytes = Number(elementsOf(item, 'Size')[0]);
+        found.push({ key: unescaped(key), bytes, modifiedMs: Date.parse(elementsOf(item, 'LastModified')[0] ?? '') });
+      }
+      after = elementsOf(text, 'NextContinuationToken').map(unescaped)[0];
+      if (after === undefined) break;
+    }
+    return found;
+  }
+
+  async #openUploads(bucket: string, key: string): Promise<string[]> {
+    const text = await this.#call('GET', bucket, '', { uploads: '', prefix: key });
+    return elementsOf(text, 'Upload')
+      .filter((it) => unescaped(elementsOf(it, 'Key')[0] ?? '') === key)
+      .flatMap((it) => elementsOf(it, 'UploadId').slice(0, 1));
+  }
+
+  async #call(
+    method: string,
+    bucket: string,
+    key: string,
+    query: Record<string, string>,
+    body?: string,
+  ): Promise<string> {
+    const response = await this.#send(method, bucket, key, query, body);
+    const text = await response.text().catch((error: unknown) => {
+      throw unreachable(error);
+    });
+    if (!response.ok) throw new ObjectStoreError(`${faultOf(text)} (${String(response.status)})`);
+    return text;
+  }
+
+  async #send(
+    method: string,
+    bucket: string,
+    key: string,
+    query: Record<string, string>,
+    body?: string,
+  ): Promise<Response> {
+    const init = { method, signal: AbortSignal.timeout(CALL_MS), ...(body === undefined ? {} : { body }) };
+    try {
+      return await this.#client.fetch(this.#address(bucket, key, query), init);
+    } catch (error) {
+      throw unreachable(error);
+    }
+  }
+
+  async #sign(method: string, bucket: string, key: string, query: Record<string, string>): Promise<string> {
+    const init = { method, aws: { signQuery: true } };
+    return (await this.#client.sign(this.#address(bucket, key, query), init)).url;
+  }
+
+  #address(bucket: string, key: string, query: Record<string, string>): URL {
+    const path = [bucket, ...(key === '' ? [] : key.split('/'))].map(segment).join('/');
+    const url = new URL(`${this.#options.endpoint.replace(/\/+$/, '')}/${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  }
+}
+
+/** RFC 3986, as signatures need it. */
+const segment = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replaceAll(
+    /[!'()*]/g,
+    (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** The contents of the elements of this name; S3's answers nest no element in one of the same name. */
+const elementsOf = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map((it) => it[1] ?? '');
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    if (hex !== undefined) return String.fromCodePoint(parseInt(hex, 16));
+    return ENTITIES[name ?? ''] ?? whole;
+  });
+
+/** The message of an error document. */
+function faultOf(xml: string): string {
+  const [code] = elementsOf(xml, 'Code');
+  const [message] = elementsOf(xml, 'Message');
+  const text = [code, message].filter((it) => it !== undefined).join(': ');
+  return text === '' ? 'the object store refuses' : `the object store refuses: ${unescaped(text).slice(0, 300)}`;
+}
+
+function unreachable(error: unknown): ObjectStoreError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const why =
+    cause instanceof Error && cause.name === 'TimeoutError'
+      ? `no answer within ${String(CALL_MS / 1000)} s`
+      : String(cause);
+  return new ObjectStoreError(`the object store cannot be reached: ${why}`, { cause: error });
+}

@@ -1,0 +1,239 @@
+/**
+ * Uploads the files of runs that have ended, to addresses that the coordinator signs: this machine has no credential of the
+ * object store. What is left to send is in the spool; a file that cannot be sent stays here, and the result says so.
+ */
+import { createHash } from 'node:crypto';
+import { relative, sep } from 'node:path';
+import type { AttemptRef, OutcomeReport, SignedUpload, UploadCompleteRequest } from '../../contract/types.ts';
+import { ApiError, type Client } from '../../client/client.ts';
+import { sleep, type Clock } from '../../base/clock.ts';
+import { filePathFault } from '../../domain/file-path.ts';
+import { AttemptActor } from '../attempt/attempt-actor.ts';
+import type { RunnerConfig } from '../config/config.ts';
+import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';
+import type { Log } from '../log.ts';
+import type { Spool, SpooledAttempt } from '../spool.ts';
+import { oneLine } from '../system-error.ts';
+import { readPart } from './read-part.ts';
+
+export interface UploadsOptions {
+  client: Client;
+  connection: CoordinatorConnection;
+  spool: Spool;
+  clock: Clock;
+  log: Log;
+  config: Pick<RunnerConfig, 'id'>;
+  /** Aborted when the runner ends. */
+  stop: AbortSignal;
+  /** Called when an attempt has nothing left to send. */
+  onChange: () => void;
+}
+
+/** Files of one exchange with the coordinator; it takes a hundred, of at most 10,000 parts. */
+const FILES_AT_ONCE = 20;
+/** How often a part is sent, and a group of files begun, before it is given up. */
+const TRIES = 4;
+const FIRST_PAUSE_MS = 500;
+/** The slowest connection that is waited for: 8 MiB in four minutes. */
+const PART_MS = 240_000;
+const DETAIL_LENGTH = 500;
+
+/** A refusal that would come again. */
+class Final extends Error {}
+
+type Sent = UploadCompleteRequest['files'][number];
+type Failed = UploadCompleteRequest['failed'][number];
+
+export class Uploads {
+  readonly #options: UploadsOptions;
+  readonly #wanted = new Set<string>();
+  /** One after the other: the link of the machine is shared with its simulations. */
+  #queue: Promise<void> = Promise.resolve();
+  #size = 0;
+
+  constructor(options: UploadsOptions) {
+    this.#options = options;
+  }
+
+  /** Attempts with files to send. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The files of this attempt are to be uploaded when its run has ended. */
+  want(ref: AttemptRef): void {
+    this.#wanted.add(keyOf(ref));
+  }
+
+  /** The record of an attempt with the files that its outcome names, where these are to be uploaded. */
+  recorded(record: SpooledAttempt, outcome: OutcomeReport): SpooledAttempt {
+    if (!this.#wanted.delete(keyOf(record)) || outcome.result === undefined) return record;
+    const { output_files, telemetry_data } = outcome.result;
+    const addresses = new Set([...output_files, ...(telemetry_data == null ? [] : [telemetry_data])]);
+    const files = [...addresses]
+      .map((it) => relative(record.directory, it).replaceAll(sep, '/'))
+      .filter((it) => filePathFault(it) === undefined);
+    return files.length === 0 ? record : { ...record, upload: { files } };
+  }
+
+  /** Sends the files of a run that has ended, in the background. The spool has the record. */
+  add(actor: AttemptActor, record: SpooledAttempt): void {
+    this.#size += 1;
+    this.#queue = this.#queue
+      .then(() => this.#upload(actor, record))
+      .then(() => {
+        this.#size -= 1;
+        this.#options.onChange();
+      });
+  }
+
+  /** The same for files that a former process has not sent. */
+  resume(record: SpooledAttempt): void {
+    const actor = new AttemptActor(record, this.#options.log);
+    actor.send({ type: 'RECOVERED', upload: true });
+    this.#options.log.info('its files are sent to the object store', {
+      job_id: record.job_id,
+      attempt: record.attempt,
+    });
+    this.add(actor, record);
+  }
+
+  /** Never rejects. */
+  async #upload(actor: AttemptActor, record: SpooledAttempt): Promise<void> {
+    const { spool, log } = this.#options;
+    const about = { ...actor.ref };
+    let left = record.upload?.files ?? [];
+    try {
+      while (left.length > 0) {
+        const group = left.slice(0, FILES_AT_ONCE);
+        await this.#sendGroup(record, group);
+        left = left.slice(group.length);
+        if (left.length > 0) await spool.running({ ...record, upload: { files: left } });
+      }
+      actor.send({ type: 'UPLOADED' });
+      await spool.settled(record);
+    } catch (error) {
+      if (error instanceof ApiError) {
+        actor.send({ type: 'REFUSED', code: error.code });
+        log.warn(`files are not uploaded: ${oneLine(error)}`, about);
+        await spool.settled(record).catch(() => {});
+      } else {
+        actor.send({ type: 'KEPT' });
+        if (!(error instanceof Stopped)) log.error(`files were not uploaded: ${oneLine(error)}`, about);
+      }
+    }
+  }
+
+  /** @throws Stopped; ApiError when the coordinator refuses for good */
+  async #sendGroup(record: SpooledAttempt, paths: readonly string[]): Promise<void> {
+    const { log } = this.#options;
+    const sent: Sent[] = [];
+    const failed: Failed[] = [];
+    const fail = (path: string, error: unknown): void => {
+      failed.push({ path, detail: oneLine(error).slice(0, DETAIL_LENGTH) });
+    };
+    const sizes = new Map<string, number>();
+    for (const path of paths) {
+      const found = await readPart(record.directory, path, { offset: 0, length: 0, maxBytes: Infinity });
+      if ('fault' in found) fail(path, found.detail);
+      else sizes.set(path, found.size);
+    }
+    const files = [...sizes].map(([path, bytes]) => ({ path, bytes }));
+    try {
+      const signed = files.length === 0 ? [] : (await this.#repeated(() => this.#begin(record, files))).files;
+      for (const file of signed) {
+        try {
+          sent.push(await this.#sendFile(record, file, sizes.get(file.path) ?? 0));
+        } catch (error) {
+          if (error instanceof Stopped) throw error;
+          fail(file.path, error);
+        }
+      }
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      for (const { path } of files) fail(path, error);
+    }
+    try {
+      await this.#repeated(() => this.#complete(record, { files: sent, failed }));
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      for (const { path } of sent) fail(path, error);
+      await this.#complete(record, { files: [], failed });
+    }
+    for (const { path, detail } of failed)
+      log.warn(`${path} stays here and is not uploaded: ${detail}`, { ...refOf(record) });
+  }
+
+  #begin(record: SpooledAttempt, files: { path: string; bytes: number }[]) {
+    const { client, connection, config, stop } = this.#options;
+    const request = { runner_id: config.id, attempt: record.attempt, files };
+    return connection.ask(() => client.files.beginUpload(record.job_id, request), stop);
+  }
+
+  #complete(record: SpooledAttempt, outcome: { files: Sent[]; failed: Failed[] }) {
+    const { client, connection, config, stop } = this.#options;
+    const request = { runner_id: config.id, attempt: record.attempt, ...outcome };
+    return connection.ask(() => client.files.completeUpload(record.job_id, request), stop);
+  }
+
+  async #sendFile(
+    record: SpooledAttempt,
+    { path, upload_id, part_bytes, urls }: SignedUpload,
+    size: number,
+  ): Promise<Sent> {
+    const etags: string[] = [];
+    let version: string | undefined;
+    for (const [index, url] of urls.entries()) {
+      const wish = { offset: index * part_bytes, length: part_bytes, maxBytes: Infinity };
+      const part = await readPart(record.directory, path, wish);
+      if ('fault' in part) throw new Final(part.detail);
+      version ??= part.version;
+      if (part.version !== version || part.size !== size) throw new Final('it changed while it was sent');
+      etags.push(await this.#repeated(() => this.#put(url, part.bytes)));
+    }
+    return { path, etags, ...(upload_id === undefined ? {} : { upload_id }) };
+  }
+
+  /** Sends a part, and returns its entity tag, which is compared with the digest of what was sent. */
+  async #put(url: string, bytes: Uint8Array): Promise<string> {
+    const signal = AbortSignal.any([AbortSignal.timeout(PART_MS), this.#options.stop]);
+    const body = bytes as Uint8Array<ArrayBuffer>;
+    const response = await fetch(url, { method: 'PUT', body, signal, redirect: 'error' });
+    const text = await response.text();
+    if (!response.ok) {
+      const [, code = ''] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];
+      const why = `the object store refuses it: ${code === '' ? '' : `${code}, `}status ${String(response.status)}`;
+      throw REPEATED_STATUS.has(response.status) ? new Error(why) : new Final(why);
+    }
+    const etag = response.headers.get('etag') ?? '';
+    const digest = createHash('md5').update(bytes).digest('hex');
+    // A store that encrypts returns another tag; it is compared by the store itself when the upload is completed.
+    if (/^"?[0-9a-f]{32}"?$/.test(etag) && etag.replaceAll('"', '') !== digest) {
+      throw new Error('the object store received other bytes than were sent');
+    }
+    return etag;
+  }
+
+  /** Repeats what may succeed later, with growing pauses. @throws Stopped */
+  async #repeated<T>(operation: () => Promise<T>): Promise<T> {
+    const { clock, stop } = this.#options;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (stop.aborted) throw new Stopped();
+        const isFinal =
+          error instanceof Final || error instanceof Stopped || (error instanceof ApiError && !isUnavailable(error));
+        if (isFinal || tries >= TRIES) throw error;
+        await sleep(clock, FIRST_PAUSE_MS * 4 ** (tries - 1), stop);
+      }
+    }
+  }
+}
+
+/** Answers of a store that may be others later. */
+const REPEATED_STATUS = new Set([408, 429, 500, 502, 503, 504]);
+
+const isUnavailable = (error: unknown): boolean => error instanceof ApiError && error.code === 'uploads-unavailable';
+const refOf = ({ job_id, attempt }: AttemptRef): AttemptRef => ({ job_id, attempt });
+const keyOf = ({ job_id, attempt }: AttemptRef): string => `${job_id}/${String(attempt)}`;

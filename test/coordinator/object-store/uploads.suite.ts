@@ -1,0 +1,80 @@
+/** Uploads of files of runs, the same for every object store. */
+import { expect } from 'chai';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Client, Job } from '../../../src/client/client.ts';
+import { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
+import type { Pool } from '../../support/pool.ts';
+
+export interface Store {
+  endpoint: string;
+  credentials: { accessKeyId: string; secretAccessKey: string };
+}
+
+export const BUCKET = 'sims';
+export const storeOf = ({ endpoint, credentials }: Store): ObjectStore =>
+  new ObjectStore({ endpoint, credentials, region: 'us-east-1', buckets: [BUCKET] });
+
+/** A study whose files go to the bucket. */
+export const STORAGE = {
+  config: { telemetry: { storage: { s3_bucket: BUCKET, s3_prefix: '/team a/x/', compression: 'none' as const } } },
+};
+
+/** Waits until the files of the run are uploaded, or the result says why not. */
+export async function untilUploaded(client: Client, job: Job) {
+  for (;;) {
+    const result = await client.jobResult(job.id);
+    if (result.upload !== undefined) return result;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export async function readWhole(client: Client, job: Job, path: string, start = 0): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of (await client.files.read(job.id, path, { start })).content) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** Uploads, lists, reads in ranges, and refuses changed addresses. */
+export async function uploadsAndReads(pool: Pool): Promise<void> {
+  pool.site.start(pool.url);
+  const batchId = await pool.submit('files', { LARGE_BYTES: String(20 << 20) }, STORAGE);
+  const job = await pool.until(batchId, ['Completed', 'Failed']);
+  const result = await untilUploaded(pool.client, job);
+  expect(result).to.include({ status: 'Completed' });
+  expect(result.upload).to.deep.equal({ files: 5, failed: [] });
+  const base = `s3://${BUCKET}/team a/x/${batchId}/0/attempt-1/`;
+  expect(result.output_files).to.include(`${base}deep/er/grün % #1.csv`);
+  expect(result.output_files.every((it) => it.startsWith(base))).to.equal(true);
+
+  const list = await pool.client.files.list(job.id);
+  expect(list.is_readable).to.equal(true);
+  expect(list.files.map(({ path, bytes, place }) => [path, bytes, place])).to.deep.include.members([
+    ['deep/er/grün % #1.csv', 8, 'object-store'],
+    ['large.bin', 20 << 20, 'object-store'],
+  ]);
+  expect((await readWhole(pool.client, job, 'deep/er/grün % #1.csv')).toString()).to.equal('a,b\n1,2\n');
+  const runner = `${pool.site.folder}/out/${batchId}/00000000/attempt-1/large.bin`;
+  const large = readFileSync(runner);
+  expect(digest(await readWhole(pool.client, job, 'large.bin'))).to.equal(digest(large));
+  expect((await readWhole(pool.client, job, 'large.bin', -100)).equals(large.subarray(-100))).to.equal(true);
+
+  const address = `${pool.url}/jobs/${job.id}/files/large.bin`;
+  const redirect = await fetch(address, { redirect: 'manual' });
+  expect(redirect.status).to.equal(302);
+  const told = (await (await fetch(`${address}?redirect=false`)).json()) as { url: string; expires_at: string };
+  expect(Date.parse(told.expires_at) - Date.now()).to.be.within(200_000, 301_000);
+  const part = await fetch(told.url, { headers: { range: 'bytes=5-14' } });
+  expect([part.status, Buffer.from(await part.arrayBuffer()).equals(large.subarray(5, 15))]).to.deep.equal([206, true]);
+  for (const [url, method] of [
+    [told.url.replace('large.bin', 'empty.txt'), 'GET'],
+    [told.url.replace('X-Amz-Expires=300', 'X-Amz-Expires=900'), 'GET'],
+    [told.url, 'PUT'],
+  ] as const) {
+    const tampered = await fetch(url, method === 'PUT' ? { method, body: 'x' } : { method });
+    expect(tampered.status, `${method} ${url}`).to.equal(403);
+    await tampered.arrayBuffer();
+  }
+}
+
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,0 +1,97 @@
+/** Uploads of files of runs to a store that misbehaves. */
+import { expect } from 'chai';
+import { ApiError } from '../../../src/client/client.ts';
+import { FakeS3, KEY } from '../../support/fake-s3.ts';
+import { Pool } from '../../support/pool.ts';
+import { readWhole, STORAGE, storeOf, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
+
+describe('coordinator/object-store: uploads', function () {
+  this.timeout(60_000);
+  let s3: FakeS3;
+  let pool: Pool;
+  beforeEach(async () => {
+    s3 = await FakeS3.start();
+    pool = await Pool.open({ objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) });
+  });
+  afterEach(async () => {
+    await pool.close();
+    await s3.stop();
+  });
+
+  it('sends files in parts, and readers get them by signed addresses', async () => {
+    await uploadsAndReads(pool);
+    expect(s3.uploads.size).to.equal(0);
+  });
+
+  it('continues after the runner was killed in the middle, and aborts what that began', async () => {
+    let puts = 0;
+    s3.fault = (method) => (method === 'PUT' && ++puts > 3 ? 'hang' : undefined);
+    const first = pool.site.start(pool.url);
+    const batchId = await pool.submit('files', { LARGE_BYTES: String(20 << 20) }, STORAGE);
+    const job = await pool.until(batchId, ['Completed']);
+    while (puts <= 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    await first.end('SIGKILL');
+    expect(s3.uploads.size).to.equal(1);
+    s3.fault = () => undefined;
+    pool.site.start(pool.url);
+    const result = await untilUploaded(pool.client, job);
+    expect(result.upload).to.deep.equal({ files: 5, failed: [] });
+    expect(s3.uploads.size).to.equal(0);
+    expect((await readWhole(pool.client, job, 'large.bin')).length).to.equal(20 << 20);
+    const { attempts } = await pool.client.jobHistory(job.id);
+    expect(attempts).to.have.length(1);
+  });
+
+  it('keeps the result and says what stays on the runner when the bucket is full', async () => {
+    s3.quota = 1_000_000;
+    pool.site.start(pool.url, ['--serve-files']);
+    const job = await pool.until(await pool.submit('files', {}, STORAGE), ['Completed']);
+    const result = await untilUploaded(pool.client, job);
+    expect(result.status).to.equal('Completed');
+    expect(result.upload?.files).to.equal(4);
+    expect(result.upload?.failed).to.deep.equal(['large.bin: the object store refuses it: QuotaExceeded, status 403']);
+    expect(result.output_files.filter((it) => !it.startsWith('s3://'))).to.have.length(1);
+    const list = await pool.client.files.list(job.id);
+    expect(list.files.map(({ path, place }) => `${path} ${place}`)).to.include.members([
+      'large.bin runner',
+      'empty.txt object-store',
+    ]);
+    expect(list.notes[0]).to.include('not uploaded: large.bin');
+    // Read from the runner, which has it.
+    expect((await readWhole(pool.client, job, 'large.bin')).length).to.equal(3_500_000);
+  });
+
+  it('repeats a part that arrived damaged, and gives a store up that fails', async () => {
+    s3.breaksTags = 1;
+    pool.site.start(pool.url);
+    const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
+    expect((await untilUploaded(pool.client, job)).upload?.failed).to.deep.equal([]);
+    s3.fault = () => 503;
+    const other = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
+    const { upload, output_files } = await untilUploaded(pool.client, other);
+    expect(upload?.files).to.equal(0);
+    expect(upload?.failed[0]).to.include('status 503');
+    expect(output_files.some((it) => it.startsWith('s3://'))).to.equal(false);
+  });
+
+  it('refuses a stale attempt and a study without a bucket of the coordinator', async () => {
+    pool.site.start(pool.url);
+    const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
+    await untilUploaded(pool.client, job);
+    const files = [{ path: 'metadata.json', bytes: 1 }];
+    const refusal = async (runner_id: string, attempt: number, id = job.id): Promise<string> =>
+      pool.client.files.beginUpload(id, { runner_id, attempt, files }).then(
+        () => 'accepted',
+        (error: unknown) => (error as ApiError).code,
+      );
+    expect(await refusal('r1', 2)).to.equal('stale-attempt');
+    expect(await refusal('r2', 1)).to.equal('stale-attempt');
+    const foreign = {
+      config: { telemetry: { storage: { s3_bucket: 'secrets', s3_prefix: '', compression: 'none' as const } } },
+    };
+    const other = await pool.until(await pool.submit('succeed', {}, foreign), ['Completed']);
+    expect(await refusal('r1', 1, other.id)).to.equal('uploads-unavailable');
+    expect((await pool.client.jobResult(other.id)).upload).to.equal(undefined);
+    expect(s3.requests.filter((it) => it.includes('secrets'))).to.deep.equal([]);
+  });
+});
