@@ -18,6 +18,7 @@ import { useTopic } from '../data/live.ts';
 import { Act, Ask, Command, Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { labelOf } from '../plots/variables.ts';
+import { RunFiles } from '../parts/run-files.tsx';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { duration, figure } from '../parts/time.tsx';
@@ -70,6 +71,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         </Panel>
         <Outputs result={result} job={job} declared={submission.data?.outputs} />
       </div>
+      <RunFiles jobId={job.id} version={job.status} />
     </>
   );
 }

@@ -46,6 +46,11 @@ async function read(file: File): Promise<Telemetry> {
   };
 }
 
+/** The first rows of a Parquet file. */
+export async function parquetHead(file: ArrayBuffer, rows: number): Promise<Record<string, unknown>[]> {
+  return await parquetReadObjects({ file, compressors, rowStart: 0, rowEnd: rows });
+}
+
 export function TelemetryPlot({ file }: { file: File }) {
   const [telemetry, setTelemetry] = useState<Telemetry>();
   const [failure, setFailure] = useState<string>();

@@ -1,0 +1,214 @@
+/** The files of a run: their list, with downloads and previews of text, tables, pictures and telemetry. */
+import { useEffect, useState, type ReactNode } from 'react';
+import type { RunFile, RunFiles as Listed, Uuid } from '../../../src/contract/types.ts';
+import { accepted, useRequest } from '../data/api.ts';
+import { Failure, Panel, Waiting } from './common.tsx';
+import { Table } from './table.tsx';
+
+/** The beginning of a text that is shown. */
+const TEXT_BYTES = 64 * 1024;
+/** Larger pictures and Parquet files are for download only. */
+const WHOLE_BYTES = 32 * 1024 * 1024;
+const ROWS = 20;
+
+type Kind = 'text' | 'table' | 'picture' | 'parquet';
+
+/** How a file is shown; undefined: not at all. */
+function kindOf({ path, bytes = 0, place }: RunFile): Kind | undefined {
+  // A page may not read from another origin.
+  if (place !== 'runner') return undefined;
+  const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  if (extension === 'csv' || extension === 'tsv') return 'table';
+  if (extension === 'png' && bytes <= WHOLE_BYTES) return 'picture';
+  if (extension === 'parquet' && bytes <= WHOLE_BYTES) return 'parquet';
+  return ['log', 'txt', 'json', 'md', 'yaml', 'yml', 'out'].includes(extension) ? 'text' : undefined;
+}
+
+/** @param version changes when the files of the run may have changed: its status. */
+export function RunFiles({ jobId, version }: { jobId: Uuid; version: string }) {
+  const { data, error } = useRequest<Listed>(`/jobs/${jobId}/files`, version);
+  const [shown, setShown] = useState<RunFile>();
+  const [failure, setFailure] = useState<string>();
+  const save = (file: RunFile): void => {
+    saveFile(jobId, file).then(
+      () => setFailure(undefined),
+      (fault: Error) => setFailure(fault.message),
+    );
+  };
+  if (error !== undefined) return <Failure what="The files could not be listed." detail={error.message} />;
+  if (data === undefined) return <Waiting what="Listing the files" />;
+  return (
+    <Panel title="Files" flush>
+      {data.files.length > 0 && (
+        <Table label="Files" columns={['Path', 'Kind', { name: 'Size', right: true }, '']}>
+          {data.files.map((file) => (
+            <tr key={file.path}>
+              <td className="mono" title={file.address}>
+                {file.path}
+              </td>
+              <td>{file.kind}</td>
+              <td className="right">{file.bytes === undefined ? '–' : sizeText(file.bytes)}</td>
+              <td>
+                {data.is_readable && (
+                  <span className="row">
+                    {kindOf(file) !== undefined && (
+                      <button type="button" aria-label={`Show ${file.path}`} onClick={() => setShown(file)}>
+                        Show
+                      </button>
+                    )}
+                    <button type="button" aria-label={`Download ${file.path}`} onClick={() => save(file)}>
+                      Download
+                    </button>
+                  </span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <div className="stack">
+        {data.notes.map((it) => (
+          <p className="soft small" key={it}>
+            {it}
+          </p>
+        ))}
+      </div>
+      <Failure what="The file could not be downloaded." detail={failure} />
+      {shown !== undefined && <Preview key={shown.path} jobId={jobId} file={shown} />}
+    </Panel>
+  );
+}
+
+const addressOf = (jobId: Uuid, { path }: RunFile): string => `/jobs/${jobId}/files/${encodeURIComponent(path)}`;
+
+function Preview({ jobId, file }: { jobId: Uuid; file: RunFile }) {
+  const [content, setContent] = useState<ReactNode>();
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    const abort = new AbortController();
+    previewOf(jobId, file, abort.signal).then(setContent, (error: Error) => {
+      if (!abort.signal.aborted) setFailure(error.message);
+    });
+    return () => abort.abort();
+  }, [jobId, file]);
+  if (failure !== undefined) return <Failure what={`${file.path} could not be shown.`} detail={failure} />;
+  return (
+    <section aria-label={file.path}>
+      <h3 className="section mono">{file.path}</h3>
+      {content ?? <Waiting what="Reading the file" />}
+    </section>
+  );
+}
+
+async function previewOf(jobId: Uuid, file: RunFile, signal: AbortSignal): Promise<ReactNode> {
+  const kind = kindOf(file);
+  const { bytes = 0 } = file;
+  if (kind === 'text' || kind === 'table') {
+    const isCut = bytes > TEXT_BYTES;
+    // A log is read from its end, where the reason of a failure is.
+    const fromEnd = kind === 'text' && file.path.endsWith('.log');
+    const range = fromEnd ? `bytes=-${TEXT_BYTES}` : `bytes=0-${TEXT_BYTES - 1}`;
+    const headers: Record<string, string> = isCut ? { range } : {};
+    const text = await (await accepted(addressOf(jobId, file), { headers, signal })).text();
+    const note = isCut ? <p className="soft small">{fromEnd ? 'Its last' : 'Its first'} 64 KiB.</p> : undefined;
+    return (
+      <>
+        {note}
+        {kind === 'table' ? (
+          <Cells text={text} separator={file.path.endsWith('.tsv') ? '\t' : ','} />
+        ) : (
+          <pre>{text}</pre>
+        )}
+      </>
+    );
+  }
+  const blob = await (await accepted(addressOf(jobId, file), { signal })).blob();
+  if (kind === 'picture') return <img src={await dataAddress(blob)} alt={file.path} />;
+  if (file.kind === 'telemetry') {
+    const { TelemetryPlot } = await import('../pages/telemetry.tsx');
+    return <TelemetryPlot file={new File([blob], file.path)} />;
+  }
+  const { parquetHead } = await import('../pages/telemetry.tsx');
+  const rows = await parquetHead(await blob.arrayBuffer(), ROWS);
+  const names = Object.keys(rows[0] ?? {});
+  return <Rows names={names} rows={rows.map((row) => names.map((name) => String(row[name])))} />;
+}
+
+/** The first rows of a text with one separator; quoted fields may have it, and line breaks. */
+function Cells({ text, separator }: { text: string; separator: string }) {
+  const [names = [], ...rows] = fieldsOf(text, separator, ROWS + 1);
+  return <Rows names={names} rows={rows} />;
+}
+
+function Rows({ names, rows }: { names: readonly string[]; rows: readonly (readonly string[])[] }) {
+  return (
+    <>
+      <Table label="First rows" columns={[...names]}>
+        {rows.map((row, at) => (
+          <tr key={at}>
+            {names.map((_, column) => (
+              <td className="mono" key={column}>
+                {row[column]}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+      {rows.length === ROWS && <p className="soft small">Its first {ROWS} rows.</p>}
+    </>
+  );
+}
+
+function fieldsOf(text: string, separator: string, most: number): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let field = '';
+  let isQuoted = false;
+  for (let at = 0; at < text.length && rows.length < most; at++) {
+    const char = text[at]!;
+    if (isQuoted && char === '"' && text[at + 1] === '"') field += text[++at]!;
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (char === separator || char === '\n')) {
+      row.push(field.replace(/\r$/, ''));
+      field = '';
+      if (char === '\n') {
+        rows.push(row);
+        row = [];
+      }
+    } else field += char;
+  }
+  if (rows.length < most && (field !== '' || row.length > 0)) rows.push([...row, field]);
+  return rows;
+}
+
+function dataAddress(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(new Error('The picture could not be read.'));
+    // The server sends no picture type that a page would execute.
+    reader.readAsDataURL(new Blob([blob], { type: 'image/png' }));
+  });
+}
+
+/** Lets the browser save a file: a link could not carry the token. One in an object store has an address of its own. */
+async function saveFile(jobId: Uuid, file: RunFile): Promise<void> {
+  const link = document.createElement('a');
+  if (file.place === 'object-store') {
+    const response = await accepted(`${addressOf(jobId, file)}?redirect=false`);
+    link.href = ((await response.json()) as { url: string }).url;
+    link.rel = 'noreferrer';
+    link.click();
+    return;
+  }
+  const address = URL.createObjectURL(await (await accepted(addressOf(jobId, file))).blob());
+  link.href = address;
+  link.download = file.path.slice(file.path.lastIndexOf('/') + 1);
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toPrecision(3)} KiB` : `${(bytes / 1024 / 1024).toPrecision(3)} MiB`;
+}
