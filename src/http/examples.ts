@@ -65,6 +65,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       { type: 'complete', job_id: JOB, attempt: 1, result: RESULT },
     ],
   },
+  UploadRequest: { runner_id: 'lab-3', attempt: 1, files: [{ path: 'trajectory.csv', bytes: 5 }] },
+  UploadCompleteRequest: {
+    runner_id: 'lab-3',
+    attempt: 1,
+    files: [{ path: 'trajectory.csv', etags: ['5d41402abc4b2a76b9719d911017c592'] }],
+    failed: [],
+  },
   FileRequestsRequest: { instance: INSTANCE, wait_seconds: 20, holding: [] },
   AllocationTokensRequest: {
     allocations: [{ allocation: ALLOCATION, runner_id: 'main-a1b2c3d4e5f6', lifetime_secs: 3600 }],

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** What is missing on this machine, for the reason of a skip; undefined when Swift can be started. */
+/** The programs that this machine lacks, for the reason of a skip; undefined when Swift can be started. */
 export function swiftFault(): string | undefined {
   const programs = ['proxy', 'account', 'container', 'object'].map((it) => `swift-${it}-server`);
   const absent = [...programs, 'swift-ring-builder', 'memcached'].filter(

@@ -27,7 +27,7 @@ export const RunFiles = named(
     attempt: int32('Number of the attempt; 0 before the first.'),
     runner_id: Type.Optional(text('The runner that executed it; absent before the first attempt.')),
     is_readable: flag('Whether the files can be read now.'),
-    files: listOf(ref(RunFile), 'In the order of their paths.'),
+    files: listOf(ref(RunFile), 'Those in an object store first.'),
     notes: listOf(Type.String(), 'What the list lacks, and why files cannot be read.'),
   }),
 );

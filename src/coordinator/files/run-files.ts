@@ -48,10 +48,11 @@ export async function jobFiles(
 /** Whether every file of the result is in an object store. */
 const isWhole = ({ output_files }: StoredResult): boolean => output_files.every((it) => it.startsWith('s3://'));
 
-/** The files in the order of their paths, with those of the object store in the place of others. */
+/** The files with those of the object store in the place of others of the same path. */
 function merged(files: readonly RunFile[], stored: readonly RunFile[]): RunFile[] {
-  const byPath = new Map([...files, ...stored].map((it) => [it.path, it]));
-  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  if (stored.length === 0) return [...files];
+  const paths = new Set(stored.map((it) => it.path));
+  return [...stored, ...files.filter((it) => !paths.has(it.path))];
 }
 
 /** The files of a result that are in the object store, with sizes where it can be asked. */
@@ -67,7 +68,7 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
     });
     for (const it of listed) sizes.set(`s3://${first.bucket}/${it.key}`, it);
   }
-  return [...new Set(addresses)].map((address): RunFile => {
+  const fileOf = (address: string): RunFile => {
     const path = pathInAttempt(address) ?? address;
     const object = sizes.get(address);
     const known =
@@ -75,7 +76,10 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
         ? {}
         : { bytes: object.bytes, modified_at: new Date(object.modifiedMs).toISOString() };
     return { path, kind: fileKindOf(path), ...known, place: 'object-store', address };
-  });
+  };
+  const files: RunFile[] = [];
+  for await (const part of core.share.mapped(new Set(addresses), fileOf)) files.push(...part);
+  return files;
 }
 
 /** The last instant of a four-digit year. */

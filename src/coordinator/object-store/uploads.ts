@@ -97,7 +97,7 @@ export async function completeUpload(
     requirePath(path);
     const key = `${prefix}/${path}`;
     if (uploadId !== undefined) await reached(() => store.complete(bucket, key, uploadId, etags));
-    // What the result names must be there, and be what the runner has sent.
+    // The result names only objects that are there with the bytes that the runner has sent.
     else if ((await reached(() => store.etagOf(bucket, key))) !== etags[0]?.replaceAll('"', '')) {
       throw new SimbatchError(
         'uploads-unavailable',
@@ -170,7 +170,7 @@ async function reached<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where an address of a result is, for a reader; undefined for one that is not in the object store of this coordinator. */
+/** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
 export function objectOf(core: Core, address: string): { store: ObjectStore; bucket: string; key: string } | undefined {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
   const store = core.options.objectStore;

@@ -62,14 +62,14 @@ export async function uploadsAndReads(pool: Pool): Promise<void> {
   const address = `${pool.url}/jobs/${job.id}/files/large.bin`;
   const redirect = await fetch(address, { redirect: 'manual' });
   expect(redirect.status).to.equal(302);
-  const told = (await (await fetch(`${address}?redirect=false`)).json()) as { url: string; expires_at: string };
-  expect(Date.parse(told.expires_at) - Date.now()).to.be.within(200_000, 301_000);
-  const part = await fetch(told.url, { headers: { range: 'bytes=5-14' } });
+  const signed = (await (await fetch(`${address}?redirect=false`)).json()) as { url: string; expires_at: string };
+  expect(Date.parse(signed.expires_at) - Date.now()).to.be.within(200_000, 301_000);
+  const part = await fetch(signed.url, { headers: { range: 'bytes=5-14' } });
   expect([part.status, Buffer.from(await part.arrayBuffer()).equals(large.subarray(5, 15))]).to.deep.equal([206, true]);
   for (const [url, method] of [
-    [told.url.replace('large.bin', 'empty.txt'), 'GET'],
-    [told.url.replace('X-Amz-Expires=300', 'X-Amz-Expires=900'), 'GET'],
-    [told.url, 'PUT'],
+    [signed.url.replace('large.bin', 'empty.txt'), 'GET'],
+    [signed.url.replace('X-Amz-Expires=300', 'X-Amz-Expires=900'), 'GET'],
+    [signed.url, 'PUT'],
   ] as const) {
     const tampered = await fetch(url, method === 'PUT' ? { method, body: 'x' } : { method });
     expect(tampered.status, `${method} ${url}`).to.equal(403);
