@@ -184,8 +184,8 @@ function fieldsOf(text: string, separator: string, most: number): string[][] {
 function dataAddress(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(new Error('The picture could not be read.'));
+    reader.addEventListener('load', () => resolve(reader.result as string));
+    reader.addEventListener('error', () => reject(new Error('The picture could not be read.')));
     // The server sends no picture type that a page would execute.
     reader.readAsDataURL(new Blob([blob], { type: 'image/png' }));
   });
