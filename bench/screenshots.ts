@@ -1,77 +1,128 @@
-/** Makes the pictures in docs/images from the real pages over a real coordinator: `npm run screenshots`. */
-import { mkdir, stat } from 'node:fs/promises';
+/**
+ * Makes the pictures of docs/images from the real pages over a real coordinator: `npm run screenshots`. With a folder as its
+ * argument it writes every page in all sizes and themes there instead, to be looked at.
+ */
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
 import { packageRoot } from '../src/base/package.ts';
 import { openBrowser } from '../test/support/browser.ts';
-import { descent, descentStudy, scriptedRunner, startWeb } from '../test/support/web-server.ts';
+import { descentStudy } from '../test/support/web-server.ts';
+import { dashboardScene, type DashboardScene } from './support/dashboard-scene.ts';
 
-const folder = join(packageRoot, 'docs/images');
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Look {
+  theme: 'light' | 'dark';
+  width: number;
+  height: number;
+}
+interface Picture extends Look {
+  name: string;
+  address: string;
+}
+
+const SIZES = [
+  [1_280, 800],
+  [1_920, 1_080],
+  [390, 844],
+] as const;
+
+/** Every page of the dashboard. */
+const pagesOf = (it: DashboardScene): Record<string, string> => ({
+  studies: '#/batches',
+  overview: `#/batches/${it.done}`,
+  running: `#/batches/${it.running}`,
+  blocked: `#/batches/${it.blocked}`,
+  rocket: `#/batches/${it.rocket}`,
+  runs: `#/batches/${it.done}/runs?where=gust_speed > 15 and state:failed&sort=-p.gust_speed`,
+  explore: `#/batches/${it.done}/explore?select=p.gust_speed:10..`,
+  compare: `#/batches/${it.done}/compare?with=${it.running}`,
+  study: `#/batches/${it.done}/study`,
+  run: `#/jobs/${it.failedRun}`,
+  pool: '#/runners',
+  runner: '#/runners/lab-07',
+  machine: `#/machines/job/${it.failedRun}`,
+  'machine-runner': '#/machines/runner',
+  submit: '#/submit',
+  api: 'docs/',
+});
 
 const browser = await openBrowser();
 if (browser === undefined) throw new Error('screenshots need chromium: apt-get install chromium');
-await mkdir(folder, { recursive: true });
-const web = await startWeb();
-const runners = [
-  await scriptedRunner(web.coordinator, { id: 'lab-07', places: 8, runMs: 60, outcome: descent, tags: ['lab'] }),
-  await scriptedRunner(web.coordinator, { id: 'lab-08', places: 16, runMs: 90, outcome: descent, tags: ['lab'] }),
-  await scriptedRunner(web.coordinator, { id: 'ws-anna', name: 'Anna, desk', places: 4, runMs: 90, outcome: descent }),
-];
-const gone = await scriptedRunner(web.coordinator, { id: 'ws-ben', places: 4, runMs: 90, outcome: descent });
-const done = (await web.coordinator.submit(descentStudy('descent, baseline', 2_000))).batch_id;
-while ((await web.coordinator.batch(done)).batch.status !== 'Completed') await pause(200);
-await web.coordinator.drain('ws-anna', 'memory being replaced');
-await gone.stop();
-await web.coordinator.signOff('ws-ben', { instance: 'script-ws-ben' });
-await web.coordinator.submit(descentStudy('descent, stronger gusts', 20_000));
-const waiting = { container: { image: 'none', cpu_request: '64', memory_request: '1Gi' } };
-await web.coordinator.submit(descentStudy('chute variant C', 60, waiting));
-let failed = '';
-for await (const chunk of (await web.coordinator.jobs({ batch_id: [done], status: ['Failed'] })).chunks) {
-  failed ||= chunk[0]?.id ?? '';
-}
-await pause(2_000);
+const scene = await dashboardScene();
+const pages = pagesOf(scene);
 
-interface Picture {
-  name: string;
-  address: string;
-  theme: 'light' | 'dark';
-  width?: number;
-  height: number;
-}
-const PICTURES: Picture[] = [
-  { name: 'batches', address: '#/batches', theme: 'light', height: 420 },
-  { name: 'batch', address: `#/batches/${done}`, theme: 'light', height: 830 },
-  {
-    name: 'distributions',
-    address: `#/batches/${done}/plots?select=p.gust_speed:10..40`,
-    theme: 'dark',
-    height: 1_020,
-  },
-  { name: 'runs', address: `#/batches/${done}/runs?status=Failed&sort=-p.gust_speed`, theme: 'light', height: 760 },
-  { name: 'run', address: `#/jobs/${failed}`, theme: 'light', height: 800 },
-  { name: 'runners', address: '#/runners', theme: 'dark', height: 790 },
-  { name: 'machine', address: `#/machines/job/${failed}`, theme: 'light', height: 900 },
-  { name: 'machine-runner', address: '#/machines/runner', theme: 'dark', height: 1_180 },
-  { name: 'submit', address: '#/submit', theme: 'light', height: 860 },
-  { name: 'phone', address: `#/batches/${done}`, theme: 'dark', width: 390, height: 844 },
-];
-
-for (const { name, address, theme, width = 1_280, height } of PICTURES) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+/** Writes one picture and returns its path. */
+async function take(folder: string, { name, address, theme, width, height }: Picture): Promise<string> {
+  const context = await browser!.newContext({ viewport: { width, height }, colorScheme: theme });
   const page = await context.newPage();
-  await page.goto(`${web.url}/${address}`);
-  if (name === 'submit') {
+  await page.goto(`${scene.web.url}/${address}`);
+  if (name.startsWith('submit')) {
     const buffer = Buffer.from(JSON.stringify(descentStudy('descent, from a file', 500)));
     await page.locator('input[type=file]').setInputFiles({ name: 'study.yaml', mimeType: 'text/yaml', buffer });
   }
-  await pause(name === 'runners' ? 6_000 : 2_000);
+  await pause(address === '#/runners' ? 6_000 : 2_500);
   const path = join(folder, `${name}.png`);
   await page.screenshot({ path });
-  console.log(`${path}: ${Math.round((await stat(path)).size / 1024)} kB`);
   await context.close();
+  return path;
+}
+
+/** All pictures of a list on one sheet, with their names. */
+async function contactSheet(opened: Browser, paths: readonly string[], path: string): Promise<void> {
+  const page = await opened.newPage({ viewport: { width: 1_600, height: 900 } });
+  const figures = await Promise.all(
+    paths.map(async (it) => {
+      const data = (await readFile(it)).toString('base64');
+      const name = it.slice(it.lastIndexOf('/') + 1, -4);
+      return `<figure><img src="data:image/png;base64,${data}"><figcaption>${name}</figcaption></figure>`;
+    }),
+  );
+  const style =
+    'body{margin:16px;display:grid;grid-template-columns:repeat(4,1fr);gap:14px;font:13px system-ui;background:#fff;align-items:start}figure{margin:0}img{width:100%;border:1px solid #b9c1cc}';
+  await page.setContent(`<style>${style}</style>${figures.join('')}`);
+  await page.screenshot({ path, fullPage: true });
+  await page.close();
+}
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  const images = join(packageRoot, 'docs/images');
+  await mkdir(images, { recursive: true });
+  const light = { theme: 'light', width: 1_280, height: 800 } as const;
+  const pictures: Picture[] = [
+    { ...light, name: 'studies', address: pages['studies']!, height: 480 },
+    { ...light, name: 'overview', address: pages['overview']! },
+    { ...light, name: 'explore', address: pages['explore']!, theme: 'dark', height: 1_000 },
+    { ...light, name: 'runs', address: pages['runs']!, height: 620 },
+    { ...light, name: 'compare', address: pages['compare']!, height: 760 },
+    { ...light, name: 'run', address: pages['run']! },
+    { ...light, name: 'pool', address: pages['pool']!, theme: 'dark' },
+    { ...light, name: 'machine', address: pages['machine']!, height: 900 },
+    { ...light, name: 'machine-runner', address: pages['machine-runner']!, theme: 'dark', height: 1_180 },
+    { ...light, name: 'submit', address: pages['submit']!, height: 860 },
+    { ...light, name: 'phone', address: pages['overview']!, theme: 'dark', width: 390, height: 844 },
+  ];
+  for (const it of pictures) {
+    const path = await take(images, it);
+    console.log(`${path}: ${Math.round((await stat(path)).size / 1024)} kB`);
+  }
+  await contactSheet(
+    browser,
+    pictures.map(({ name }) => join(images, `${name}.png`)),
+    join(images, 'contact-sheet.png'),
+  );
+} else {
+  await mkdir(folder, { recursive: true });
+  const paths: string[] = [];
+  for (const [name, address] of Object.entries(pages))
+    for (const [width, height] of SIZES)
+      for (const theme of ['light', 'dark'] as const)
+        paths.push(await take(folder, { name: `${name}-${width}-${theme}`, address, theme, width, height }));
+  await contactSheet(browser, paths, join(folder, 'contact-sheet.png'));
+  console.log(`${paths.length} pictures in ${folder}`);
 }
 
 await browser.close();
-for (const runner of runners) await runner.stop();
-await web.close();
+await scene.close();

@@ -1,6 +1,7 @@
 /**
  * The dashboard under load: a batch of 100,000 runs with about 2,000 state changes a second, watched in a real browser. Prints
- * the longest task of the page's thread after the load, and what a viewer costs the coordinator's throughput.
+ * the longest task of the page's thread after the load, the time until a study of a million runs is usable, and the cost of a viewer to the
+ * coordinator's throughput.
  */
 import { Worker } from 'node:worker_threads';
 import type { Coordinator } from '../src/coordinator/coordinator.ts';
@@ -9,7 +10,17 @@ import { descent, descentStudy, startWeb } from '../test/support/web-server.ts';
 
 const RUNS = 100_000;
 const SECS = 10;
-const PAGES = ['', '/runs?sort=-p.gust_speed', '/plots'] as const;
+/** Pages under load: the address, where BATCH is the study, and a text that shows that the page is ready. */
+const PAGES: readonly (readonly [name: string, address: string, ready: string])[] = [
+  ['overview', '#/batches/BATCH', '.panel .spark'],
+  ['runs', '#/batches/BATCH/runs?sort=-p.gust_speed', '.grid-row'],
+  ['explore', '#/batches/BATCH/explore', '.h-all'],
+  ['explore, a selection', '#/batches/BATCH/explore?select=p.gust_speed:10..20&edf=1', '.edf'],
+  ['compare', '#/batches/BATCH/compare', 'select'],
+  ['studies', '#/batches', '.cards a'],
+  ['pool', '#/runners', '.cards a'],
+  ['machines', '#/machines/job', '.diagram'],
+];
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Claims, starts and ends `perTurn` runs, over and over; three state changes each. `everyMs` 0: as fast as it goes. */
@@ -77,10 +88,15 @@ const { batch_id } = await coordinator.submit(descentStudy('hundred thousand', R
 const browser = await openBrowser();
 if (browser === undefined) throw new Error('this needs chromium: apt-get install chromium');
 
-for (const part of PAGES) {
+// Some runs have ended before a page is opened: there is something to show.
+const first = work(coordinator, 500, 0);
+await pause(3_000);
+await first.stop();
+
+for (const [name, address, ready] of PAGES) {
   const page = await browser.newPage({ viewport: { width: 1_280, height: 900 }, bypassCSP: true });
-  await page.goto(`${web.url}/#/batches/${batch_id}${part}`);
-  await page.locator('[aria-label^="Download"] button:not(:disabled)').first().waitFor({ timeout: 60_000 });
+  await page.goto(`${web.url}/${address.replace('BATCH', batch_id)}`);
+  await page.locator(ready).first().waitFor({ timeout: 60_000, state: 'attached' });
   await pause(2_000);
   await page.evaluate(
     'globalThis.tasks = []; new PerformanceObserver((list) => { for (const it of list.getEntries()) globalThis.tasks.push(it.duration); }).observe({ type: "longtask" })',
@@ -90,12 +106,30 @@ for (const part of PAGES) {
   await load.stop();
   const tasks = await page.evaluate<number[]>('globalThis.tasks');
   console.log(
-    `page ${part === '' ? '(overview)' : part}: ${Math.round(perSecond)} changes/s; tasks over 50 ms: ${tasks.length}; longest: ${Math.round(Math.max(0, ...tasks))} ms`,
+    `page ${name}: ${Math.round(perSecond)} changes/s; tasks over 50 ms: ${tasks.length}; longest: ${Math.round(Math.max(0, ...tasks))} ms`,
   );
   await page.close();
 }
 
 const { batch_id: second } = await coordinator.submit(descentStudy('a million', 1_000_000));
+const million = work(coordinator, 500, 0);
+await pause(5_000);
+await million.stop();
+const opened: number[] = [];
+for (let round = 0; round < 5; round += 1) {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  const startedMs = performance.now();
+  await page.goto(`${web.url}/#/batches/${second}`);
+  await page.locator('.study-head .status-bar').waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+  opened.push(performance.now() - startedMs);
+  if (round === 0) {
+    await page.locator('.panel .spark').first().waitFor({ timeout: 120_000 });
+    console.log(`overview of a million runs: outputs after ${Math.round(performance.now() - startedMs)} ms`);
+  }
+  await page.close();
+}
+console.log(`overview of a million runs: state and actions after ${Math.round(Math.max(...opened))} ms at most of 5`);
 await browser.close();
 const alone: number[] = [];
 const viewed: number[] = [];

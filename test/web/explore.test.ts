@@ -76,7 +76,7 @@ describe('web/plots/bins', () => {
 });
 
 describe('web/plots/variables', () => {
-  let sampleRuns: (status: Uint8Array, columns: Float64Array[], limit: number) => number[];
+  let sampleRuns: (status: Uint8Array, limit: number) => Uint32Array;
   let sharesOf: (
     status: Uint8Array,
     mask?: Uint8Array,
@@ -90,12 +90,18 @@ describe('web/plots/variables', () => {
 
   it('failed runs are not thinned out with the others', () => {
     const status = Uint8Array.from({ length: 10_000 }, (_, at) => (at % 100 === 0 ? FAILED : COMPLETED));
-    const values = Float64Array.from({ length: 10_000 }, (_, at) => at);
-    const runs = sampleRuns(status, [values], 400);
+    const runs = sampleRuns(status, 400);
     expect(runs).to.have.length(400);
     expect(runs.filter((it) => status[it] === FAILED)).to.have.length(100);
-    const many = sampleRuns(new Uint8Array(10_000).fill(FAILED), [values], 400);
+    expect([...runs]).to.deep.equal([...runs].sort((a, b) => a - b));
+    const many = sampleRuns(new Uint8Array(10_000).fill(FAILED), 400);
     expect(many).to.have.length(400);
+    expect(sampleRuns(Uint8Array.of(PENDING, FAILED, COMPLETED), 400)).to.have.length(3);
+    const few = sampleRuns(Uint8Array.of(PENDING, PENDING, FAILED, COMPLETED, COMPLETED), 3);
+    expect(
+      [...few].map((run) => run > 1),
+      'runs that ended come first',
+    ).to.deep.equal([true, true, true]);
   });
 
   it('the shares count ended runs alone', () => {

@@ -1,7 +1,7 @@
 /** Choices of variables for the plots of a study, and the legend of their colours. */
 import { Menu } from '../parts/menu.tsx';
 import { brief } from '../parts/time.tsx';
-import { rampAt, scaleOf, wordColour } from '../plots/canvas.tsx';
+import { rampAt, wordColour } from '../plots/canvas.tsx';
 import type { Variable } from '../plots/variables.ts';
 import type { Plots } from './state.ts';
 
@@ -63,7 +63,7 @@ export function VariablesMenu({ variables, shown, most, onChange }: MenuProps) {
 }
 
 /** Colours by outcome, or the ramp of the variable that colours the points. */
-export function Legend({ plots: { colouring, isLog } }: { plots: Plots }) {
+export function Legend({ plots: { colouring, scale: scaleOf } }: { plots: Plots }) {
   if (colouring === undefined) {
     return (
       <span className="keys">
@@ -92,7 +92,7 @@ export function Legend({ plots: { colouring, isLog } }: { plots: Plots }) {
       </span>
     );
   }
-  const scale = scaleOf(colouring, isLog(colouring.key));
+  const scale = scaleOf(colouring);
   const stops = Array.from({ length: 9 }, (_, at) => rampAt(at / 8)).join(', ');
   return (
     <span className="keys">

@@ -5,7 +5,16 @@ import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Empty, Panel } from '../parts/common.tsx';
-import { readRanges, selectedRuns, variablesOf, varies, writeRanges, type Variable } from '../plots/variables.ts';
+import { scaleOf, type Scale } from '../plots/canvas.tsx';
+import {
+  readRanges,
+  sampleRuns,
+  selectedRuns,
+  variablesOf,
+  varies,
+  writeRanges,
+  type Variable,
+} from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { Distributions } from './distributions.tsx';
 import { Legend, VariableChoice, VariablesMenu } from './choices.tsx';
@@ -15,8 +24,13 @@ import { SelectionBar } from './selection-bar.tsx';
 import { chosen, listOf, usualVariables, type Plots } from './state.ts';
 import { RunningMean, Statistics } from './statistics.tsx';
 
+/** Changes of the table (0.4 s apart) between two drawings; more of a large study, whose plots change slowly. */
 const CHANGES_PER_DRAWING = 5;
+const CHANGES_PER_LARGE_DRAWING = 15;
+const LARGE = 50_000;
 const MATRIX = 5;
+/** Runs that are drawn as points. */
+const POINTS = 6_000;
 const AXES = 9;
 
 interface PageProps {
@@ -26,8 +40,8 @@ interface PageProps {
 }
 
 export default function Explore({ progress, table, query }: PageProps) {
-  // Plots of many runs are redrawn every two seconds, not with each change.
-  const age = useDeferredValue(Math.floor(useTableVersion(table) / CHANGES_PER_DRAWING));
+  const changes = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
+  const age = useDeferredValue(Math.floor(useTableVersion(table) / changes));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
   const variables = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);
@@ -35,9 +49,17 @@ export default function Explore({ progress, table, query }: PageProps) {
   const logs = query.get('log') ?? '';
   const colouring = variables.find((it) => it.key === query.get('colour'));
   const status = useMemo(() => table.status.slice(), [table, age, table.isLoaded]);
+  const sample = useMemo(() => sampleRuns(status, POINTS), [status]);
   const plots = useMemo((): Plots => {
     const logged = new Set(listOf(logs));
+    const scales = new Map<string, Scale>();
     return {
+      sample,
+      scale: (variable) => {
+        const known = scales.get(variable.key) ?? scaleOf(variable, logged.has(variable.key));
+        scales.set(variable.key, known);
+        return known;
+      },
       status,
       mask,
       colouring,
@@ -52,7 +74,7 @@ export default function Explore({ progress, table, query }: PageProps) {
       },
       showPair: (x, y) => changeQuery({ x, y }),
     };
-  }, [status, mask, colouring, logs, text]);
+  }, [status, sample, mask, colouring, logs, text]);
   const hasFailed = progress.jobs_by_status.Failed + progress.jobs_by_status.Timeout > 0;
   const causes = useAnswer<StudyAttribution>(progress, hasFailed ? 'attribution' : undefined).data;
   if (variables.length === 0) {
@@ -155,7 +177,7 @@ function Pairs({ variables, plots, query, inputs, size }: PartProps & { size: nu
         }
       >
         <PairPlot plots={plots} across={across} up={up} />
-        <p className="small soft">{pointsNote(size)}. Drag a rectangle to select.</p>
+        <p className="small soft">{pointsNote(size, POINTS)}. Drag a rectangle to select.</p>
       </Panel>
     </div>
   );

@@ -1,13 +1,13 @@
 /** Parallel coordinates on a canvas: axes are dragged into another order, ranges along them select runs. */
 import { useCallback, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { brief, count } from '../parts/time.tsx';
-import { Canvas, colourBy, kindColours, scaleOf, type Scale } from '../plots/canvas.tsx';
+import { Canvas, colourBy, kindColours, type Drawing, type Scale } from '../plots/canvas.tsx';
 import { BACKGROUND, FAILED, kindOf, sampleRuns, type Ranges, type Variable } from '../plots/variables.ts';
 import { colour } from '../theme.ts';
 import type { Plots } from './state.ts';
 
 /** Lines drawn; the failed runs are never thinned out below half of them. */
-const LINES = 900;
+const LINES = 600;
 const HEIGHT = 300;
 const PLOT = { top: 24, bottom: 22, side: 50 };
 
@@ -19,11 +19,8 @@ interface Props {
 }
 
 export function Parallel({ plots, axes, ranges, onOrder }: Props) {
-  const scales = useMemo(() => axes.map((it) => scaleOf(it, plots.isLog(it.key))), [axes, plots]);
-  const runs = useMemo(() => {
-    const parameters = axes.filter((it) => it.kind === 'parameter').map((it) => it.values);
-    return sampleRuns(plots.status, parameters.length > 0 ? parameters : axes.map((it) => it.values), LINES);
-  }, [axes, plots]);
+  const scales = useMemo(() => axes.map((it) => plots.scale(it)), [axes, plots]);
+  const runs = useMemo(() => sampleRuns(plots.status, LINES), [plots.status]);
   const draw = useCallback(
     (context: CanvasRenderingContext2D, width: number) => drawLines(context, width, { plots, axes, scales, runs }),
     [plots, axes, scales, runs],
@@ -60,21 +57,25 @@ interface Drawn {
   plots: Plots;
   axes: readonly Variable[];
   scales: readonly Scale[];
-  runs: readonly number[];
+  runs: Uint32Array;
 }
 
-function drawLines(context: CanvasRenderingContext2D, width: number, { plots, axes, scales, runs }: Drawn): void {
+/** Lines between which the drawing may be interrupted. */
+const STEP = 20;
+
+function* drawLines(context: CanvasRenderingContext2D, width: number, { plots, axes, scales, runs }: Drawn): Drawing {
   const height = HEIGHT - PLOT.top - PLOT.bottom;
   const x = axes.map((_, at) => PLOT.side + ((width - 2 * PLOT.side) * at) / Math.max(1, axes.length - 1));
   const y = (at: number, value: number): number => PLOT.top + (1 - scales[at]!.place(value)) * height;
   const { status, mask, colouring } = plots;
-  const byValue =
-    colouring === undefined ? undefined : colourBy(colouring, scaleOf(colouring, plots.isLog(colouring.key)));
+  const kinds = kindColours();
+  const byValue = colouring === undefined ? undefined : colourBy(colouring, plots.scale(colouring));
   for (const pass of [BACKGROUND, 1, FAILED]) {
-    context.strokeStyle = kindColours()[pass]!;
+    context.strokeStyle = kinds[pass]!;
     context.globalAlpha = pass === BACKGROUND ? 0.12 : pass === FAILED ? 0.75 : 0.25;
     context.lineWidth = pass === FAILED ? 1.4 : 1;
-    for (const run of runs) {
+    for (const [line, run] of runs.entries()) {
+      if (line % STEP === STEP - 1) yield;
       if (kindOf(status[run]!, mask === undefined || mask[run] === 1) !== pass) continue;
       if (byValue !== undefined && pass !== BACKGROUND) context.strokeStyle = byValue(run);
       context.beginPath();

@@ -1,12 +1,11 @@
 /** Scatter plots on a canvas: the matrix of chosen variables, and one pair at full size. */
 import { useCallback, useMemo, useRef, useState, type PointerEvent } from 'react';
 import { brief, count, figure } from '../parts/time.tsx';
-import { Canvas, colourBy, kindColours, scaleOf, ticksOf, type Scale } from '../plots/canvas.tsx';
-import { BACKGROUND, FAILED, kindOf, sampleRuns, type Variable } from '../plots/variables.ts';
+import { Canvas, colourBy, kindColours, ticksOf, type Drawing, type Scale } from '../plots/canvas.tsx';
+import { BACKGROUND, FAILED, kindOf, type Variable } from '../plots/variables.ts';
 import { colour } from '../theme.ts';
-import type { Plots } from './state.ts';
+import { thinned, type Plots } from './state.ts';
 
-const PAIR_POINTS = 6_000;
 const CELL_POINTS = 1_200;
 
 interface Area {
@@ -22,23 +21,26 @@ interface Pair {
   scales: readonly [Scale, Scale];
 }
 
-function drawPoints(
+/** Points between which the drawing may be interrupted. */
+const STEP = 300;
+
+function* drawPoints(
   context: CanvasRenderingContext2D,
   plots: Plots,
-  { across, up, scales }: Pair,
+  pair: Pair,
   area: Area,
-  limit: number,
-): number {
+  runs: Uint32Array,
+): Drawing {
+  const { across, up, scales } = pair;
   const { status, mask, colouring } = plots;
-  const runs = sampleRuns(status, [across.values, up.values], limit);
   const kinds = kindColours();
-  const byValue =
-    colouring === undefined ? undefined : colourBy(colouring, scaleOf(colouring, plots.isLog(colouring.key)));
-  const size = limit === PAIR_POINTS ? 3 : 2;
+  const byValue = colouring === undefined ? undefined : colourBy(colouring, plots.scale(colouring));
+  const size = runs.length > CELL_POINTS ? 3 : 2;
   for (const pass of [BACKGROUND, 1, FAILED]) {
     context.globalAlpha = pass === BACKGROUND ? 0.35 : pass === FAILED ? 0.9 : 0.6;
     context.fillStyle = kinds[pass]!;
-    for (const run of runs) {
+    for (const [at, run] of runs.entries()) {
+      if (at % STEP === STEP - 1) yield;
       const [x, y] = [across.values[run]!, up.values[run]!];
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
       if (kindOf(status[run]!, mask === undefined || mask[run] === 1) !== pass) continue;
@@ -50,7 +52,6 @@ function drawPoints(
     }
   }
   context.globalAlpha = 1;
-  return runs.length;
 }
 
 /** A triangle: failed runs differ by shape too. */
@@ -72,15 +73,14 @@ const AXES = { left: 62, right: 12, top: 12, bottom: 40 };
 
 /** One pair; a rectangle dragged over it selects both ranges. */
 export function PairPlot({ plots, across, up }: { plots: Plots; across: Variable; up: Variable }) {
-  const [isLogAcross, isLogUp] = [plots.isLog(across.key), plots.isLog(up.key)];
   const pair = useMemo(
-    (): Pair => ({ across, up, scales: [scaleOf(across, isLogAcross), scaleOf(up, isLogUp)] }),
-    [across, up, isLogAcross, isLogUp],
+    (): Pair => ({ across, up, scales: [plots.scale(across), plots.scale(up)] }),
+    [across, up, plots],
   );
   const box = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<readonly [number, number, number, number]>();
   const draw = useCallback(
-    (context: CanvasRenderingContext2D, width: number, height: number) => {
+    function* (context: CanvasRenderingContext2D, width: number, height: number): Drawing {
       const area = {
         x: AXES.left,
         y: AXES.top,
@@ -88,7 +88,7 @@ export function PairPlot({ plots, across, up }: { plots: Plots; across: Variable
         height: height - AXES.top - AXES.bottom,
       };
       drawAxes(context, pair, area);
-      drawPoints(context, plots, pair, area, PAIR_POINTS);
+      yield* drawPoints(context, plots, pair, area, plots.sample);
     },
     [plots, pair],
   );
@@ -223,21 +223,18 @@ function Cell({
   isFirst: boolean;
   isLast: boolean;
 }) {
-  const [isLogAcross, isLogUp] = [plots.isLog(across.key), plots.isLog(up.key)];
   const draw = useCallback(
-    (context: CanvasRenderingContext2D, width: number, height: number) => {
-      const scales = [scaleOf(across, isLogAcross), scaleOf(up, isLogUp)] as const;
-      drawPoints(
-        context,
-        plots,
-        { across, up, scales },
-        { x: 4, y: 4, width: width - 8, height: height - 8 },
-        CELL_POINTS,
-      );
+    function* (context: CanvasRenderingContext2D, width: number, height: number): Drawing {
+      const scales = [plots.scale(across), plots.scale(up)] as const;
+      const area = { x: 4, y: 4, width: width - 8, height: height - 8 };
+      yield* drawPoints(context, plots, { across, up, scales }, area, thinned(plots.sample, CELL_POINTS));
     },
-    [plots, across, up, isLogAcross, isLogUp],
+    [plots, across, up],
   );
-  const r = useMemo(() => correlationOf(across.values, up.values), [across.values, up.values]);
+  const r = useMemo(
+    () => correlationOf(across.values, up.values, plots.sample),
+    [across.values, up.values, plots.sample],
+  );
   return (
     <button
       type="button"
@@ -253,10 +250,10 @@ function Cell({
   );
 }
 
-/** The correlation of two variables over the runs that have both. */
-function correlationOf(a: Float64Array, b: Float64Array): number {
+/** The correlation of two variables over those of the drawn runs that have both. */
+function correlationOf(a: Float64Array, b: Float64Array, runs: Uint32Array): number {
   let [n, ma, mb, saa, sbb, sab] = [0, 0, 0, 0, 0, 0];
-  for (let run = 0; run < a.length; run += 1) {
+  for (const run of runs) {
     const [x, y] = [a[run]!, b[run]!];
     if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
     n += 1;
@@ -270,5 +267,5 @@ function correlationOf(a: Float64Array, b: Float64Array): number {
   return n < 3 || saa === 0 || sbb === 0 ? Number.NaN : sab / Math.sqrt(saa * sbb);
 }
 
-export const pointsNote = (size: number): string =>
-  size <= PAIR_POINTS ? `${count(size)} runs` : `${count(PAIR_POINTS)} of ${count(size)} runs drawn, failed ones first`;
+export const pointsNote = (size: number, most: number): string =>
+  size <= most ? `${count(size)} runs` : `${count(most)} of ${count(size)} runs drawn, failed ones first`;

@@ -1,4 +1,5 @@
 /** State that the plots of a study share: runs, selection, log axes and colours. */
+import type { Scale } from '../plots/canvas.tsx';
 import type { Variable } from '../plots/variables.ts';
 
 export interface Plots {
@@ -8,6 +9,10 @@ export interface Plots {
   /** The variable that colours the points; undefined: by outcome. */
   colouring: Variable | undefined;
   isLog: (key: string) => boolean;
+  /** The scale of a variable, computed once. */
+  scale: (variable: Variable) => Scale;
+  /** The runs to draw as points, ascending; failed ones are not thinned out. */
+  sample: Uint32Array;
   /** Sets ranges of variables, or removes them. */
   select: (ranges: readonly (readonly [key: string, range: readonly [number, number] | undefined])[]) => void;
   showPair: (across: string, up: string) => void;
@@ -34,4 +39,10 @@ export function usualVariables(variables: readonly Variable[], inputs: readonly 
     ...numbers.filter((it) => it.kind === 'parameter'),
   ];
   return [...new Set(ranked)].slice(0, most - outputs.length).concat(outputs);
+}
+
+/** Every n-th of the runs, so that at most `most` are left. */
+export function thinned(runs: Uint32Array, most: number): Uint32Array {
+  if (runs.length <= most) return runs;
+  return Uint32Array.from({ length: most }, (_, at) => runs[Math.floor((at * runs.length) / most)]!);
 }

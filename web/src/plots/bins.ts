@@ -104,6 +104,9 @@ export function limitsOf(values: Float64Array, isLog: boolean): [from: number, t
 /** Points of an empirical distribution function: as many as a small plot can show. */
 const STEPS = 120;
 
+/** Values that are sorted for it: evenly spread over the runs, where there are more. */
+const MOST_IN_EDF = 8_192;
+
 /** The values below which 0, 1/120, ... of the runs lie that `isCounted`; empty without values. */
 export function edfOf(values: Float64Array, isCounted: (run: number) => boolean): Float64Array {
   const found = new Float64Array(values.length);
@@ -115,6 +118,7 @@ export function edfOf(values: Float64Array, isCounted: (run: number) => boolean)
     }
   }
   if (count === 0) return new Float64Array(0);
-  const sorted = found.subarray(0, count).sort();
-  return Float64Array.from({ length: STEPS + 1 }, (_, at) => sorted[Math.round((at / STEPS) * (count - 1))]!);
+  const length = Math.min(count, MOST_IN_EDF);
+  const sorted = Float64Array.from({ length }, (_, at) => found[Math.floor((at * count) / length)]!).sort();
+  return Float64Array.from({ length: STEPS + 1 }, (_, at) => sorted[Math.round((at / STEPS) * (length - 1))]!);
 }

@@ -8,7 +8,35 @@ interface Props extends Omit<HTMLAttributes<HTMLCanvasElement>, 'onDraw'> {
   label: string;
   height: number;
   /** A new function draws again. Sizes in CSS pixels. */
-  draw: (context: CanvasRenderingContext2D, width: number, height: number) => void;
+  draw: (context: CanvasRenderingContext2D, width: number, height: number) => Drawing;
+}
+
+/** A drawing yields now and then: it continues in the next frame when the time of this one is used up. */
+export type Drawing = Generator<undefined, void, undefined>;
+
+/** Drawings of one frame take at most about this long. */
+const FRAME_MS = 12;
+/** Drawings that wait or are unfinished, by their canvas. */
+const waiting = new Map<object, Drawing>();
+let frame: number | undefined;
+
+function drawSoon(canvas: object, drawing: Drawing): void {
+  waiting.set(canvas, drawing);
+  frame ??= requestAnimationFrame(drawWaiting);
+}
+
+function drawWaiting(): void {
+  frame = undefined;
+  const endMs = performance.now() + FRAME_MS;
+  for (const [canvas, drawing] of waiting) {
+    while (performance.now() < endMs) {
+      if (drawing.next().done !== true) continue;
+      waiting.delete(canvas);
+      break;
+    }
+    if (performance.now() >= endMs) break;
+  }
+  if (waiting.size > 0) frame = requestAnimationFrame(drawWaiting);
 }
 
 export function Canvas({ label, height, draw, ...rest }: Props) {
@@ -17,8 +45,7 @@ export function Canvas({ label, height, draw, ...rest }: Props) {
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return undefined;
-    let frame = 0;
-    const redraw = (): void => {
+    const redraw = function* (): Drawing {
       const { clientWidth: width } = element;
       const scale = window.devicePixelRatio;
       element.width = Math.round(width * scale);
@@ -26,17 +53,14 @@ export function Canvas({ label, height, draw, ...rest }: Props) {
       const context = element.getContext('2d');
       if (context === null || width === 0) return;
       context.scale(scale, scale);
-      draw(context, width, height);
+      yield* draw(context, width, height);
     };
-    const soon = (): void => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(redraw);
-    };
+    const soon = (): void => drawSoon(element, redraw());
     soon();
     const observer = new ResizeObserver(soon);
     observer.observe(element);
     return () => {
-      cancelAnimationFrame(frame);
+      waiting.delete(element);
       observer.disconnect();
     };
   }, [draw, height, theme]);

@@ -127,21 +127,30 @@ export function sharesOf(status: Uint8Array, mask: Uint8Array | undefined): Shar
 
 /**
  * Returns runs to draw: those that failed first, up to half of the limit, so that none is thinned out by the others; then
- * an even spread over the rest. Ascending.
+ * an even spread over the completed runs, then over the others. Ascending.
  */
-export function sampleRuns(status: Uint8Array, columns: readonly Float64Array[], limit: number): number[] {
-  const failed: number[] = [];
-  const others: number[] = [];
+export function sampleRuns(status: Uint8Array, limit: number): Uint32Array {
+  const counts = [0, 0, 0];
+  for (let run = 0; run < status.length; run += 1) counts[rankOf(status[run]!)]! += 1;
+  const [failed, completed, others] = counts as [number, number, number];
+  const bad = Math.min(failed, Math.max(Math.floor(limit / 2), limit - completed - others));
+  const good = Math.min(completed, limit - bad);
+  const quotas = [bad, good, Math.min(others, limit - bad - good)];
+  const sample = new Uint32Array(quotas[0]! + quotas[1]! + quotas[2]!);
+  const seen = [0, 0, 0];
+  let length = 0;
   for (let run = 0; run < status.length; run += 1) {
-    const isBad = isFailure(status[run]!);
-    // A failed run has no outputs: a line of its parameters is drawn.
-    const has = isBad
-      ? columns.some((it) => Number.isFinite(it[run]!))
-      : columns.every((it) => Number.isFinite(it[run]!));
-    if (has) (isBad ? failed : others).push(run);
+    const rank = rankOf(status[run]!);
+    const at = seen[rank]!;
+    seen[rank] = at + 1;
+    // Taken where the share of the quota that is due rises to the next whole number.
+    const share = quotas[rank]! / counts[rank]!;
+    if (Math.floor((at + 1) * share + 1e-9) > Math.floor(at * share + 1e-9)) {
+      if (length < sample.length) sample[length] = run;
+      length += 1;
+    }
   }
-  const spread = (runs: number[], most: number): number[] =>
-    runs.length <= most ? runs : Array.from({ length: most }, (_, at) => runs[Math.floor((at * runs.length) / most)]!);
-  const bad = spread(failed, Math.max(Math.floor(limit / 2), limit - others.length));
-  return [...bad, ...spread(others, limit - bad.length)].sort((a, b) => a - b);
+  return sample.subarray(0, Math.min(length, sample.length));
 }
+
+const rankOf = (code: number): number => (isFailure(code) ? 0 : isEnded(code) ? 1 : 2);
