@@ -80,7 +80,7 @@ async function contactSheet(opened: Browser, paths: readonly string[], path: str
     }),
   );
   const style =
-    'body{margin:16px;display:grid;grid-template-columns:repeat(4,1fr);gap:14px;font:13px system-ui;background:#fff;align-items:start}figure{margin:0}img{width:100%;border:1px solid #b9c1cc}';
+    'body{margin:16px;display:grid;grid-template-columns:repeat(4,1fr);gap:14px;font:13px system-ui;background:#fff;align-items:start}figure{margin:0}img{max-width:100%;max-height:380px;border:1px solid #b9c1cc}';
   await page.setContent(`<style>${style}</style>${figures.join('')}`);
   await page.screenshot({ path, fullPage: true });
   await page.close();
