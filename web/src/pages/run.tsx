@@ -1,8 +1,7 @@
 /** The page of one run: attempts, parameters as percentiles, result, replay command. */
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { batchIdOf, isJobId, jobId } from '../../../src/domain/ids.ts';
 import { executionSecsOf, outputsOf } from '../../../src/domain/outputs.ts';
-import { selectedRuns } from '../../../src/domain/run-selection.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,
@@ -23,6 +22,8 @@ import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { duration, figure } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { setTitle } from '../title.ts';
+import { neighboursOf, type Neighbours } from './neighbours.ts';
 import { Attempts } from './run-attempts.tsx';
 
 const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
@@ -76,25 +77,6 @@ export function RunPage({ jobId: id }: { jobId: string }) {
   );
 }
 
-interface Neighbours {
-  before: number | undefined;
-  after: number | undefined;
-}
-
-/** The runs of the batch before and after this one. */
-function neighboursOf(
-  job: Job,
-  status: BatchStatusResponse | undefined,
-  submission: BatchSubmission | undefined,
-): Neighbours {
-  if (status === undefined || submission === undefined) return { before: undefined, after: undefined };
-  const selection = selectedRuns(submission.config.monte_carlo, status.batch.total_jobs);
-  const at = selection.indexOf(job.run_config.run_id);
-  const runAt = (index: number): number | undefined =>
-    index >= 0 && index < selection.count ? selection.nth(index) : undefined;
-  return at === undefined ? { before: undefined, after: undefined } : { before: runAt(at - 1), after: runAt(at + 1) };
-}
-
 function RunHead({
   job,
   batchName,
@@ -107,6 +89,7 @@ function RunHead({
   const [isAsked, setAsked] = useState(false);
   const [failure, setFailure] = useState<string>();
   const run = job.run_config.run_id;
+  useEffect(() => setTitle(`Run #${run}${batchName === undefined ? '' : `, ${batchName}`}`), [run, batchName]);
   const isOpen = job.status === 'Pending' || job.status === 'Claimed' || job.status === 'Running';
   const cancel = (reason: string | undefined): void => {
     post(`/jobs/${job.id}/cancel`, JSON.stringify(reason === undefined ? {} : { reason })).catch((error: Error) =>
