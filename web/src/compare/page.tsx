@@ -6,11 +6,9 @@ import { useAnswer } from '../data/use-answer.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Stat } from '../parts/stat.tsx';
 import { Table } from '../parts/table.tsx';
-import { brief, count, figure } from '../parts/time.tsx';
+import { brief, count } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
-
-type Paired = Extract<StudyComparison, { paired: true }>;
-type Unpaired = Extract<StudyComparison, { paired: false }>;
+import { PairedOutputs, UnpairedOutputs, type Paired, type Unpaired } from './outputs.tsx';
 
 /** This study is the one before; the other one is after. */
 export function Compare({ progress, query }: { progress: BatchStatusResponse; query: URLSearchParams }) {
@@ -201,106 +199,6 @@ function Changes({ data }: { data: StudyComparison }) {
         </Table>
       )}
       {changes.length + omitted > 100 && <p className="table-note small soft">The first 100 are listed.</p>}
-    </Panel>
-  );
-}
-
-/** The interval of a difference against 0. */
-function Difference({ value, range }: { value: number | null; range: readonly [number, number] | null }) {
-  if (value === null) return <span className="soft">–</span>;
-  if (range === null) return figure(value);
-  const [low, high] = range;
-  const reach = Math.max(Math.abs(low), Math.abs(high), Number.MIN_VALUE) * 1.1;
-  const x = (at: number): number => 60 + (at / reach) * 56;
-  const isClear = low > 0 || high < 0;
-  return (
-    <span className="difference">
-      <svg viewBox="0 0 120 16" role="img" aria-label={`${brief(value)}, interval ${brief(low)} to ${brief(high)}`}>
-        <line className="required" x1="60" x2="60" y1="1" y2="15" />
-        <line className={isClear ? 'range clear' : 'range'} x1={x(low)} x2={x(high)} y1="8" y2="8" />
-        <circle cx={x(value)} cy="8" r="3" />
-      </svg>
-      <span className="nowrap">
-        {brief(value)}{' '}
-        <span className="soft small">
-          [{brief(low)} to {brief(high)}]
-        </span>
-      </span>
-    </span>
-  );
-}
-
-const pText = (p: number | null): string => (p === null ? '–' : p < 1e-4 ? '< 0.0001' : brief(p));
-
-function PairedOutputs({ data, after }: { data: Paired; after: string }) {
-  return (
-    <Panel title="Outputs, run by run" flush>
-      <Table
-        label="Outputs of both studies"
-        columns={[
-          'Output',
-          { name: 'Identical', right: true },
-          'Mean difference (after − before)',
-          { name: 'p, adjusted', right: true },
-          'Largest changes',
-        ]}
-      >
-        {data.outputs.map((it) => (
-          <tr key={it.name}>
-            <td className="mono">{it.name}</td>
-            <td className="right nowrap">
-              {count(it.identical)} of {count(it.pairs)}
-            </td>
-            <td title={it.reason ?? undefined}>
-              <Difference value={it.mean_difference} range={it.interval} />
-            </td>
-            <td className="right">{pText(it.p_holm)}</td>
-            <td className="inline">
-              {it.largest.slice(0, 3).map((one) => (
-                <a
-                  key={one.run_id}
-                  className="nowrap"
-                  href={hrefOf(['jobs', jobId(after, one.run_id)])}
-                  title={`${figure(one.before)} to ${figure(one.after)}`}
-                >
-                  #{one.run_id}{' '}
-                </a>
-              ))}
-            </td>
-          </tr>
-        ))}
-      </Table>
-    </Panel>
-  );
-}
-
-function UnpairedOutputs({ data }: { data: Unpaired }) {
-  return (
-    <Panel title="Outputs, as distributions" flush>
-      <Table
-        label="Outputs of both studies"
-        columns={[
-          'Output',
-          { name: 'Values', right: true },
-          'Difference of means (after − before)',
-          { name: 'Largest distance', right: true },
-          { name: 'p, adjusted', right: true },
-        ]}
-      >
-        {data.outputs.map((it) => (
-          <tr key={it.name}>
-            <td className="mono">{it.name}</td>
-            <td className="right nowrap">
-              {count(it.n_before)} and {count(it.n_after)}
-            </td>
-            <td title={it.reason ?? undefined}>
-              <Difference value={it.mean_difference} range={it.welch} />
-            </td>
-            <td className="right">{it.ks_d === null ? '–' : brief(it.ks_d)}</td>
-            <td className="right">{pText(it.p_holm)}</td>
-          </tr>
-        ))}
-      </Table>
     </Panel>
   );
 }
