@@ -40,8 +40,8 @@ interface PageProps {
 }
 
 export default function Explore({ progress, table, query }: PageProps) {
-  const changes = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
-  const age = useDeferredValue(Math.floor(useTableVersion(table) / changes));
+  const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
+  const age = useDeferredValue(Math.floor(useTableVersion(table) / perDrawing));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
   const variables = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);
