@@ -7,10 +7,9 @@ import { useTopic, useTopicListener } from '../data/live.ts';
 import type { Diagram } from '../../diagrams/types.ts';
 import { DiagramView } from '../machines/diagram.tsx';
 import { readRecording, replayJob, type ReplayStep } from '../machines/replay.ts';
+import { DiagramLegend, EventLog } from '../machines/event-log.tsx';
 import { StepThrough } from '../machines/steps.tsx';
 import { Empty, Failure, Panel } from '../parts/common.tsx';
-import { State } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
 import { Allocations } from './allocations.tsx';
 
@@ -119,6 +118,7 @@ function Machine({ diagram, actor, recording, onClose }: MachineProps) {
             }
           />
         </div>
+        <DiagramLegend kind={kind} />
       </section>
       <div className="columns">
         {opened !== undefined ? (
@@ -226,34 +226,6 @@ function ChooseActor({ kind, actor }: { kind: string; actor: string | undefined 
       </label>
       <button type="submit">Show</button>
     </form>
-  );
-}
-
-function EventLog({ kind, events }: { kind: string; events: MachineData['events'] }) {
-  if (events.length === 0) return <Empty title="Nothing has happened since this page was opened." />;
-  return (
-    <div className="scroll events" tabIndex={0} role="log" aria-live="off" aria-label="Latest events">
-      <table>
-        <tbody>
-          {events.toReversed().map((it, at) => (
-            <tr key={`${it.now}${it.id}${events.length - at}`}>
-              <td className="small">
-                <Time at={it.now} />
-              </td>
-              <td className="mono">{it.event === '' ? 'created' : it.event}</td>
-              <td className="small">
-                {it.from === it.to ? <span className="soft">in {it.to}</span> : <State status={it.to} />}
-              </td>
-              <td className="mono small inline">
-                <a href={hrefOf(['machines', kind, it.id])} title={it.id}>
-                  {kind === 'runner' ? it.id : `…${it.id.slice(-12)}`}
-                </a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

@@ -1,0 +1,51 @@
+/** The latest events of a machine, equal ones in a row as one, and the legend of its statechart. */
+import { Empty } from '../parts/common.tsx';
+import { State } from '../parts/status.tsx';
+import { count, Time } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+import { grouped, type Event } from './event-groups.ts';
+
+export function EventLog({ kind, events }: { kind: string; events: readonly Event[] }) {
+  if (events.length === 0) return <Empty title="Nothing has happened since this page was opened." />;
+  return (
+    <div className="scroll events" tabIndex={0} role="log" aria-live="off" aria-label="Latest events">
+      <table>
+        <tbody>
+          {grouped(events).map((it, at, all) => (
+            <tr key={`${it.now}${it.id}${all.length - at}`}>
+              <td className="small">
+                <Time at={it.now} />
+              </td>
+              <td className="mono">
+                {it.event === '' ? 'created' : it.event}
+                {it.times > 1 && <span className="soft"> × {count(it.times)}</span>}
+              </td>
+              <td className="small">
+                {it.from === it.to ? <span className="soft">in {it.to}</span> : <State status={it.to} />}
+              </td>
+              <td className="mono small inline">
+                <a href={hrefOf(['machines', kind, it.id])} title={it.id}>
+                  {kind === 'runner' ? it.id : `…${it.id.slice(-12)}`}
+                </a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function DiagramLegend({ kind }: { kind: string }) {
+  return (
+    <p className="keys table-note">
+      <span>the number in a state: {kind === 'batch' ? 'batches' : `${kind}s`} in it now</span>
+      <span>
+        <i style={{ background: 'var(--running)' }} aria-hidden="true" /> events pass, with their rate
+      </span>
+      <span>
+        <i style={{ background: 'var(--timeout)' }} aria-hidden="true" /> the chosen {kind}: its state and last event
+      </span>
+    </p>
+  );
+}
