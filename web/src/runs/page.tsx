@@ -1,5 +1,5 @@
 /** All runs of a study in a table: filter, order, columns and brushed ranges are in the address. */
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { normalizeMessage } from '../../../src/domain/failure-groups.ts';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type {
@@ -75,9 +75,14 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
         : found.rows.filter((it) => normalizeMessage((it['error_message'] as string | null) ?? '') === message),
     [found.rows, message],
   );
+  // A message is compared here: all runs that the other filters select are read.
+  const isWhole = message === null || found.isDone;
+  const { more } = found;
+  useEffect(() => {
+    if (!isWhole) more();
+  }, [isWhole, more, found.rows]);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   const deferred = useDeferredValue(rows);
-  if (message !== null && !found.isDone) found.more();
   const matched = message === null ? found.matched : rows.length;
   const total = batch.total_jobs;
   return (
@@ -92,7 +97,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
         <span className="grow" role="status">
           {matched === undefined || matched === total
             ? `${count(total)} runs`
-            : `${count(matched)}${found.isDone || message === null ? '' : ' or more'} of ${count(total)} runs`}
+            : `${count(matched)}${isWhole ? '' : ' or more'} of ${count(total)} runs`}
         </span>
         <SelectionBar
           batch={batch}
