@@ -309,7 +309,7 @@ describe('web: journeys', function () {
   });
 
   it('pauses, resumes, extends and reruns a study, and links it with those that came of it', async () => {
-    const submission = { ...descentStudy('grows', 40), labels: { campaign: '2026-q4' } };
+    const submission = { ...descentStudy('grows', 40), labels: { campaign: 'growth' } };
     submission.config.monte_carlo.sampling_method = 'monte_carlo';
     const { batch_id } = await web.coordinator.submit(submission);
     const { page, errors } = await open(`#/batches/${batch_id}`);
@@ -339,8 +339,8 @@ describe('web: journeys', function () {
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await web.coordinator.resume('lab-1');
     await page.getByText('100 %', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'campaign=2026-q4' }).click();
-    await page.getByRole('button', { name: /^campaign=2026-q4/ }).waitFor();
+    await page.getByRole('link', { name: 'campaign=growth' }).click();
+    await page.getByRole('button', { name: /^campaign=growth/ }).waitFor();
     const listed = page.getByRole('region', { name: 'Table of studies' }).getByRole('row');
     const names = await listed.allTextContents();
     expect(names, 'the heading, the study, its rerun and its extension').to.have.length(4);
