@@ -48,7 +48,7 @@ class Site {
 
   async launchers(engine: Engine): Promise<Launchers> {
     const { python, env, folder: cwd } = this;
-    const common = { python, env, cwd, clock: systemClock, log: silentLog, pid: process.pid, slots: HELD };
+    const common = { python, env, cwd, clock: systemClock, log: silentLog, slots: HELD };
     const launchers = new Launchers({ engines: [engine], ...common });
     await launchers.open();
     await launchers.of(engine, env).prepare?.();

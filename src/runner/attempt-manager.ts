@@ -270,8 +270,7 @@ export class AttemptManager {
       return ended({ type: 'fail', reason: 'infrastructure', error_message: unrecorded });
     }
     site.log.debug(`run ${String(assignment.job.run_config.run_id)} starts`, { ...ref });
-    const launched = async (pid: number): Promise<void> => {
-      const pidStart = site.processes.table.processStart(pid);
+    const launched = async (pid: number, pidStart: string | undefined): Promise<void> => {
       await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
     };
     const end = await execution.run({ launched, ended: onEnded });

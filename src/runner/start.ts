@@ -93,7 +93,6 @@ export async function startRunner(
     cwd,
     clock,
     log,
-    pid: given.pid,
     slots: config.maxConcurrentJobs,
   });
   const machine = { python, env, launchers, containers, waits, processes };

@@ -55,7 +55,6 @@ export class ExecutionBench {
       env: this.env,
       cwd: this.folder,
       clock,
-      pid: process.pid,
       slots: 2,
       log: this.#log(),
     };

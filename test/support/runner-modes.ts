@@ -26,8 +26,18 @@ export function pythonFault(): string | undefined {
   }
 }
 
+/** Answers as a Python that is too old to start programs for the runner. */
+const OLD_PYTHON = join(packageRoot, 'test/support/simulations/old-python.sh');
+
 export const MODES: readonly RunnerMode[] = [
   { name: 'cold', args: [], simulation: SIMULATION, isWarm: false, missing: undefined },
+  {
+    name: 'cold, started by the runner itself',
+    args: ['--python-executable', OLD_PYTHON],
+    simulation: SIMULATION,
+    isWarm: false,
+    missing: undefined,
+  },
   {
     name: 'forked by a warm Python',
     args: ['--warm', '--entrypoint', PYTHON_SIMULATION],

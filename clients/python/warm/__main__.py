@@ -2,16 +2,11 @@
 
 Started by the runner with its settings as the only argument; descriptor 3 is the control channel, JSON lines both ways:
 
-    <- {"type": "run", "id", "env", "socket", "secret", "cgroup", "seed"}
-    <- {"type": "reap", "id"}    the runner sends no more signals to the process or its group
-    <- {"type": "ping"}
+    <- {"type": "run", "id", "env", "cgroup", "seed"}
     -> {"type": "ready", "preloaded", "skipped", "ms", "holds_pids"} or {"type": "refused", "reason"}, once
-    -> {"type": "started", "id", "pid"}, {"type": "stale", "id", "path"} or {"type": "unforked", "id", "code"}
-    -> {"type": "no-cgroup", "id", "reason"}, {"type": "failed", "id", "code"}    of the new process
-    -> {"type": "ended", "id", "code" or "signal"}, {"type": "reaped", "id"}, {"type": "pong"}
+    -> {"type": "started", "id", "pid", "start"}, {"type": "stale", "id", "path"} or {"type": "unforked", "id", "code"}
 
-A process that has ended is a zombie until `reap` has come: while the runner may still signal its group, the kernel gives
-its pid to no other process. One thread, so that a fork copies everything. The end of the channel is the end of the server.
+and the messages of `_warm_children.py`. One thread, so that a fork copies everything. The end of the channel is the end of the server.
 """
 
 import os
@@ -29,13 +24,14 @@ if sys.version_info < (3, 9):
 _writes_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True
 sys.path.insert(0, _here)
-import _warm_modules  # noqa: E402
+import _warm_children  # noqa: E402, F401
+import _warm_modules  # noqa: E402, F401
 import _warm_run  # noqa: E402
 import _warm_server  # noqa: E402
 
 sys.path.remove(_here)
 sys.dont_write_bytecode = _writes_bytecode
-for _name in ("_warm_modules", "_warm_run", "_warm_server"):
+for _name in ("_warm_children", "_warm_modules", "_warm_run", "_warm_server"):
     del sys.modules[_name]
 
 # Returns in the process of a run alone, after the simulation and all that belongs to its end; the rest of the end, if

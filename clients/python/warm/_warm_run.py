@@ -1,7 +1,6 @@
 """The process of one run: made equal to a fresh `python entrypoint`, executed, and ended as an interpreter ends."""
 
 import _signal
-import _socket
 import atexit
 import builtins
 import gc
@@ -14,7 +13,6 @@ from _io import _IOBase
 
 import _warm_modules as modules
 
-CONTROL = 3
 PR_SET_PDEATHSIG = 1
 
 
@@ -29,12 +27,6 @@ def load(name):
         return getattr(ctypes.PyDLL(None), name)
     except (ImportError, OSError, AttributeError):
         return None
-
-
-def error_code(error):
-    import errno
-
-    return errno.errorcode.get(error.errno or 0, "")
 
 
 def scratch_file():
@@ -99,15 +91,9 @@ class ProcessMemory:
 
 def execute(server, order):
     """Runs the simulation; returns its exit code, or ends the process itself."""
-    try:
-        _set_up(server, order)
-    except OSError as error:
-        server.send(type="failed", id=order["id"], code=error_code(error))
-        os._exit(70)
-    os.close(CONTROL)
+    _set_up(server, order)
     gc.enable()
     _seed(order["seed"])
-    importlib.invalidate_caches()
     # A new module: the collector leaves that of the server, and all that it refers to, at the end.
     sys.modules["__main__"] = main_module(server.entrypoint)
     status, signal = _run(server.code, server.entrypoint)
@@ -126,32 +112,11 @@ def _set_up(server, order):
     server.memory.set(command, directory)
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[1:] = [server.entrypoint]
-    _signal.set_wakeup_fd(-1)
-    _signal.signal(_signal.SIGCHLD, server.restore if server.restore is not None else _signal.SIG_DFL)
-    for fd in server.wakeup:
-        os.close(fd)
-    if order.get("cgroup"):
-        _enter(server, order)
-    for fd in (1, 2):
-        _connect(order, fd)
+    server.children.release()
+    for fd, stream in enumerate(server.streams, 1):
+        os.dup2(stream, fd)
+        os.close(stream)
     os.environ.update(environment)
-
-
-def _enter(server, order):
-    try:
-        with open(order["cgroup"] + "/cgroup.procs", "wb", buffering=0) as file:
-            file.write(b"0")
-    except OSError as error:
-        server.send(type="no-cgroup", id=order["id"], reason=str(error))
-
-
-def _connect(order, fd):
-    stream = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    stream.connect(order["socket"])
-    stream.send(b"%d %s %d\n" % (order["id"], order["secret"].encode(), fd))
-    own = stream.detach()
-    os.dup2(own, fd)
-    os.close(own)
 
 
 def _seed(seed):

@@ -2,17 +2,17 @@
 
 import _signal
 import gc
+import importlib
 import json
 import os
-import select
 import sys
 import time
 import warnings
 
+import _warm_children as children
 import _warm_modules as modules
 import _warm_run as runs
 
-CONTROL = 3
 LIBRARIES_LOOK_S = 0.1
 RESERVED = b"SVC_OUTPUT_DIR="
 
@@ -31,22 +31,17 @@ class Server:
         self.memory = runs.ProcessMemory(RESERVED)
         self.environ = dict(os.environb)
         os.environ.pop("SVC_OUTPUT_DIR", None)
-        self.children = {}  # pid -> id, those not reaped
-        self.reported = set()
+        self.children = children.Children()
         self.code = None
-        self.files = {}
+        self.files = {}  # of the program
+        self.library_files = {}
         self.looked = 0.0
         self.loaded = frozenset()
         self.globals_before = []
-        self.restore = None
-        self.wakeup = None
-        self.buffer = b""
-        self.can_wait = hasattr(os, "waitid")
 
     def send(self, **message):
-        data = json.dumps(message).encode() + b"\n"
-        while data:
-            data = data[os.write(CONTROL, data) :]
+        self.children.send(**message)
+        self.children.flush()
 
     # --- start -------------------------------------------------------------------------------------------------------
 
@@ -88,19 +83,15 @@ class Server:
                 if not modules.is_library_file(path):
                     self.globals_before.append((module.__dict__, dict(module.__dict__)))
         self._remember(os.getcwd(), inode_only=True)
-        self.restore = _signal.getsignal(_signal.SIGCHLD)
-        read, write = os.pipe()
-        os.set_blocking(read, False)
-        os.set_blocking(write, False)
-        self.wakeup = read, write
-        _signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        _signal.signal(_signal.SIGCHLD, lambda *_: None)
+        self.children.watch()
+        # No process of a run imports from what a finder has seen before.
+        importlib.invalidate_caches()
         gc.collect()
         gc.disable()
         gc.freeze()
         ms = round((time.monotonic() - began) * 1000 + self.settings.get("spent_ms", 0), 1)
         skipped = [[name, why] for name, why in preload.skipped.items()]
-        self.send(type="ready", preloaded=preload.loaded, skipped=skipped, ms=ms, holds_pids=self.can_wait)
+        self.send(type="ready", preloaded=preload.loaded, skipped=skipped, ms=ms, holds_pids=self.children.can_wait)
         return True
 
     def _preload(self, source):
@@ -141,125 +132,51 @@ class Server:
     # --- files -------------------------------------------------------------------------------------------------------
 
     def _remember(self, path, inode_only=False):
+        files = self.library_files if modules.is_library_file(path) and not inode_only else self.files
         try:
-            self.files[path] = _identity(path, inode_only), inode_only, modules.is_library_file(path)
+            files[path] = _identity(path, inode_only), inode_only
         except OSError:
             pass  # inside an archive
 
     def changed_file(self):
         """A file that is not as it was imported, or None. Files of libraries are looked at a few times a second at most."""
+        path = _changed(self.files)
         now = time.monotonic()
-        all_of_them = now - self.looked > LIBRARIES_LOOK_S
-        for path, (before, inode_only, is_library) in self.files.items():
-            if is_library and not all_of_them:
-                continue
-            try:
-                if _identity(path, inode_only) != before:
-                    return path
-            except OSError:
-                return path
-        if all_of_them:
+        if path is None and now - self.looked > LIBRARIES_LOOK_S:
+            path = _changed(self.library_files)
             self.looked = now
-        return None
+        return path
 
-    # --- loop --------------------------------------------------------------------------------------------------------
+    # --- runs --------------------------------------------------------------------------------------------------------
 
-    def loop(self):
-        """Returns the order of a run in that run's own process, and None in the server when the runner has ended."""
-        while True:
-            ready, _, _ = select.select([CONTROL, self.wakeup[0]], [], [])
-            if self.wakeup[0] in ready:
-                try:
-                    while os.read(self.wakeup[0], 4096):
-                        pass
-                except BlockingIOError:
-                    pass
-                self._look()
-            if CONTROL in ready:
-                try:
-                    data = os.read(CONTROL, 1 << 16)
-                except ConnectionError:
-                    data = b""
-                if not data:
-                    self._end_all()
-                    return None
-                *lines, self.buffer = (self.buffer + data).split(b"\n")
-                for line in lines:
-                    order = self._obey(json.loads(line))
-                    if order is not None:
-                        return order
-
-    def _obey(self, order):
-        kind = order["type"]
-        if kind == "run":
-            return order if self._fork(order) else None
-        if kind == "reap":
-            for pid, number in list(self.children.items()):
-                if number == order["id"] and pid in self.reported:
-                    self._forget(pid)
-                    self.send(type="reaped", id=number)
-        elif kind == "ping":
-            self.send(type="pong")
-        return None
-
-    def _fork(self, order):
-        """True in the new process."""
+    def obey(self, order):
+        """Returns the order of a run in that run's own process."""
         path = self.changed_file()
         if path is not None:
-            self.send(type="stale", id=order["id"], path=path)
-            return False
+            self.children.send(type="stale", id=order["id"], path=path)
+            return None
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except (AttributeError, ValueError, OSError):
                 pass
-        try:
-            pid = os.fork()
-        except OSError as error:
-            self.send(type="unforked", id=order["id"], code=runs.error_code(error))
-            return False
+        return order if self.children.create(order, self._fork) == 0 else None
+
+    def _fork(self, stdout, stderr):
+        pid = os.fork()
         if pid == 0:
-            return True
-        self.children[pid] = order["id"]
-        self.send(type="started", id=order["id"], pid=pid)
-        return False
+            self.streams = stdout, stderr
+        return pid
 
-    def _look(self):
-        for pid, number in list(self.children.items()):
-            if pid in self.reported:
-                continue
-            ending = self._ending(pid)
-            if ending is not None:
-                self.reported.add(pid)
-                self.send(type="ended", id=number, **ending)
 
-    def _ending(self, pid):
-        if not self.can_wait:
-            # macOS before Python 3.13: the pid is free from here on.
-            found, status = os.waitpid(pid, os.WNOHANG)
-            if found == 0:
-                return None
-            if os.WIFSIGNALED(status):
-                return {"signal": os.WTERMSIG(status)}
-            return {"code": os.WEXITSTATUS(status)}
-        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is None:
-            return None
-        return {"code" if found.si_code == os.CLD_EXITED else "signal": found.si_status}
-
-    def _forget(self, pid):
-        if self.can_wait:
-            os.waitpid(pid, 0)
-        del self.children[pid]
-        self.reported.discard(pid)
-
-    def _end_all(self):
-        for pid in self.children:
-            if self.can_wait or pid not in self.reported:
-                try:
-                    os.killpg(pid, _signal.SIGKILL)
-                except OSError:
-                    pass
+def _changed(files):
+    for path, (before, inode_only) in files.items():
+        try:
+            if _identity(path, inode_only) != before:
+                return path
+        except OSError:
+            return path
+    return None
 
 
 def _identity(path, inode_only):
@@ -273,7 +190,7 @@ def serve(bare, own_main):
     server = Server(settings, bare, own_main.__file__)
     if not server.start():
         return 0
-    order = server.loop()
+    order = server.children.loop(server.obey)
     if order is None:
         return 0
     return runs.execute(server, order)

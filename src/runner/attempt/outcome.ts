@@ -89,7 +89,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     return failed('timeout', `killed after its time limit of ${String(timeoutSecs)} s`);
   if (killedFor?.type === 'early_termination') return failed('early_termination', killedFor.detail);
   if (ending.type === 'lost') {
-    return { type: 'lost', error_message: `the forkserver of the simulation ended ${ending.detail}`, result };
+    return { type: 'lost', error_message: ending.detail, result };
   }
   if (ending.type === 'survived') return failed('infrastructure', 'the simulation could not be ended');
   if (ending.type === 'exit' && ending.code === 0) return { type: 'complete', result };

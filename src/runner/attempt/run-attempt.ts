@@ -32,8 +32,8 @@ const SURVIVORS_LOOK_MS = 1000;
 
 /** Calls during a run. */
 export interface RunCalls {
-  /** The process exists; not waited for, but for the end of the run. */
-  launched?: (pid: number) => Promise<void>;
+  /** The process exists; not waited for, but for the end of the run. `start`: as `processStart` returns it. */
+  launched?: (pid: number, start: string | undefined) => Promise<void>;
   /** No process of the run is left: the next run may start while this one is concluded. Not called when some survive. */
   ended?: () => void;
 }
@@ -186,7 +186,7 @@ export class Attempt {
       let recorded: Promise<void> | undefined;
       if (simulation.pid !== undefined) {
         this.#actor.send({ type: 'LAUNCHED', pid: simulation.pid });
-        recorded = launched?.(simulation.pid);
+        recorded = launched?.(simulation.pid, this.#scope.leaderStart);
         if (recorded !== undefined) {
           recorded = this.#waits.within(DEADLINES_MS.launched, 'recording its process', recorded);
         }

@@ -50,6 +50,8 @@ export class SimulationProcess {
   #captures: { stdout: OutputCapture; stderr: OutputCapture } | undefined;
   #end: (ending: Ending) => void = () => {};
   #hasEnded = false;
+  /** The process that was to create it has ended, perhaps after it did. */
+  #mayExist = false;
 
   constructor(clock: Clock, scope: ProcessScope, logs: Logs) {
     this.#clock = clock;
@@ -77,6 +79,7 @@ export class SimulationProcess {
     });
     if (!('ended' in launched)) {
       this.#hasEnded = true;
+      this.#mayExist = launched.type === 'lost';
       this.#end(launched);
       return;
     }
@@ -105,7 +108,8 @@ export class SimulationProcess {
   /** Ends every descendant that is left. Call when the process has ended. */
   async clear(): Promise<Remains> {
     if (this.#captures === undefined) {
-      const left = this.pid === undefined ? [] : await this.#scope.clear(this.#clock, true);
+      const isLeft = this.pid !== undefined || this.#mayExist;
+      const left = isLeft ? await this.#scope.clear(this.#clock, true) : [];
       return { survivors: left, isOutputHeld: false };
     }
     const { stdout, stderr } = this.#captures;

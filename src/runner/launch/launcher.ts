@@ -20,7 +20,7 @@ export interface Launch {
 
 /**
  * How it ended. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
- * because the forkserver that was its parent ended first.
+ * because the process that was its parent ended first; the detail is a sentence.
  */
 export type Ending =
   | { type: 'exit'; code: number }

@@ -5,13 +5,12 @@ import type { Clock } from '../../base/clock.ts';
 import { isFunctions } from '../../domain/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { oneLine } from '../system-error.ts';
 import { imageEntrypoint } from '../containers/image-entrypoint.ts';
 import { NODE_EXTENSIONS } from '../attempt/engine.ts';
 import type { Python } from '../attempt/engine.ts';
 import { coldLauncher } from './cold.ts';
 import type { Launcher, WarmLauncher } from './launcher.ts';
-import { OutputSockets } from './output-sockets.ts';
+import { Starter } from './starter.ts';
 import { WaitingNode } from './waiting-node.ts';
 import { WarmPython } from './warm-python.ts';
 
@@ -19,6 +18,8 @@ import { WarmPython } from './warm-python.ts';
 const MOST_ENVIRONMENTS = 4;
 /** Less than the time within which the coordinator expects the start of a claimed run. */
 const PREPARE_MS = 30_000;
+/** How long the start of the runner waits for the process that starts programs; until it is there the runner starts them. */
+const STARTER_MS = 2000;
 
 export interface LaunchersOptions {
   engines: readonly Engine[];
@@ -28,7 +29,6 @@ export interface LaunchersOptions {
   cwd: string;
   clock: Clock;
   log: Log;
-  pid: number;
   /** How many runs there are at once. */
   slots: number;
 }
@@ -48,30 +48,34 @@ export class Launchers {
   readonly #options: LaunchersOptions;
   /** By engine and environment, the last used at the end. */
   readonly #warm = new Map<string, { engine: string; launcher: WarmLauncher }>();
-  #outputs: OutputSockets | undefined;
+  /** Starts programs. */
+  readonly #cold: Launcher & Partial<Pick<Starter, 'close'>>;
 
   constructor(options: LaunchersOptions) {
     this.#options = options;
+    const { python, env, clock, log } = options;
+    const fault = pythonFault(python);
+    this.#cold =
+      python === undefined || fault !== undefined
+        ? coldLauncher
+        : new Starter({ python: python.executable, env, clock, log });
   }
 
   /** Starts the warm interpreters of studies without variables of their own, so that their first runs do not wait. */
   async open(): Promise<void> {
-    const { engines, clock, pid, log, env } = this.#options;
-    if (!engines.some((engine) => engine.warm === true)) return;
+    const { engines, python, log, env } = this.#options;
+    if (!engines.every((engine) => this.#isWarm(engine))) {
+      if (this.#cold === coldLauncher)
+        log.info(`programs are started by the runner itself: ${pythonFault(python) ?? ''}`);
+      else await this.#within(STARTER_MS, this.#cold.prepare?.());
+    }
     for (const engine of engines) {
       const fault = engine.warm === true ? this.#fault(engine) : undefined;
       if (fault !== undefined) log.warn(`engine ${engine.name}: not warm, each run starts a process: ${fault}`);
     }
-    if (engines.some((engine) => this.#isWarm(engine) && isPython(engine))) {
-      try {
-        this.#outputs = await OutputSockets.open(clock, pid);
-      } catch (error) {
-        log.warn(`no Python engine is warm: no socket for their output can be made: ${oneLine(error)}`);
-      }
-    }
     for (const engine of engines) {
       // An interpreter for functions is started with the function of a study.
-      if (isFunctions(engine.name)) continue;
+      if (engine.warm !== true || isFunctions(engine.name)) continue;
       const launcher = this.of(engine, env);
       void launcher.prepare?.();
       if (launcher instanceof WaitingNode) {
@@ -83,7 +87,7 @@ export class Launchers {
 
   /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
   of(engine: Engine, env: Environment): Launcher {
-    if (!this.#isWarm(engine) || (isPython(engine) && this.#outputs === undefined)) return coldLauncher;
+    if (!this.#isWarm(engine)) return this.#cold;
     const key = JSON.stringify([engine.name, Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     const known = this.#warm.get(key);
     const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env) };
@@ -95,10 +99,15 @@ export class Launchers {
 
   /** Resolves when such a run can be launched without waiting, at the latest after `PREPARE_MS`. */
   async prepare(engine: Engine, env: Environment): Promise<void> {
-    const preparation = this.of(engine, env).prepare?.();
+    const launcher = this.of(engine, env);
+    // Until the starter is there the runner itself starts programs.
+    if (launcher !== this.#cold) await this.#within(PREPARE_MS, launcher.prepare?.());
+  }
+
+  async #within(ms: number, preparation: Promise<void> | undefined): Promise<void> {
     if (preparation === undefined) return;
     const stop = new AbortController();
-    await Promise.race([preparation, sleep(this.#options.clock, PREPARE_MS, stop.signal)]);
+    await Promise.race([preparation, sleep(this.#options.clock, ms, stop.signal)]);
     stop.abort();
   }
 
@@ -106,8 +115,7 @@ export class Launchers {
   close(): void {
     for (const { launcher } of this.#warm.values()) launcher.kill();
     this.#warm.clear();
-    this.#outputs?.close();
-    this.#outputs = undefined;
+    this.#cold.close?.();
   }
 
   #isWarm(engine: Engine): boolean {
@@ -119,20 +127,16 @@ export class Launchers {
     if (imageEntrypoint(engine.entrypoint) !== undefined) return 'its entrypoint is in an image';
     if (isNode(engine)) return undefined;
     if (!isPython(engine)) return 'only .py, .mjs, .js and .cjs entrypoints can be';
-    const { python } = this.#options;
-    if (python === undefined) return 'no Python was found';
-    const [major = 0, minor = 0] = python.version.split('.').map(Number);
-    if (major < 3 || (major === 3 && minor < 9)) return `it needs Python 3.9 or later, and this is ${python.version}`;
-    return undefined;
+    return pythonFault(this.#options.python);
   }
 
   #create({ name, entrypoint, preload }: Engine, env: Environment): WarmLauncher {
     const { python, cwd, clock, log, slots } = this.#options;
-    const outputs = this.#outputs;
-    if (outputs === undefined || python === undefined || !isPython({ name, entrypoint })) {
-      return new WaitingNode({ entrypoint, env, cwd, clock, slots });
+    const cold = this.#cold;
+    if (python === undefined || !isPython({ name, entrypoint })) {
+      return new WaitingNode({ entrypoint, env, cwd, clock, slots, cold });
     }
-    const common = { name, entrypoint, preload, env, cwd, clock, log, outputs };
+    const common = { name, entrypoint, preload, env, cwd, clock, log, cold };
     return new WarmPython({ ...common, python: python.executable });
   }
 
@@ -144,6 +148,14 @@ export class Launchers {
       this.#warm.delete(key);
     }
   }
+}
+
+/** Why this Python can neither be kept warm nor start programs. */
+function pythonFault(python: Python | undefined): string | undefined {
+  if (python === undefined) return 'no Python was found';
+  const [major = 0, minor = 0] = python.version.split('.').map(Number);
+  if (major < 3 || (major === 3 && minor < 9)) return `it needs Python 3.9 or later, and this is ${python.version}`;
+  return undefined;
 }
 
 const isPython = ({ entrypoint }: Engine): boolean => extname(entrypoint).toLowerCase() === '.py';

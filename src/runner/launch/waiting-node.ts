@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { packageRoot } from '../../base/package.ts';
-import { coldLauncher } from './cold.ts';
 import { RESERVED_BYTES } from './control-channel.ts';
-import type { Ending, Launch, LaunchContext, LaunchedProcess, WarmLauncher } from './launcher.ts';
+import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
 
 const SCRIPT = join(packageRoot, 'clients', 'node', 'warm', 'wait.cjs');
 /** Each takes about 7 MB beside what processes of Node share. */
@@ -20,6 +19,8 @@ export interface WaitingNodeOptions {
   clock: Clock;
   /** How many runs there are at once. */
   slots: number;
+  /** Starts runs when no process waits. */
+  cold: Launcher;
 }
 
 export class WaitingNode implements WarmLauncher {
@@ -50,7 +51,7 @@ export class WaitingNode implements WarmLauncher {
     const [child] = this.#waiting;
     if (child?.pid === undefined) {
       this.#fillSoon();
-      return coldLauncher.launch(launch, context);
+      return this.#options.cold.launch(launch, context);
     }
     this.#waiting.delete(child);
     this.#fillSoon();
@@ -67,7 +68,7 @@ export class WaitingNode implements WarmLauncher {
     const channel = channelOf(child);
     // It answers only when it could not enter the cgroup.
     channel.once('data', (why: Buffer) => scope.disown(why.toString().trim()));
-    channel.end(`${JSON.stringify({ env: launch.contract, cgroup })}\n`);
+    channel.end(`${JSON.stringify({ env: launch.contract, cgroup: cgroup?.directory ?? null })}\n`);
     for (const it of [child, child.stdout, child.stderr]) hold(it, true);
     return { stdout: child.stdout as Readable, stderr: child.stderr as Readable, ended };
   }

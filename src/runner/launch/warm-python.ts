@@ -1,15 +1,18 @@
 /** The warm interpreter of one engine in one environment: its forkserver, replaced when files change, restarted when it dies. */
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createActor } from 'xstate';
 import { warmEngineMachine } from '../../../machines/warm/engine.ts';
 import type { Clock } from '../../base/clock.ts';
+import { packageRoot } from '../../base/package.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
-import { coldLauncher } from './cold.ts';
-import { ForkServer } from './fork-server.ts';
-import type { Readiness } from './fork-server.ts';
-import type { Ending, Launch, LaunchContext, LaunchedProcess, WarmLauncher } from './launcher.ts';
-import type { OutputSockets } from './output-sockets.ts';
+import { RESERVED_BYTES } from './control-channel.ts';
+import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
+import { ProcessServer } from './process-server.ts';
+import type { Readiness } from './process-server.ts';
+
+export const SCRIPT = join(packageRoot, 'clients', 'python', 'warm', '__main__.py');
 
 /** Files that change faster than a forkserver starts: the run is started cold. */
 const MOST_REPLACEMENTS = 3;
@@ -24,16 +27,17 @@ export interface WarmPythonOptions {
   cwd: string;
   clock: Clock;
   log: Log;
-  outputs: OutputSockets;
+  /** Starts runs while the engine is cold. */
+  cold: Launcher;
 }
 
 export class WarmPython implements WarmLauncher {
   readonly #options: WarmPythonOptions;
   readonly #actor = createActor(warmEngineMachine);
-  #server: ForkServer | undefined;
+  #server: ProcessServer | undefined;
   /** The entrypoint as it was when the last forkserver started. */
   #startedWith: Promise<string> | undefined;
-  readonly #announced = new WeakSet<ForkServer>();
+  readonly #announced = new WeakSet<ProcessServer>();
   #runs = 0;
   #isClosed = false;
 
@@ -96,7 +100,7 @@ export class WarmPython implements WarmLauncher {
       const server = context.cancelled.aborted ? 'cancelled' : await Promise.race([this.#ready(), cancelled]);
       if (server === 'cancelled') return { type: 'signal', signal: 'SIGKILL' };
       if (server === undefined) break;
-      const result = await server.fork(launch, context);
+      const result = await server.create({ type: 'run', env: launch.contract, seed: launch.randomSeed }, context);
       if (result !== 'stale') return result;
       if (this.#server === server) {
         this.#options.log.info(`${this.#name}: a file has changed, its warm interpreter is replaced`);
@@ -104,12 +108,12 @@ export class WarmPython implements WarmLauncher {
       } else server.retire();
     }
     const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
-    const process = await coldLauncher.launch(launch, context);
+    const process = await this.#options.cold.launch(launch, context);
     return 'ended' in process ? { ...process, note } : process;
   }
 
   /** The forkserver, started if need be. Undefined: the engine is cold. */
-  async #ready(): Promise<ForkServer | undefined> {
+  async #ready(): Promise<ProcessServer | undefined> {
     for (;;) {
       if (this.#isClosed || (this.#isCold && !(await this.#hasChanged()))) return undefined;
       const server = (this.#server ??= this.#start());
@@ -128,7 +132,7 @@ export class WarmPython implements WarmLauncher {
     }
   }
 
-  #announce(server: ForkServer, readiness: Readiness): void {
+  #announce(server: ProcessServer, readiness: Readiness): void {
     const { log } = this.#options;
     if (this.#announced.has(server)) return;
     this.#announced.add(server);
@@ -136,17 +140,17 @@ export class WarmPython implements WarmLauncher {
     for (const [module, why] of readiness.skipped) log.warn(`${this.#name}: each run imports ${module} itself: ${why}`);
   }
 
-  #start(): ForkServer {
-    const { python, entrypoint, preload, env, cwd, clock, outputs } = this.#options;
+  #start(): ProcessServer {
+    const { python, entrypoint, preload, env, cwd, clock } = this.#options;
     this.#startedWith = this.#identity();
-    const server: ForkServer = new ForkServer({
-      python,
-      entrypoint,
-      preload,
-      env,
+    const settings = { entrypoint, preload: preload ?? null, death_signal: true, skipped: {} };
+    const server: ProcessServer = new ProcessServer({
+      name: 'forkserver',
+      command: python,
+      args: [SCRIPT, JSON.stringify(settings)],
+      env: { ...env, SVC_OUTPUT_DIR: '-'.repeat(RESERVED_BYTES) },
       cwd,
       clock,
-      outputs,
       onDeath: (detail) => {
         if (this.#server === server) this.#server = undefined;
         this.#noteDeath(detail);

@@ -109,6 +109,8 @@ export class Cgroups {
   readonly controllers: readonly string[];
   /** How many processes of a former process were found and sent SIGKILL. */
   readonly killedAtStart: number;
+  /** The directory of this process's own cgroup. */
+  readonly home: string;
   readonly #parent: string;
   readonly #tag: string;
   readonly #home: number;
@@ -119,6 +121,7 @@ export class Cgroups {
   private constructor(it: { parent: string; tag: string; home: string; controllers: string[]; leftovers: Leftovers }) {
     this.#parent = it.parent;
     this.#tag = it.tag;
+    this.home = it.home;
     this.#home = openSync(join(it.home, 'cgroup.procs'), 'r+');
     this.controllers = it.controllers;
     this.#leftovers = it.leftovers.directories;

@@ -25,6 +25,8 @@ interface Stat {
   start: string;
 }
 
+/** The marker of a server of processes, and of a process that it has just created: such a one may get another. */
+const UNSETTLED = 'SVC_OUTPUT_DIR=-';
 /** How long a process counts as foreign without another look: a pid is not used again within this time. */
 const FOREIGN_MS = 1000;
 
@@ -37,6 +39,7 @@ export class ProcessTable {
   /** Processes with the marker of a run: their start and the marker. With many slots, most of the others are such. */
   readonly #marked = new Map<number, { start: string; marker: string }>();
   #foreignSinceMs = 0;
+  #isAvailable: boolean | undefined;
 
   constructor(root = '/proc') {
     this.#root = root;
@@ -44,16 +47,21 @@ export class ProcessTable {
 
   /** True where processes can be listed and their environments read. */
   get isAvailable(): boolean {
-    return existsSync(`${this.#root}/self/environ`);
+    this.#isAvailable ??= existsSync(`${this.#root}/self/environ`);
+    return this.#isAvailable;
   }
 
   /** Ticks since boot with the boot's id: different for every process. Undefined when the process or `/proc` is missing. */
   processStart(pid: number): string | undefined {
     const stat = this.#stat(pid);
-    if (stat === undefined) return undefined;
+    return stat === undefined ? undefined : this.startAt(stat.start);
+  }
+
+  /** As `processStart`, of a process that started so many ticks after boot. */
+  startAt(ticks: string): string | undefined {
     try {
       this.#boot ??= readFileSync(`${this.#root}/sys/kernel/random/boot_id`, 'utf8').trim();
-      return `${this.#boot}:${stat.start}`;
+      return `${this.#boot}:${ticks}`;
     } catch {
       return undefined;
     }
@@ -103,6 +111,7 @@ export class ProcessTable {
       const variables = environ?.split('\0') ?? [];
       const marker = variables.find((it) => it.startsWith('SVC_OUTPUT_DIR='));
       if (variables.includes(wanted)) found.push({ pid, command: stat.command, state: stat.state });
+      else if (marker?.startsWith(UNSETTLED) === true) continue;
       else if (marker !== undefined) this.#marked.set(pid, { start: stat.start, marker });
       // A child of this process may not have its own environment yet.
       else if (stat.parent !== process.pid) this.#foreign.add(pid);

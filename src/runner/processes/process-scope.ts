@@ -72,19 +72,25 @@ export class ProcessScope {
     return child;
   }
 
-  /** The directory of a cgroup for a process that enters it by itself; null when there is none. `adopt` comes next. */
-  prepare(): string | null {
+  /**
+   * The directories of a cgroup for a process that is born in it, and of the runner's own, to which its creator returns; null when
+   * there is none. `adopt` comes next.
+   */
+  prepare(): { directory: string; home: string } | null {
     try {
       this.#cgroup = this.#tools.cgroups?.acquire();
     } catch (error) {
       this.#log.warn(`a run has no cgroup: ${oneLine(error)}`);
     }
-    return this.#cgroup?.directory ?? null;
+    const { cgroups } = this.#tools;
+    return this.#cgroup === undefined || cgroups === undefined
+      ? null
+      : { directory: this.#cgroup.directory, home: cgroups.home };
   }
 
-  /** The run's first process, created by another. */
-  adopt(leader: number): void {
-    this.#lead(leader);
+  /** The run's first process, created by another. @param ticks when it started, if it may have ended already. */
+  adopt(leader: number, ticks?: string): void {
+    this.#lead(leader, ticks);
     this.#limit();
   }
 
@@ -106,6 +112,16 @@ export class ProcessScope {
   /** The container has ended and is removed. */
   detach(): void {
     this.#container = undefined;
+  }
+
+  /** When the first process of the run started, as `processStart` returns it. */
+  get leaderStart(): string | undefined {
+    return this.#leaderStart;
+  }
+
+  /** True where a pid that another process has meanwhile is recognised, so that nothing is sent to that one. */
+  get knowsPids(): boolean {
+    return this.#tools.table.isAvailable;
   }
 
   /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
@@ -172,9 +188,10 @@ export class ProcessScope {
     return [...found.values()];
   }
 
-  #lead(pid: number): void {
+  #lead(pid: number, ticks?: string): void {
+    const { table } = this.#tools;
     this.#leader = pid;
-    this.#leaderStart = this.#tools.table.processStart(pid);
+    this.#leaderStart = ticks === undefined ? table.processStart(pid) : table.startAt(ticks);
   }
 
   /** False when the pid of the leader, which is dead then, is another process's: so is the group with its number. */

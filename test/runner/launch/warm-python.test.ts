@@ -2,14 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Engine } from '../../../src/runner/config/config.ts';
-import { SCRIPT } from '../../../src/runner/launch/fork-server.ts';
+import { SCRIPT } from '../../../src/runner/launch/warm-python.ts';
 import type { Launchers } from '../../../src/runner/launch/launchers.ts';
 import { ExecutionBench } from '../../support/executed.ts';
 import type { Executed } from '../../support/executed.ts';
@@ -172,14 +171,17 @@ describe('runner/launch: a warm Python', function () {
   it('is started again when it has died; the runs that it had are lost, not failed', async () => {
     write(
       'sim.py',
-      `${PIDS}import signal, sys\nsys.stdout.flush()\nif os.environ.get("SIM_KILL"): os.kill(os.getppid(), signal.SIGKILL); signal.pause()\n`,
+      `import os, signal\nif os.environ.get("SIM_KILL"):\n open(os.environ["SVC_OUTPUT_DIR"] + "/pids", "w").write(f"{os.getppid()} {os.getpid()}")\nif os.environ.get("SIM_KILL"): os.kill(os.getppid(), signal.SIGKILL); signal.pause()\n`,
     );
     const engine = await warm();
     await bench.execute(engine);
     const lost = await bench.execute(engine, { SIM_KILL: '1' });
     expect(lost.end.type).to.equal('lost');
     expect(lost.end).to.have.property('error_message', 'the forkserver of the simulation ended by signal SIGKILL');
-    const pids = printed(lost).trim().split(' ').map(Number);
+    const pids = lost.files['pids']?.split(' ').map(Number) ?? [];
+    expect(lost.files['stdout.log']).to.match(
+      /^\n\[simbatch: the rest, if any, is lost: the forkserver ended by signal SIGKILL\]\n$/,
+    );
     expect(pids.map(lives)).to.deep.equal([false, false]);
     expect((await bench.execute(engine)).end.type).to.equal('complete');
   });
@@ -274,15 +276,12 @@ describe('runner/launch: a warm Python', function () {
         for (const line of chunk.toString().trim().split('\n')) lines.push(JSON.parse(line) as Record<string, unknown>);
       }
     };
-    const socket = join(bench.folder, 'socket');
-    const server = createServer().listen(socket);
     await until('ready');
-    channel.write(`${JSON.stringify({ type: 'run', id: 1, env: {}, socket, secret: 's', cgroup: null, seed: 1 })}\n`);
+    channel.write(`${JSON.stringify({ type: 'run', id: 1, env: {}, cgroup: null, seed: 1 })}\n`);
     const pid = Number((await until('started'))['pid']);
     expect(lives(pid)).to.equal(true);
     channel.destroy();
     await once(child, 'exit');
-    server.close();
     while (lives(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 });
@@ -290,7 +289,14 @@ describe('runner/launch: a warm Python', function () {
 describe('clients/python/warm', () => {
   it('uses the standard library alone', () => {
     const folder = join(SCRIPT, '..');
-    const names = ['__main__.py', '_warm_modules.py', '_warm_run.py', '_warm_server.py'];
+    const names = [
+      '__main__.py',
+      '_warm_children.py',
+      '_warm_modules.py',
+      '_warm_run.py',
+      '_warm_server.py',
+      'spawn.py',
+    ];
     const imports = names.flatMap((name) => [
       ...readFileSync(join(folder, name), 'utf8').matchAll(/^\s*(?:import|from) (\S+)/gm),
     ]);

@@ -1,57 +1,51 @@
 /**
- * One forkserver process: `clients/python/warm` with a simulation's modules imported, which forks a process for each run.
- * It is the parent of these processes, and reaps each only after the runner has stopped signalling it.
+ * A process that creates the processes of runs: the forkserver of a warm Python, or the starter of programs. It is their parent,
+ * reads their output, and reaps each only after the runner has stopped signalling it.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { createActor } from 'xstate';
 import { warmServerMachine } from '../../../machines/warm/server.ts';
 import type { WarmServerEvent } from '../../../machines/warm/server.ts';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { packageRoot } from '../../base/package.ts';
-import { readAnswers, RESERVED_BYTES, sendOrder } from './control-channel.ts';
-import type { Answer, Order } from './control-channel.ts';
-import type { Ending, Launch, LaunchContext, LaunchedProcess } from './launcher.ts';
-import type { ExpectedOutput, OutputSockets } from './output-sockets.ts';
+import { readAnswers, sendOrder } from './control-channel.ts';
+import type { Answer, Order, RunOrder } from './control-channel.ts';
+import type { Ending, LaunchContext, LaunchedProcess } from './launcher.ts';
+import { ServedOutputs } from './served-output.ts';
 
-export const SCRIPT = join(packageRoot, 'clients', 'python', 'warm', '__main__.py');
 const START_MS = 120_000;
 const FORK_MS = 10_000;
 const PING_MS = 5000;
 const ANSWER_MS = 15_000;
 const END_MS = 5000;
-/** How long the connections of a process may take that has ended already. */
-const CONNECT_MS = 250;
+/** How long its last answers may take after it has ended. */
+const LAST_ANSWERS_MS = 250;
 const KEPT_OUTPUT = 2000;
 
-export interface ForkServerOptions {
-  python: string;
-  entrypoint: string;
-  /** Undefined: the modules that the entrypoint imports at its top. */
-  preload: readonly string[] | undefined;
+export interface ProcessServerOptions {
+  /** For messages: `forkserver`. */
+  name: string;
+  command: string;
+  args: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
   clock: Clock;
-  outputs: OutputSockets;
   /** Called once, when it has ended without being asked to. */
   onDeath: (detail: string) => void;
-  /** For tests: false leaves the end of the control channel as its only sign of the runner's end. */
-  deathSignal?: boolean;
 }
 
 /** The modules that it imported, and those that each run must import by itself. */
 export type Readiness = Extract<Answer, { type: 'ready' }>;
 
-interface Pending {
+interface Run {
   /** When the order was sent. */
   sinceMs: number;
   context: LaunchContext;
-  output: ExpectedOutput;
+  stdout: Readable;
+  stderr: Readable;
   /** Settles the launch. */
   settle: (result: LaunchedProcess | Ending | 'stale') => void;
   ending: Ending | undefined;
@@ -59,15 +53,17 @@ interface Pending {
   end: (ending: Ending) => void;
 }
 
-export class ForkServer {
+export class ProcessServer {
   readonly pid: number | undefined;
-  /** Resolves when it can fork, with why it cannot, or with undefined when it has ended before. Never rejects. */
+  /** Resolves when it can create processes, with why it cannot, or with undefined when it has ended before. Never rejects. */
   readonly ready: Promise<Readiness | { refused: string } | undefined>;
-  readonly #options: ForkServerOptions;
+  readonly #options: ProcessServerOptions;
   readonly #actor = createActor(warmServerMachine);
   readonly #child: ChildProcess;
   readonly #control: Duplex;
-  readonly #runs = new Map<number, Pending>();
+  readonly #runs = new Map<number, Run>();
+  readonly #outputs: ServedOutputs;
+  #lastId = 0;
   #output = '';
   #settleReady: (it: Readiness | { refused: string } | undefined) => void = () => {};
   #cancelPing: () => void = () => {};
@@ -75,24 +71,27 @@ export class ForkServer {
   /** The first reason to end it by force. */
   #fault: string | undefined;
 
-  constructor(options: ForkServerOptions) {
-    const { python, entrypoint, preload, env, cwd, clock } = options;
+  constructor(options: ProcessServerOptions) {
+    const { command, args, env, cwd, clock } = options;
     this.#options = options;
     this.#answeredMs = clock.monotonicMs();
     this.#actor.start();
     this.ready = new Promise((resolve) => {
       this.#settleReady = resolve;
     });
-    const settings = { entrypoint, preload: preload ?? null, death_signal: options.deathSignal !== false, skipped: {} };
-    const child = spawn(python, [SCRIPT, JSON.stringify(settings)], {
+    const child = spawn(command, args, {
       cwd,
-      env: { ...env, SVC_OUTPUT_DIR: '-'.repeat(RESERVED_BYTES) },
+      env,
       // A Ctrl-C at a terminal is the runner's to judge.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
     this.#control = child.stdio[3] as Duplex;
+    this.#outputs = new ServedOutputs(
+      (order) => this.#send(order),
+      () => this.#endIfOver(),
+    );
     this.pid = child.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
@@ -102,6 +101,7 @@ export class ForkServer {
     readAnswers(
       this.#control,
       (answer) => this.#take(answer),
+      (chunk, data) => this.#outputs.take(chunk, data),
       (detail) => this.#give(detail),
     );
     child.once('error', (error) => this.#died(`could not be started: ${error.message}`));
@@ -111,7 +111,7 @@ export class ForkServer {
     // Whatever keeps the runner running, this does not.
     for (const it of [child, ...child.stdio]) (it as { unref?: () => void } | null)?.unref?.();
     const cancelStart = clock.after(START_MS, () =>
-      this.#give(`its imports take longer than ${String(START_MS / 1000)} s`),
+      this.#give(`its start takes longer than ${String(START_MS / 1000)} s`),
     );
     void this.ready.then(cancelStart);
     this.#cancelPing = clock.every(PING_MS, () => this.#ping());
@@ -121,30 +121,21 @@ export class ForkServer {
     return this.#actor.getSnapshot().value;
   }
 
-  /** Forks a process. `stale`: a file that it has imported is not the same any more, so nothing was forked. */
-  async fork(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending | 'stale'> {
-    const { clock, outputs } = this.#options;
-    const output = outputs.expect();
-    const { id, secret } = output;
+  /** Creates a process. `stale`: a file that it has imported is not the same any more, so nothing was created. */
+  async create(order: RunOrder, context: LaunchContext): Promise<LaunchedProcess | Ending | 'stale'> {
+    const { clock } = this.#options;
+    const id = (this.#lastId += 1);
     const launched = new Promise<LaunchedProcess | Ending | 'stale'>((settle) => {
       let end: (ending: Ending) => void = () => {};
       const ended = new Promise<Ending>((resolve) => {
         end = resolve;
       });
+      const [stdout, stderr] = [this.#outputs.open(id, 1), this.#outputs.open(id, 2)];
       const sinceMs = clock.monotonicMs();
-      this.#runs.set(id, { sinceMs, context, output, settle, ending: undefined, ended, end });
+      this.#runs.set(id, { sinceMs, context, stdout, stderr, settle, ending: undefined, ended, end });
     });
     const cancel = clock.after(FORK_MS, () => this.#give(`it did not fork within ${String(FORK_MS / 1000)} s`));
-    const cgroup = context.scope.prepare();
-    this.#send({
-      type: 'run',
-      id,
-      env: launch.contract,
-      socket: outputs.path,
-      secret,
-      cgroup,
-      seed: launch.randomSeed,
-    });
+    this.#send({ ...order, id, cgroup: context.scope.prepare(), reap: context.scope.knowsPids });
     const result = await launched;
     cancel();
     return result;
@@ -184,6 +175,8 @@ export class ForkServer {
     } else if (answer.type === 'refused') {
       this.#event({ type: 'RETIRE' });
       this.#settleReady({ refused: answer.reason });
+    } else if (answer.type === 'closed') {
+      this.#outputs.close(answer.id, answer.fd);
     } else if (answer.type !== 'pong') {
       const run = this.#runs.get(answer.id);
       if (run === undefined) this.#give(`it answered for a run that it does not have: ${JSON.stringify(answer)}`);
@@ -191,56 +184,54 @@ export class ForkServer {
     }
   }
 
-  #takeOf(run: Pending, answer: Extract<Answer, { id: number }>): void {
+  #takeOf(run: Run, answer: Exclude<Extract<Answer, { id: number }>, { type: 'closed' }>): void {
     switch (answer.type) {
-      case 'started': {
+      case 'started':
         this.#event({ type: 'FORKED' });
-        run.context.scope.adopt(answer.pid);
+        run.context.scope.adopt(answer.pid, answer.start ?? undefined);
         run.context.onProcess(answer.pid, run.sinceMs);
-        void this.#connect(run);
+        run.settle({ stdout: run.stdout, stderr: run.stderr, ended: run.ended });
         break;
-      }
       case 'no-cgroup':
         run.context.scope.disown(answer.reason);
         break;
       case 'stale':
-        this.#runs.delete(answer.id);
-        run.output.cancel();
+        this.#forget(answer.id);
         run.context.scope.release();
         run.settle('stale');
         break;
       case 'unforked':
-        this.#runs.delete(answer.id);
-        run.output.cancel();
+        this.#forget(answer.id);
         run.settle({ type: 'failed-to-start', code: answer.code });
-        break;
-      case 'failed':
-        run.ending = { type: 'failed-to-start', code: answer.code };
         break;
       case 'ended':
         run.context.onExit();
-        run.ending ??= endingOf(answer);
-        this.#send({ type: 'reap', id: answer.id });
+        run.ending = endingOf(answer);
+        for (const fd of answer.closed) this.#outputs.close(answer.id, fd);
+        if (answer.reaped) this.#reaped(answer.id, run);
+        else this.#send({ type: 'reap', id: answer.id });
         break;
       case 'reaped':
-        this.#runs.delete(answer.id);
-        this.#event({ type: 'REAPED' });
-        run.end(run.ending ?? { type: 'lost', detail: 'its forkserver does not know how it ended' });
-        this.#endIfOver();
+        this.#reaped(answer.id, run);
         break;
     }
   }
 
-  /** Waits for the connections of stdout and stderr, which a process that is killed early never makes. */
-  async #connect(run: Pending): Promise<void> {
-    const { clock } = this.#options;
-    const { stdout, stderr, cancel } = run.output;
-    const connected = new AbortController();
-    const none = run.ended.then(() => sleep(clock, CONNECT_MS, connected.signal)).then(() => undefined);
-    const [out, error] = await Promise.all([Promise.race([stdout, none]), Promise.race([stderr, none])]);
-    connected.abort();
-    cancel();
-    run.settle({ stdout: out ?? Readable.from([]), stderr: error ?? Readable.from([]), ended: run.ended });
+  #reaped(id: number, run: Run): void {
+    this.#runs.delete(id);
+    this.#event({ type: 'REAPED' });
+    run.end(run.ending ?? this.#lost('does not know how it ended'));
+    this.#endIfOver();
+  }
+
+  /** A run without a process. */
+  #forget(id: number): void {
+    this.#runs.delete(id);
+    for (const fd of [1, 2] as const) this.#outputs.close(id, fd);
+  }
+
+  #lost(detail: string): Ending {
+    return { type: 'lost', detail: `the ${this.#options.name} of the simulation ${detail}` };
   }
 
   #ping(): void {
@@ -254,21 +245,21 @@ export class ForkServer {
   }
 
   #endIfOver(): void {
-    if (this.state !== 'Ended') return;
+    if (this.state !== 'Ended' || this.#outputs.size > 0) return;
     this.#control.end();
     this.#options.clock.after(END_MS, () => this.#child.kill('SIGKILL'));
   }
 
   /** Ends it by force; its runs are lost. */
-  #give(detail: string): void {
-    this.#fault ??= `by the runner: ${detail}`;
+  #give(fault: string): void {
+    this.#fault ??= `by the runner: ${fault}`;
     this.#child.kill('SIGKILL');
   }
 
   async #exited(how: string): Promise<void> {
     // Its last answers may still be in the channel.
     const closed = new Promise((resolve) => this.#control.once('close', resolve));
-    if (!this.#control.destroyed) await Promise.race([closed, sleep(this.#options.clock, CONNECT_MS)]);
+    if (!this.#control.destroyed) await Promise.race([closed, sleep(this.#options.clock, LAST_ANSWERS_MS)]);
     const said = this.lastOutput;
     this.#died(this.#fault ?? `${how}${said === '' ? '' : ` (${said})`}`);
   }
@@ -278,10 +269,11 @@ export class ForkServer {
     const wasWanted = this.state !== 'Ended';
     this.#event({ type: 'DIED', detail });
     this.#settleReady(undefined);
+    const { name } = this.#options;
+    this.#outputs.cut(`the ${name} ended ${detail}`);
     for (const run of this.#runs.values()) {
-      run.output.cancel();
       run.context.onExit();
-      run.ending ??= { type: 'lost', detail };
+      run.ending ??= this.#lost(`ended ${detail}`);
       run.end(run.ending);
       run.settle(run.ending);
     }
