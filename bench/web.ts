@@ -10,6 +10,8 @@ import { descent, descentStudy, startWeb } from '../test/support/web-server.ts';
 
 const RUNS = 100_000;
 const SECS = 10;
+/** Runs that end before the first page is opened. */
+const EARLIER = 20_000;
 /** Pages under load: the address, where BATCH is the study, and a text that shows that the page is ready. */
 const PAGES: readonly (readonly [name: string, address: string, ready: string])[] = [
   ['overview', '#/batches/BATCH', '.panel .spark'],
@@ -90,7 +92,7 @@ if (browser === undefined) throw new Error('this needs chromium: apt-get install
 
 // Some runs have ended before a page is opened: there is something to show.
 const first = work(coordinator, 500, 0);
-await pause(3_000);
+while (first.changes() < 3 * EARLIER) await pause(20);
 await first.stop();
 
 for (const [name, address, ready] of PAGES) {
