@@ -24,6 +24,10 @@ const INNER_HEIGHT = HEIGHT - TOP - BOTTOM;
 
 const at = (value: number): string => value.toFixed(1);
 
+/** `P95 97.4`, or `limit > 75`, whose name has the value. */
+const markText = ({ name, value, isLimit }: Mark): string =>
+  isLimit ? `limit ${name}` : `${name} ${formatNumber(value, 5)}`;
+
 /** Up to about `most` round values within the range. */
 export function ticks(from: number, to: number, most: number): number[] {
   const span = to - from;
@@ -113,7 +117,7 @@ export function histogram(variable: Histogram, marks: readonly Mark[]): Markup {
   const tails = [
     ...(below > 0 ? [`${below} below the axis, the smallest ${formatNumber(variable.min, 5)}`] : []),
     ...(above > 0 ? [`${above} above the axis, the largest ${formatNumber(variable.max, 5)}`] : []),
-    ...outside.map((it) => `${it.name} ${formatNumber(it.value, 5)} is outside the axis`),
+    ...outside.map((it) => `${markText(it)} is outside the axis`),
   ];
   const caption = [`${withUnits(name, units)}: runs in each bin, ${count} with a value`, ...tails].join('; ');
   const bars = counts.map((it, bin) => [bar('bar', it, bin), bar('failed', failed[bin] ?? 0, bin)]);

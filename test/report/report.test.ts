@@ -230,7 +230,7 @@ describe('report', () => {
   it('marks limits and quantiles in plots, and names what lies outside the axis', async () => {
     const text = words(await page());
     expect(text).to.include(
-      'miss_m [m]: runs in each bin, 7 with a value; 1 above the axis, the largest 80; &lt;= 50 50 is outside the axis',
+      'miss_m [m]: runs in each bin, 7 with a value; 1 above the axis, the largest 80; limit &lt;= 50 is outside the axis',
     );
     const wide = { ...histogram, to: 100, above: 0 };
     const drawn = await page({ distributions: async () => ({ ...header, variables: [wide] }) });
