@@ -53,7 +53,8 @@ describe('runner: restarts and faults', () => {
     const job = addOne('family');
     const pids = await pidsOf(job);
     await first.end('SIGKILL');
-    expect(pids.map(lives)).to.deep.equal([true, true, true]);
+    // A starter of processes ends the simulation with the runner; the process that left its session stays for the successor.
+    expect(lives(pids.at(-1) ?? NaN)).to.equal(true);
     const second = site.start(fake.url, ['--grace-secs', '0']);
     await fake.until('it is claimed again', () => job.attempt === 2);
     expect(pids.map(lives)).to.deep.equal([false, false, false]);

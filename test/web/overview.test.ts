@@ -63,7 +63,7 @@ describe('web: overview', function () {
     const head = (await page.locator('.tabs').boundingBox())!;
     expect(head.y, 'a short head, with a banner').to.be.below(230);
     await page.getByRole('link', { name: 'Explore', exact: true }).nth(1).click();
-    await page.getByText(/^\d+ of 600 runs selected$/).waitFor();
+    await page.getByText(/^\d+ of 600 runs selected/).waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });
