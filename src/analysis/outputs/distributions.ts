@@ -1,5 +1,6 @@
 /** Histograms of the parameters and outputs of a study, with the failed runs among them. */
 import { RUN_CLASSES, type RunClass } from '../table/run-class.ts';
+import { binCount, binLimits, sampleStep } from './bins.ts';
 import { type AnswerHeader, answerHeader } from '../table/header.ts';
 import { type RunTable, outputColumn, outputNames } from '../table/run-table.ts';
 
@@ -33,12 +34,6 @@ export interface DistributionsRequest {
   /** By `parameters.NAME` and `outputs.NAME`. */
   units?: ReadonlyMap<string, string>;
 }
-
-const MOST_BINS = 40;
-/** Values that the limits are estimated from; more would cost a sort of the whole column. */
-const MOST_SORTED = 10_000;
-/** Tukey's outer fences: values further out than this many interquartile ranges are in no bin. */
-const FENCE = 3;
 
 const FAILED: readonly RunClass[] = ['terminated', 'crashed', 'timeout', 'lost'];
 
@@ -83,7 +78,7 @@ function histogramOf(
   }
   if (count === 0 || min === max) return undefined;
   const [from, to] = limitsOf(column, { count, min, max });
-  const bins = asked ?? Math.min(MOST_BINS, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
+  const bins = asked ?? binCount(count);
   const counts = Array.from({ length: bins }, () => 0);
   const failed = Array.from({ length: bins }, () => 0);
   let [below, above] = [0, 0];
@@ -102,9 +97,8 @@ function histogramOf(
   return { count, from, to, counts, failed, below, above, min, max };
 }
 
-/** The extremes, or the outer fences where these are further in. */
 function limitsOf(column: Column, { count, min, max }: { count: number; min: number; max: number }): [number, number] {
-  const every = Math.max(1, Math.floor(count / MOST_SORTED));
+  const every = sampleStep(count);
   const some = new Float64Array(Math.ceil(count / every));
   let [seen, taken] = [0, 0];
   for (let row = 0; row < column.values.length; row++) {
@@ -112,10 +106,5 @@ function limitsOf(column: Column, { count, min, max }: { count: number; min: num
     if (!Number.isFinite(value) || !column.used[column.classes[row]!]!) continue;
     if (seen++ % every === 0) some[taken++] = value;
   }
-  const sorted = some.subarray(0, taken).sort();
-  const low = sorted[Math.floor((taken - 1) * 0.25)]!;
-  const high = sorted[Math.ceil((taken - 1) * 0.75)]!;
-  const reach = FENCE * (high - low);
-  if (reach === 0) return [min, max];
-  return [Math.max(min, low - reach), Math.min(max, high + reach)];
+  return binLimits(some.subarray(0, taken), min, max);
 }

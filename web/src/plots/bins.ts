@@ -1,4 +1,5 @@
 /** Histograms and empirical distribution functions of a variable over the runs of a study. Pure. */
+import { binCount, binLimits, sampleStep } from '../../../src/analysis/outputs/bins.ts';
 import { isEnded, isFailure } from './variables.ts';
 
 export interface Histogram {
@@ -19,17 +20,11 @@ export interface Histogram {
   sd: number;
 }
 
-const MOST_BINS = 40;
-/** Tukey's outer fences, in interquartile ranges. */
-const FENCE = 3;
-/** Values that the fences are estimated from. */
-const MOST_SORTED = 10_000;
-
 /** Number of bins by Rice's rule, twice the cube root of the number of values. */
 export function binsFor(values: Float64Array): number {
   let count = 0;
   for (const value of values) if (Number.isFinite(value)) count += 1;
-  return Math.min(MOST_BINS, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
+  return binCount(count);
 }
 
 /** Returns equal bins over the bulk of the values; undefined without values. Statistics are of the selected runs. */
@@ -85,7 +80,7 @@ export function limitsOf(values: Float64Array, isLog: boolean): [from: number, t
     if (place > to) to = place;
   }
   if (count === 0) return undefined;
-  const every = Math.max(1, Math.floor(count / MOST_SORTED));
+  const every = sampleStep(count);
   const some: number[] = [];
   let seen = 0;
   for (const value of values) {
@@ -94,11 +89,7 @@ export function limitsOf(values: Float64Array, isLog: boolean): [from: number, t
     if (seen % every === 0) some.push(place);
     seen += 1;
   }
-  const sorted = Float64Array.from(some).sort();
-  const low = sorted[Math.floor((sorted.length - 1) * 0.25)]!;
-  const high = sorted[Math.ceil((sorted.length - 1) * 0.75)]!;
-  const reach = FENCE * (high - low);
-  return reach === 0 ? [from, to] : [Math.max(from, low - reach), Math.min(to, high + reach)];
+  return binLimits(Float64Array.from(some), from, to);
 }
 
 /** Points of an empirical distribution function: as many as a small plot can show. */
