@@ -1,4 +1,5 @@
 /** The distribution of each variable: a histogram or a cumulative line for numbers, bars for texts and booleans. */
+import { PlotCaption } from '../plots/caption.tsx';
 import { useMemo } from 'react';
 import { Panel } from '../parts/common.tsx';
 import { count, figure } from '../parts/time.tsx';
@@ -107,12 +108,7 @@ function OfWords({
   const rest = bars.slice(BARS).reduce((sum, it) => sum + it.all, 0);
   return (
     <figure className="histogram bars">
-      <figcaption>
-        <strong className="clip" title={label}>
-          {label}
-        </strong>
-        <span className="soft nowrap">{count(bars.length)} values</span>
-      </figcaption>
+      <PlotCaption name={label} note={`${count(bars.length)} values`} />
       {bars.slice(0, BARS).map((it) => {
         const isChosen = range !== undefined && range[0] <= it.code && it.code <= range[1];
         return (

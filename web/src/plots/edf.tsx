@@ -1,4 +1,5 @@
 /** The cumulative distribution of a variable: all runs, the selected and the failed ones as steps. */
+import { PlotCaption } from './caption.tsx';
 import type { Histogram } from './bins.ts';
 import { brief } from '../parts/time.tsx';
 
@@ -27,12 +28,7 @@ export function EdfPlot({ name, note, histogram: { from, to, isLog }, lines }: P
   const median = lines.selected[Math.floor(lines.selected.length / 2)];
   return (
     <figure className="histogram">
-      <figcaption>
-        <strong className="clip" title={name}>
-          {name}
-        </strong>
-        <span className="soft nowrap">{note}</span>
-      </figcaption>
+      <PlotCaption name={name} note={note} />
       <svg
         className="edf"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

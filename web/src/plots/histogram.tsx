@@ -1,4 +1,5 @@
 /** A histogram with all, selected and failed runs; a range can be selected with the pointer or typed. */
+import { PlotCaption } from './caption.tsx';
 import { useRef, useState, type PointerEvent } from 'react';
 import { brief, count, figure } from '../parts/time.tsx';
 import type { Histogram } from './bins.ts';
@@ -53,12 +54,7 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange, onLog
   const hasValues = it.count > 0;
   return (
     <figure className="histogram">
-      <figcaption>
-        <strong className="clip" title={name}>
-          {name}
-        </strong>
-        <span className="soft nowrap">{note}</span>
-      </figcaption>
+      <PlotCaption name={name} note={note} />
       <svg
         ref={svg}
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
+import { Table } from '../parts/table.tsx';
 import { count, duration, figure } from '../parts/time.tsx';
 
 export function Submission({ batchId }: { batchId: string }) {
@@ -78,52 +79,32 @@ export function Submission({ batchId }: { batchId: string }) {
         </Panel>
       </div>
       <Panel title={`Dispersions (${Object.keys(dispersions).length})`} flush>
-        <div className="scroll" tabIndex={0} role="region" aria-label="Dispersions">
-          <table>
-            <thead>
-              <tr>
-                <th>Parameter</th>
-                <th>Distribution</th>
-                <th>Units</th>
-              </tr>
-            </thead>
-            <tbody>
-              {Object.entries(dispersions).map(([name, it]) => (
-                <tr key={name}>
-                  <td className="mono">{name}</td>
-                  <td>{describe(it.distribution)}</td>
-                  <td>{it.units}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Dispersions" columns={['Parameter', 'Distribution', 'Units']}>
+          {Object.entries(dispersions).map(([name, it]) => (
+            <NamedRow key={name} name={name} text={describe(it.distribution)} units={it.units} />
+          ))}
+        </Table>
       </Panel>
       {data.outputs !== undefined && Object.keys(data.outputs).length > 0 && (
         <Panel title="Outputs" flush>
-          <div className="scroll" tabIndex={0} role="region" aria-label="Outputs">
-            <table>
-              <thead>
-                <tr>
-                  <th>Output</th>
-                  <th>Meaning</th>
-                  <th>Units</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(data.outputs).map(([name, it]) => (
-                  <tr key={name}>
-                    <td className="mono">{name}</td>
-                    <td>{it.description}</td>
-                    <td>{it.units}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Outputs" columns={['Output', 'Meaning', 'Units']}>
+            {Object.entries(data.outputs).map(([name, it]) => (
+              <NamedRow key={name} name={name} text={it.description} units={it.units} />
+            ))}
+          </Table>
         </Panel>
       )}
     </div>
+  );
+}
+
+function NamedRow({ name, text, units }: { name: string; text: string | undefined; units: string | undefined }) {
+  return (
+    <tr>
+      <td className="mono">{name}</td>
+      <td>{text}</td>
+      <td>{units}</td>
+    </tr>
   );
 }
 
