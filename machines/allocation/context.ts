@@ -71,16 +71,7 @@ export interface AllocationInput {
   now: number;
 }
 
-export interface AllocationContext {
-  id: string;
-  queue: string;
-  engine: string;
-  cores: number;
-  lifetimeMs: number;
-  startTimeoutMs: number;
-  queueTimeoutMs: number | undefined;
-  settleMs: number;
-  isKept: boolean;
+export interface AllocationContext extends Omit<AllocationInput, 'now'> {
   plannedAtMs: number;
   submittedAtMs: number | undefined;
   /** The engine's own identification, and its part; undefined until the engine has taken it. */
