@@ -1,5 +1,6 @@
 /** Creates directories and checks them before anything is written. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -27,6 +28,20 @@ export function isDirectory(path: string): boolean {
     return false;
   }
 }
+
+/** The same without waiting for the file system. Never rejects. */
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (it) => it.isDirectory(),
+    () => false,
+  );
+
+/** Whether a file of this name exists. Links are followed. Never rejects. */
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (it) => it.isFile(),
+    () => false,
+  );
 
 /** Returns whether this user may write the file or directory. */
 export function isWritable(path: string): boolean {

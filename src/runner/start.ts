@@ -42,9 +42,9 @@ async function toolsOrClose(spool: Spool, config: RunnerConfig, log: Log): Promi
 /** @throws SimbatchError `invalid-configuration` when the container runtime does not answer. */
 async function runtimeOf(
   { containers, outputRoot }: RunnerConfig,
-  env: Readonly<Record<string, string | undefined>>,
+  given: Parameters<typeof openRuntime>[2],
 ): Promise<ContainerRuntime | undefined> {
-  return containers.runtime === 'none' ? undefined : await openRuntime(containers.runtime, outputRoot, env);
+  return containers.runtime === 'none' ? undefined : await openRuntime(containers.runtime, outputRoot, given);
 }
 
 function containersOf(
@@ -80,7 +80,7 @@ export async function startRunner(
   });
   const waits = new Waits(clock);
   const instance = randomUuid(clock);
-  const runtime = await runtimeOf(config, given.env);
+  const runtime = await runtimeOf(config, given);
   const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance }, waits);
   const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { access, open, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isFolder } from '../../base/directories.ts';
 import { imageEntrypoint } from '../containers/image-entrypoint.ts';
 import type { Engine } from '../config/config.ts';
 import { systemCode } from '../system-error.ts';
@@ -23,17 +24,26 @@ export function chooseEngine(engines: readonly Engine[], simulationName: string)
   return named(simulationName) ?? named('*') ?? engines[0];
 }
 
+export interface EntrypointCommand {
+  command: string;
+  args: string[];
+}
+
 /**
- * The command line of an entrypoint: `.py` with Python, `.mjs`, `.js` and `.cjs` with this Node, anything else by itself.
+ * The command line of an entrypoint: `.py` with Python, `.mjs`, `.js` and `.cjs` with Node, anything else by itself.
  * Undefined when it needs a Python and there is none.
+ * @param node the program of Node: this one, where the entrypoint is executed on this machine.
  */
+export function commandOf(entrypoint: string, python: string, node?: string): EntrypointCommand;
+export function commandOf(entrypoint: string, python: string | undefined, node?: string): EntrypointCommand | undefined;
 export function commandOf(
   entrypoint: string,
   python: string | undefined,
-): { command: string; args: string[] } | undefined {
+  node = process.execPath,
+): EntrypointCommand | undefined {
   const extension = extname(entrypoint).toLowerCase();
   if (extension === '.py') return python === undefined ? undefined : { command: python, args: [entrypoint] };
-  if (NODE_EXTENSIONS.has(extension)) return { command: process.execPath, args: [entrypoint] };
+  if (NODE_EXTENSIONS.has(extension)) return { command: node, args: [entrypoint] };
   return { command: entrypoint, args: [] };
 }
 
@@ -96,7 +106,7 @@ export async function entrypointProblem(entrypoint: string, python: string | und
 /** Why starting `command` failed although it is there, in words; for the error codes of `spawn`. */
 export async function launchFault(code: string | undefined, command: string, cwd: string): Promise<string> {
   if (code === 'ENOENT') {
-    if (!(await isDirectory(cwd))) return `the working directory ${cwd} does not exist`;
+    if (!(await isFolder(cwd))) return `the working directory ${cwd} does not exist`;
     const interpreter = await interpreterOf(command);
     if (interpreter !== undefined)
       return `the interpreter "${interpreter}" in the first line of ${command} does not exist`;
@@ -109,14 +119,6 @@ export async function launchFault(code: string | undefined, command: string, cwd
   if (code === 'EMFILE' || code === 'ENFILE') return 'too many files are open on this machine';
   if (code === 'EAGAIN' || code === 'ENOMEM') return 'the machine has no room for another process';
   return `${command} could not be started: ${code ?? 'unknown reason'}`;
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 async function interpreterOf(script: string): Promise<string | undefined> {

@@ -1,10 +1,9 @@
 /** Apptainer (Singularity): containers are ordinary processes of the user, images are SIF files. */
-import { output } from './programs.ts';
-import type { Environment } from './programs.ts';
-import { cachedFile, digestOfFile, isFile } from './image-files.ts';
+import { isFile } from '../../base/directories.ts';
+import { cachedFile, digestOfFile } from './image-files.ts';
+import type { Environment, RuntimeClient } from './runtime-client.ts';
 import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
 
-const ANSWER_MS = 30_000;
 const PULL_MS = 60 * 60_000;
 /** Exit code of apptainer's own failures. */
 const RUNTIME_FAILED = 255;
@@ -13,17 +12,17 @@ const RUNTIME_FAILED = 255;
  * @param cache the folder for images that are fetched.
  * @throws Error when the program does not answer.
  */
-export async function openApptainer(program: string, env: Environment, cache: string): Promise<ContainerRuntime> {
-  const version = (await output(program, ['--version'], ANSWER_MS, env)).trim();
+export async function openApptainer(client: RuntimeClient, cache: string): Promise<ContainerRuntime> {
+  const version = await client.version();
   return {
     name: 'apptainer',
-    program,
+    program: client.program,
     version,
     // Its processes stay in the run's cgroup, which limits them.
     enforces: { memoryBytes: false, cpuMilli: false },
     detached: undefined,
-    resolve: (image) => resolve(program, env, cache, image),
-    commandOf: (run) => commandOf(env, run),
+    resolve: (image) => resolve(client, cache, image),
+    commandOf: (run) => commandOf(client.env, run),
     faultOf: (code, stderr) => {
       const [line] = /^(?:FATAL|ERROR).*$/m.exec(stderr) ?? [];
       return code === RUNTIME_FAILED && line !== undefined
@@ -34,7 +33,7 @@ export async function openApptainer(program: string, env: Environment, cache: st
 }
 
 /** A file is used as it is; any other reference, such as `docker://python:3.12`, is fetched into the cache once. */
-async function resolve(program: string, env: Environment, cache: string, image: string): Promise<ResolvedImage> {
+async function resolve(client: RuntimeClient, cache: string, image: string): Promise<ResolvedImage> {
   if (image.startsWith('/')) {
     if (!(await isFile(image))) throw new Error(`there is no image file ${image} on this machine`);
     return { reference: image, digest: await digestOfFile(image) };
@@ -42,7 +41,7 @@ async function resolve(program: string, env: Environment, cache: string, image: 
   const source = /^[a-z][a-z0-9-]*:\/\//.test(image) ? image : `docker://${image}`;
   const file = await cachedFile(cache, source);
   if (!(await isFile(file.path))) {
-    await output(program, ['pull', '--force', file.partial, source], PULL_MS, env);
+    await client.output(['pull', '--force', file.partial, source], PULL_MS);
     await file.keep();
   }
   return { reference: file.path, digest: await digestOfFile(file.path) };

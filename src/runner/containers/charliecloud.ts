@@ -1,26 +1,23 @@
 /** Charliecloud: containers are ordinary processes of the user, images are folders or SquashFS files. */
 import { isAbsolute } from 'node:path';
-import { output } from './programs.ts';
-import type { Environment } from './programs.ts';
-import { digestOfFile, isFile, isFolder } from './image-files.ts';
+import { isFile, isFolder } from '../../base/directories.ts';
+import { digestOfFile } from './image-files.ts';
+import type { Environment, RuntimeClient } from './runtime-client.ts';
 import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
 
-const ANSWER_MS = 30_000;
-
 /** @throws Error when the program does not answer. */
-export async function openCharliecloud(program: string, given: Environment): Promise<ContainerRuntime> {
+export async function openCharliecloud(given: RuntimeClient): Promise<ContainerRuntime> {
   // ch-run needs USER.
-  const env = { ...given, USER: given['USER'] ?? 'simbatch' };
-  // `--version` writes to stderr in some versions.
-  const version = await output('/bin/sh', ['-c', '"$0" --version 2>&1', program], ANSWER_MS, env);
+  const client = given.with('USER', 'simbatch');
+  const version = await client.version();
   return {
     name: 'charliecloud',
-    program,
-    version: `ch-run ${version.trim()}`,
+    program: client.program,
+    version: `ch-run ${version}`,
     enforces: { memoryBytes: false, cpuMilli: false },
     detached: undefined,
     resolve,
-    commandOf: (run) => commandOf(env, run),
+    commandOf: (run) => commandOf(client.env, run),
     faultOf: (_code, stderr) => {
       const [line] = /^ch-run\[\d+\]: error: .*$/m.exec(stderr) ?? [];
       return line === undefined ? undefined : `charliecloud could not start the container: ${line}`;

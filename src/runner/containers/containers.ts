@@ -5,7 +5,7 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { matchesAny } from '../attempt/environment.ts';
 import { imageEntrypoint } from './image-entrypoint.ts';
-import { NODE_EXTENSIONS } from '../attempt/engine.ts';
+import { commandOf } from '../attempt/engine.ts';
 import type { Engine } from '../config/engines.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import type { Log } from '../log.ts';
@@ -118,8 +118,8 @@ export class Containers {
       resolve: () => this.resolve(wish.image),
       image: wish.image,
       name: containerName(directory),
-      ...commandInside(inside ?? engine.entrypoint),
-
+      // Interpreters are those of the image.
+      ...commandOf(inside ?? engine.entrypoint, 'python3', 'node'),
       readable: [
         ...new Set([workingDirectory, ...(inside === undefined ? [dirname(engine.entrypoint)] : []), runConfigPath]),
       ],
@@ -140,12 +140,4 @@ export class Containers {
 /** Of the container of an attempt, by its output directory. */
 export function containerName(directory: string): string {
   return `simbatch-${createHash('sha256').update(directory).digest('hex').slice(0, 24)}`;
-}
-
-/** Interpreters are those of the image. */
-function commandInside(entrypoint: string): { command: string; args: string[] } {
-  const extension = entrypoint.slice(entrypoint.lastIndexOf('.')).toLowerCase();
-  if (extension === '.py') return { command: 'python3', args: [entrypoint] };
-  if (NODE_EXTENSIONS.has(extension)) return { command: 'node', args: [entrypoint] };
-  return { command: entrypoint, args: [] };
 }

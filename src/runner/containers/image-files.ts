@@ -25,20 +25,6 @@ async function hash(path: string): Promise<string> {
   return `sha256:${sum.digest('hex')}`;
 }
 
-export async function isFile(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (it) => it.isFile(),
-    () => false,
-  );
-}
-
-export async function isFolder(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (it) => it.isDirectory(),
-    () => false,
-  );
-}
-
 export interface CachedFile {
   path: string;
   /** Where it is written until it is whole. */

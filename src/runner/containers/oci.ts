@@ -1,9 +1,7 @@
 /** Podman and Docker: one command line, a container that is not a descendant of it, images with digests. */
-import { output } from './programs.ts';
-import type { Environment } from './programs.ts';
+import type { RuntimeClient } from './runtime-client.ts';
 import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
 
-const ANSWER_MS = 30_000;
 /** Fetching an image of some gigabytes over a slow line. */
 const PULL_MS = 30 * 60_000;
 /** Exit code of `run` when the runtime itself failed. */
@@ -17,9 +15,9 @@ interface Inspected {
 }
 
 /** @throws Error when the program does not answer. */
-export async function openPodman(program: string, env: Environment): Promise<ContainerRuntime> {
-  const version = (await output(program, ['--version'], ANSWER_MS, env)).trim();
-  const info = JSON.parse(await output(program, ['info', '--format', 'json'], ANSWER_MS, env)) as {
+export async function openPodman(client: RuntimeClient): Promise<ContainerRuntime> {
+  const version = await client.version();
+  const info = JSON.parse(await client.output(['info', '--format', 'json'])) as {
     host?: { cgroupControllers?: string[] };
   };
   const controllers = info.host?.cgroupControllers ?? [];
@@ -27,15 +25,14 @@ export async function openPodman(program: string, env: Environment): Promise<Con
   // A rootless container has the runner's user as its root, so the files of a run belong to the runner.
   return new OciRuntime(
     { name: 'podman', version, enforces, runOptions: ['--security-opt', 'label=disable'], atOnce: ['--time', '0'] },
-    program,
-    env,
+    client,
   );
 }
 
 /** @throws Error when the program or its daemon does not answer. */
-export async function openDocker(program: string, env: Environment): Promise<ContainerRuntime> {
-  const version = (await output(program, ['--version'], ANSWER_MS, env)).trim();
-  const info = JSON.parse(await output(program, ['info', '--format', '{{json .}}'], ANSWER_MS, env)) as {
+export async function openDocker(client: RuntimeClient): Promise<ContainerRuntime> {
+  const version = await client.version();
+  const info = JSON.parse(await client.output(['info', '--format', '{{json .}}'])) as {
     MemoryLimit?: boolean;
     CpuCfsQuota?: boolean;
   };
@@ -43,7 +40,7 @@ export async function openDocker(program: string, env: Environment): Promise<Con
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
   // Otherwise the files of a run would belong to root.
   const user = uid === undefined || gid === undefined ? [] : ['--user', `${String(uid)}:${String(gid)}`];
-  return new OciRuntime({ name: 'docker', version, enforces, runOptions: user }, program, env);
+  return new OciRuntime({ name: 'docker', version, enforces, runOptions: user }, client);
 }
 
 interface OciOptions {
@@ -61,33 +58,28 @@ class OciRuntime implements ContainerRuntime {
   readonly program: string;
   readonly version: string;
   readonly enforces: ContainerRuntime['enforces'];
-  readonly #env: Environment;
+  readonly #client: RuntimeClient;
   readonly #runOptions: readonly string[];
   readonly #atOnce: readonly string[];
   readonly detached = {
     kill: async (name: string): Promise<void> => {
       // Also a container that was created and not started yet.
-      await output(this.program, ['rm', '--force', ...this.#atOnce, name], ANSWER_MS, this.#env).catch(() => '');
+      await this.#client.output(['rm', '--force', ...this.#atOnce, name]).catch(() => '');
     },
     isRunning: async (name: string): Promise<boolean> => {
       try {
-        const names = await output(
-          this.program,
-          ['ps', '--quiet', '--no-trunc', '--filter', `name=^${name}$`, '--filter', 'status=running'],
-          ANSWER_MS,
-          this.#env,
-        );
-        return names.trim() !== '';
+        const filters = ['--filter', `name=^${name}$`, '--filter', 'status=running'];
+        return (await this.#client.output(['ps', '--quiet', '--no-trunc', ...filters])).trim() !== '';
       } catch {
         return true;
       }
     },
   };
 
-  constructor({ name, version, enforces, runOptions, atOnce = [] }: OciOptions, program: string, env: Environment) {
-    this.#env = env;
+  constructor({ name, version, enforces, runOptions, atOnce = [] }: OciOptions, client: RuntimeClient) {
+    this.#client = client;
+    this.program = client.program;
     this.name = name;
-    this.program = program;
     this.version = version;
     this.enforces = enforces;
     this.#runOptions = runOptions;
@@ -95,10 +87,10 @@ class OciRuntime implements ContainerRuntime {
   }
 
   async resolve(image: string): Promise<ResolvedImage> {
-    const inspect = (): Promise<string> => output(this.program, ['image', 'inspect', image], ANSWER_MS, this.#env);
+    const inspect = (): Promise<string> => this.#client.output(['image', 'inspect', image]);
     const present = await inspect().catch(() => undefined);
     if (present !== undefined) return this.#imageOf(image, present);
-    await output(this.program, ['pull', '--quiet', image], PULL_MS, this.#env);
+    await this.#client.output(['pull', '--quiet', image], PULL_MS);
     return this.#imageOf(image, await inspect());
   }
 
@@ -151,7 +143,7 @@ class OciRuntime implements ContainerRuntime {
         run.image,
         ...run.args,
       ],
-      env: { ...this.#env, ...Object.fromEntries(secrets) },
+      env: { ...this.#client.env, ...Object.fromEntries(secrets) },
     };
   }
 

@@ -1,7 +1,8 @@
 /** The functions of studies as files of this runner: read from the coordinator once each, checked against their digest. */
 import { createHash } from 'node:crypto';
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFile } from '../../base/directories.ts';
 import type { Uuid } from '../../contract/types.ts';
 
 export class FunctionFiles {
@@ -33,7 +34,7 @@ export class FunctionFiles {
 
   async #make(batchId: Uuid, sha256: string): Promise<void> {
     const path = this.pathOf(sha256);
-    if (await exists(path)) return;
+    if (await isFile(path)) return;
     const data = Buffer.from(await this.#read(batchId), 'base64');
     const found = createHash('sha256').update(data).digest('hex');
     if (found !== sha256) throw new Error(`the function of batch ${batchId} does not have the digest of its study`);
@@ -41,13 +42,5 @@ export class FunctionFiles {
     const part = `${path}.part`;
     await writeFile(part, data, { mode: 0o600 });
     await rename(part, path);
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
   }
 }

@@ -4,7 +4,8 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';
-import { clientEnv } from '../../../src/runner/containers/programs.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { RuntimeClient } from '../../../src/runner/containers/runtime-client.ts';
 import { RUNTIMES } from '../../../src/runner/containers/open.ts';
 import type { ContainerRuntime, RuntimeName } from '../../../src/runner/containers/runtime.ts';
 
@@ -34,7 +35,7 @@ export async function stub(name: Exclude<RuntimeName, 'charliecloud'>): Promise<
   writeFileSync(join(folder, 'here.sif'), 'an image');
   return {
     title: `${name}, a stand-in`,
-    runtime: await RUNTIMES[name].open(program, clientEnv(process.env), folder),
+    runtime: await RUNTIMES[name].open(new RuntimeClient(program, process.env, systemClock), folder),
     image,
     isReal: false,
     containers: () => [],
@@ -79,7 +80,7 @@ async function realPodman(folder: string, root: string, close: () => void): Prom
   podman('run', ...options, image, '/bin/true');
   return {
     title: 'podman',
-    runtime: await RUNTIMES.podman.open(program, clientEnv(process.env), folder),
+    runtime: await RUNTIMES.podman.open(new RuntimeClient(program, process.env, systemClock), folder),
     image: `localhost/${image}`,
     isReal: true,
     containers: () => podman('ps', '--all', '--format', '{{.Names}}').split('\n').filter(Boolean),
@@ -105,7 +106,7 @@ function asOtherUser(folder: string): string {
 }
 
 async function realCharliecloud(folder: string, root: string, close: () => void): Promise<RuntimeOnTrial> {
-  const runtime = await RUNTIMES.charliecloud.open('ch-run', clientEnv(process.env), folder);
+  const runtime = await RUNTIMES.charliecloud.open(new RuntimeClient('ch-run', process.env, systemClock), folder);
   execFileSync('ch-run', [root, '--', '/bin/true'], { env: { ...process.env, USER: 'simbatch' }, stdio: 'pipe' });
   return { title: 'charliecloud', runtime, image: root, isReal: true, containers: () => [], close };
 }

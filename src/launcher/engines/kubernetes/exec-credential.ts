@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../base/clock.ts';
 import { EngineUnreachable, oneLine } from '../../engine.ts';
-import { ProgramFailed, runProgram } from '../../programs.ts';
+import { ProgramFailed, runProgram } from '../../../base/programs.ts';
 
 export interface ExecPlugin {
   apiVersion?: string;

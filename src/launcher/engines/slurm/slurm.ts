@@ -15,7 +15,7 @@ import {
   type Submitted,
 } from '../../engine.ts';
 import type { QueueConfig } from '../../config/types.ts';
-import { ProgramFailed, runProgram, type ProgramResult } from '../../programs.ts';
+import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
 import { readQueue, SQUEUE_FORMAT, SQUEUE_TIMES } from './queue-list.ts';
 import { batchScript, sbatchArguments, type Places } from './script.ts';
 import { sectionFaults, SlurmSection } from './section.ts';

@@ -1,7 +1,7 @@
 /** Calls the `ssh` program of the system: strict host keys, keys only, nothing forwarded, a deadline for every call. */
 import { resolve } from 'node:path';
 import { EngineRefused, EngineUnreachable, oneLine, type EngineContext } from '../../engine.ts';
-import { ProgramFailed, runProgram, type ProgramResult } from '../../programs.ts';
+import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
 import { answerLines } from './host-list.ts';
 import type { SshHost, SshSection } from './section.ts';
 

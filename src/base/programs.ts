@@ -1,6 +1,6 @@
-/** Runs a program of an engine (`sbatch`, `ssh`) to its end, with a deadline and a bounded output, and leaves no process. */
+/** Runs a program to its end, with a deadline and a bounded output, and leaves no process. */
 import { spawn } from 'node:child_process';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 export interface ProgramCall {
   /** The program and its arguments; no shell reads them. */
