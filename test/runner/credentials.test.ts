@@ -4,20 +4,14 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import { MAIN, SIMULATION, Site } from '../support/runner-process.ts';
+import { freshSite } from '../support/fresh-site.ts';
+import type { FakeCoordinator } from '../support/fake-coordinator.ts';
+import { MAIN, SIMULATION, type Site } from '../support/runner-process.ts';
 
 describe('runner: credentials', () => {
   let fake: FakeCoordinator;
   let site: Site;
-  beforeEach(async () => {
-    fake = await FakeCoordinator.start();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site.clean();
-    await fake.stop();
-  });
+  freshSite((it) => ({ fake, site } = it));
 
   const registered = () => fake.until('it is registered', () => fake.registrations.length === 1);
   const tokenFile = (text: string, mode = 0o600): string => {

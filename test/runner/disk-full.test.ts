@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import type { FakeJob } from '../support/fake-coordinator.ts';
-import { Site } from '../support/runner-process.ts';
+import { freshSite } from '../support/fresh-site.ts';
+import type { FakeCoordinator, FakeJob } from '../support/fake-coordinator.ts';
+import type { Site } from '../support/runner-process.ts';
 
 const SIZE = '8m';
 
@@ -31,14 +31,7 @@ describe('runner: the disk is full', () => {
     if (root !== '') spawnSync('umount', ['-l', root]);
     rmSync(folder, { recursive: true, force: true });
   });
-  beforeEach(async () => {
-    fake = await FakeCoordinator.start();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site.clean();
-    await fake.stop();
-  });
+  freshSite((it) => ({ fake, site } = it));
 
   const isOver = (job: FakeJob): boolean => ['Completed', 'Failed'].includes(job.job.status);
 

@@ -1,8 +1,9 @@
 /** Tests of runners with an end: when they leave by themselves, and what the coordinator learns of it. */
 import { expect } from 'chai';
 import { declaredEnd, LifetimeWatch } from '../../src/runner/connection/lifetime.ts';
-import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import { Site } from '../support/runner-process.ts';
+import { freshSite } from '../support/fresh-site.ts';
+import type { FakeCoordinator } from '../support/fake-coordinator.ts';
+import type { Site } from '../support/runner-process.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const NEVER = { endsAtMs: undefined, maxMs: undefined, marginMs: 60_000, idleMs: undefined };
@@ -68,14 +69,7 @@ describe('runner: lifetime', () => {
   describe('of a real process', () => {
     let fake: FakeCoordinator;
     let site: Site;
-    beforeEach(async () => {
-      fake = await FakeCoordinator.start();
-      site = new Site();
-    });
-    afterEach(async () => {
-      await site.clean();
-      await fake.stop();
-    });
+    freshSite((it) => ({ fake, site } = it));
 
     it('names its allocation and its end, and exits when there is nothing to do', async () => {
       const [job] = fake.add({ environment: { BEHAVE: 'succeed' } });

@@ -3,21 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
-import { lives, Site } from '../support/runner-process.ts';
+import { freshSite } from '../support/fresh-site.ts';
+import type { FakeCoordinator, FakeJob, JobSpec } from '../support/fake-coordinator.ts';
+import { lives, type Site } from '../support/runner-process.ts';
 
 describe('runner: restarts and faults', () => {
   let fake: FakeCoordinator;
   let site: Site;
-  beforeEach(async () => {
-    fake = await FakeCoordinator.start();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site.clean();
-    await fake.stop();
-  });
+  freshSite((it) => ({ fake, site } = it));
 
   const runOf = (job: FakeJob): string =>
     join(site.folder, 'out', job.job.batch_id, String(job.job.run_config.run_id).padStart(8, '0'));

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { COMPRESSIONS } from '../../src/contract/enums.ts';
 import type { OutcomeReport } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
-import { FakeCoordinator } from '../support/fake-coordinator.ts';
-import type { FakeJob, JobSpec } from '../support/fake-coordinator.ts';
-import { lives, Site } from '../support/runner-process.ts';
+import { freshSite } from '../support/fresh-site.ts';
+import type { FakeCoordinator, FakeJob, JobSpec } from '../support/fake-coordinator.ts';
+import { lives, type Site } from '../support/runner-process.ts';
 import { readJournal } from '../../src/runner/telemetry/journal.ts';
 import { Rows } from '../../src/runner/telemetry/rows.ts';
 import { connect, python, readMetadata, readTable, send } from './telemetry/support.ts';
@@ -29,14 +29,7 @@ type Ended = OutcomeReport;
 describe('runner: telemetry of a real simulation', () => {
   let fake: FakeCoordinator;
   let site: Site;
-  beforeEach(async () => {
-    fake = await FakeCoordinator.start();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site.clean();
-    await fake.stop();
-  });
+  freshSite((it) => ({ fake, site } = it));
 
   function start(simulation: 'measured.mjs' | 'measured.py') {
     const env = { PYTHONPATH: join(packageRoot, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' };

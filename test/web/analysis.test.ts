@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { packageRoot } from '../../src/base/package.ts';
 import type { BatchSubmission, SamplingMethod, StudySummary, Uuid } from '../../src/contract/types.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import { descentStudy, scriptedRunner, startWeb, type Outcome, type WebServer } from '../support/web-server.ts';
+import { descentStudy, scriptedRunner, type Outcome } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 const RULE = { variable: 'nz', condition: '> 3.8', description: 'load' };
@@ -29,31 +29,20 @@ function loadStudy(method: SamplingMethod, runs: number, extra: Partial<BatchSub
 
 describe('web: answers of the analysis', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-  });
-  after(async () => {
-    await browser?.close();
-    await web?.close();
-  });
+  const suite = webSuite();
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url);
-    await watched.page.goto(`${web.url}/#/batches/${address}`);
+    const watched = await suite.page();
+    await watched.page.goto(`${suite.web.url}/#/batches/${address}`);
     return watched;
   }
 
   /** Executes a study to its end. */
   async function flown(submission: BatchSubmission): Promise<Uuid> {
-    const { batch_id } = await web.coordinator.submit(submission);
-    const runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
+    const { batch_id } = await suite.web.coordinator.submit(submission);
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
     for (;;) {
-      const { batch } = await web.coordinator.batch(batch_id);
+      const { batch } = await suite.web.coordinator.batch(batch_id);
       if (batch.status !== 'Pending' && batch.status !== 'Running') break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -62,7 +51,7 @@ describe('web: answers of the analysis', function () {
   }
 
   it('show a requirement open, then met as its runs end, and that the study was stopped', async () => {
-    const { batch_id } = await web.coordinator.submit(
+    const { batch_id } = await suite.web.coordinator.submit(
       loadStudy('monte_carlo', 5_000, {
         requirements: [
           { name: 'soft', output: 'max_nz', condition: '< 9', probability: 0.3, confidence: 0.95 },
@@ -77,11 +66,11 @@ describe('web: answers of the analysis', function () {
     expect(await card('soft').textContent()).to.match(
       /Clean runs still needed: \d.*open: max_nz < 9 .*0 of 0 runs passed/,
     );
-    const runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 1, runMs: 100, outcome });
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 1, runMs: 100, outcome });
     await card('soft').getByText('met', { exact: true }).waitFor();
     await card('hard').getByText('violated', { exact: true }).waitFor();
     await page.getByText(/^Stopped: every requirement was settled at run \d+$/).waitFor();
-    const { requirements = [], batch } = await web.coordinator.batch(batch_id);
+    const { requirements = [], batch } = await suite.web.coordinator.batch(batch_id);
     expect(await card('soft').locator('p').first().textContent()).to.equal(requirements[0]!.sentence);
     expect(requirements[0]!.sentence).to.match(/^met: .* decided at run \d+$/);
     expect(batch.status).to.equal('Completed');
@@ -93,14 +82,14 @@ describe('web: answers of the analysis', function () {
   it("never show the survivors' P95 alone where a rule ended runs: in the API, on the command line and on the page", async () => {
     const batchId = await flown(loadStudy('monte_carlo', 200));
     const summary = (await (
-      await fetch(`${web.url}/batches/${batchId}/summary?quantiles=0.05,0.95`)
+      await fetch(`${suite.web.url}/batches/${batchId}/summary?quantiles=0.05,0.95`)
     ).json()) as StudySummary;
     expect(summary.excluded).to.deep.equal({ terminated: 108 });
     const [low, high] = summary.outputs.find((it) => it.name === 'max_nz')!.quantiles;
     expect(high!.value).to.be.below(3.8);
     expect(high!.bounds, 'unbounded above: more than 5 % of the runs were ended').to.deep.include.members([null]);
     expect(low!.bounds).to.not.equal(null);
-    const env = { ...process.env, SVC_ENDPOINT: web.url };
+    const env = { ...process.env, SVC_ENDPOINT: suite.web.url };
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'summary', batchId], { env });
     expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/);
     expect(stdout).to.match(/max_nz .*\d \[[\d.]+ to inf\]/);

@@ -1,17 +1,10 @@
 /** Exploring a study in a real browser: one selection for all plots, axes, colours, views, links. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { wilsonInterval } from '../../src/analysis/groups/proportion.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 const load = (path: string): Promise<unknown> =>
   tsImport(new URL(`../../../web/src/${path}`, import.meta.url).href, import.meta.url);
@@ -115,40 +108,27 @@ describe('web/plots/variables', () => {
 
 describe('web: explore', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
+  const suite = webSuite({
+    id: 'lab-1',
+    places: 40,
+    runMs: 5,
+    outcome: (it) => {
+      const found = descent(it);
+      if (!('metadata' in found)) return found;
+      const run = it.job.run_config.run_id;
+      const more = { stable: run % 3 === 0, landing: run % 4 === 0 ? 'water' : 'land' };
+      return { metadata: { ...found.metadata, ...(more as unknown as Record<string, number>) } };
+    },
+  });
   let batchId: string;
 
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, {
-      id: 'lab-1',
-      places: 40,
-      runMs: 5,
-      outcome: (it) => {
-        const found = descent(it);
-        if (!('metadata' in found)) return found;
-        const run = it.job.run_config.run_id;
-        const more = { stable: run % 3 === 0, landing: run % 4 === 0 ? 'water' : 'land' };
-        return { metadata: { ...found.metadata, ...(more as unknown as Record<string, number>) } };
-      },
-    });
-    batchId = (await web.coordinator.submit(descentStudy('explored', 500))).batch_id;
-    while ((await web.coordinator.batch(batchId)).batch.status !== 'Completed')
-      await new Promise((resolve) => setTimeout(resolve, 50));
-  });
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
+  before(async () => {
+    batchId = await suite.completed(descentStudy('explored', 500));
   });
 
   async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url, { viewport: { width: 1600, height: 1000 } });
-    await watched.page.goto(`${web.url}/#/batches/${batchId}/explore${query}`);
+    const watched = await suite.page({ viewport: { width: 1600, height: 1000 } });
+    await watched.page.goto(`${suite.web.url}/#/batches/${batchId}/explore${query}`);
     await watched.page.getByRole('img', { name: /istribution of touchdown_speed/ }).waitFor();
     return watched;
   }
@@ -158,7 +138,7 @@ describe('web: explore', function () {
     const said = page.locator('.shares');
     await said.waitFor();
     let [failed, ended] = [0, 0];
-    for await (const chunk of (await web.coordinator.jobs({ batch_id: [batchId] })).chunks) {
+    for await (const chunk of (await suite.web.coordinator.jobs({ batch_id: [batchId] })).chunks) {
       for (const job of chunk) {
         if (job.run_config.parameters['gust_speed']! < 15) continue;
         ended += 1;
@@ -256,7 +236,9 @@ describe('web: explore', function () {
     const python = await copied();
     const where = JSON.parse(/quote\((".*")\)/.exec(python)![1]!) as string;
     expect(where).to.equal('parameters.gust_speed >= 10 and parameters.gust_speed <= 20');
-    const found = await fetch(`${web.url}/batches/${batchId}/table?format=json&where=${encodeURIComponent(where)}`);
+    const found = await fetch(
+      `${suite.web.url}/batches/${batchId}/table?format=json&where=${encodeURIComponent(where)}`,
+    );
     const { matched } = (await found.json()) as { matched: number };
     await page.getByText(`${matched} of 500 runs selected`).waitFor();
     expect(errors).to.deep.equal([]);

@@ -5,43 +5,21 @@ import { expect } from 'chai';
 import { tableFromIPC } from '@uwdata/flechette';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Runner } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { parseCondition } from '../../src/domain/condition.ts';
 import type { Coordinator } from '../../src/coordinator/coordinator.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import { descent, descentStudy, scriptedRunner } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 describe('web: journeys', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
-
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 20, runMs: 20, outcome: descent });
-  });
-
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
-  });
+  const suite = webSuite({ id: 'lab-1', places: 20, runMs: 20, outcome: descent });
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url);
-    await watched.page.goto(web.url + '/' + address);
+    const watched = await suite.page();
+    await watched.page.goto(suite.web.url + '/' + address);
     return watched;
   }
 
@@ -88,7 +66,7 @@ describe('web: journeys', function () {
     await page.getByRole('button', { name: 'Submit 7 runs' }).click();
     await page.getByRole('heading', { name: 'selected' }).waitFor();
     await page.getByText('100 %', { exact: true }).waitFor();
-    const { config } = await web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
+    const { config } = await suite.web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
     expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
     expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
     await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
@@ -131,7 +109,7 @@ describe('web: journeys', function () {
     await page.getByRole('heading', { name: 'with goals' }).waitFor();
     await page.getByText('100 %', { exact: true }).first().waitFor();
     const idOf = (): string => /batches\/([^/?]+)/.exec(page.url())![1]!;
-    const { requirements, outputs, policy, labels } = await web.coordinator.submission(idOf());
+    const { requirements, outputs, policy, labels } = await suite.web.coordinator.submission(idOf());
     expect({ requirements, outputs, policy, labels }).to.deep.equal({
       requirements: [{ name: 'slow', output: 'speed', condition: '< 5', probability: 0.95 }],
       outputs: { speed: { units: 'm/s' } },
@@ -143,7 +121,7 @@ describe('web: journeys', function () {
     await page.getByLabel(/^Part of the finished runs/).fill('10');
     await page.getByRole('button', { name: 'Audit the study' }).click();
     await page.getByText('Audits').first().waitFor();
-    expect((await web.coordinator.batch(idOf())).batch).to.deep.include({
+    expect((await suite.web.coordinator.batch(idOf())).batch).to.deep.include({
       total_jobs: 4,
       parent: { batch_id: audited, relation: 'audit' },
     });
@@ -183,10 +161,10 @@ describe('web: journeys', function () {
   });
 
   it('groups failures, filters by group, and keeps the filter over a reload', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('with failures', 200));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('with failures', 200));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
-    const { jobs_by_status: counts } = await web.coordinator.batch(batch_id);
+    const { jobs_by_status: counts } = await suite.web.coordinator.batch(batch_id);
     const heading = page.getByRole('heading', { name: new RegExp(`^Failures: ${counts.Failed} runs, \\d+ kinds?$`) });
     const groups = page.getByRole('region', { name: 'Failures by message' }).locator('tbody tr');
     const title = await heading.textContent();
@@ -212,15 +190,15 @@ describe('web: journeys', function () {
     await page.getByLabel(/Why/).fill('new disk');
     await page.getByRole('button', { name: 'Drain', exact: true }).click();
     await page.getByText('new disk').waitFor();
-    expect((await web.coordinator.runner('lab-1')).drain_reason).to.equal('new disk');
+    expect((await suite.web.coordinator.runner('lab-1')).drain_reason).to.equal('new disk');
     await page.getByRole('button', { name: 'Resume lab-1' }).click();
     await page.getByText('new disk').waitFor({ state: 'detached' });
-    expect((await web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
+    expect((await suite.web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
     await page.context().close();
   });
 
   it('shows the lost slots of a runner as they are reported', async () => {
-    const { coordinator } = web;
+    const { coordinator } = suite.web;
     const { capabilities } = await coordinator.runner('lab-1');
     const instance = 'i';
     await coordinator.register({ id: 'stuck-1', instance, capabilities, slots_lost: 2 });
@@ -237,7 +215,7 @@ describe('web: journeys', function () {
   });
 
   it('forgets a runner after a confirmation, once it holds no runs', async () => {
-    const { coordinator } = web;
+    const { coordinator } = suite.web;
     const leaving = await scriptedRunner(coordinator, { id: 'old-1', places: 2, runMs: 600_000, outcome: descent });
     const { page, errors } = await open('#/runners');
     const row = page.getByRole('row').filter({ hasText: 'old-1' });
@@ -261,7 +239,7 @@ describe('web: journeys', function () {
 
   /** Sends the page a message as if the coordinator had lost `lab-1`. */
   async function openWithoutLab(heldIds: string[]): Promise<{ page: Page }> {
-    const watched = await watchedPage(browser!, web.url);
+    const watched = await suite.page();
     await watched.page.routeWebSocket(/\/live$/, (socket) => {
       const server = socket.connectToServer();
       server.onMessage((text) => {
@@ -270,7 +248,7 @@ describe('web: journeys', function () {
         socket.send(JSON.stringify({ ...message, data: { ...message.data, runners } }));
       });
     });
-    await watched.page.goto(`${web.url}/#/runners`);
+    await watched.page.goto(`${suite.web.url}/#/runners`);
     return watched;
   }
 
@@ -290,18 +268,18 @@ describe('web: journeys', function () {
     const alert = page.getByRole('alert');
     await alert.getByText('lab-1 was not forgotten.').waitFor();
     await alert.getByText('only an Offline runner without jobs can be forgotten').waitFor();
-    expect((await web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
+    expect((await suite.web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
     await page.context().close();
   });
 
   it('cancels a study after a confirmation', async () => {
-    const { batch_id } = await web.coordinator.submit(
+    const { batch_id } = await suite.web.coordinator.submit(
       descentStudy('to be cancelled', 5, { container: { image: '', cpu_request: '900', memory_request: '0' } }),
     );
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.keyboard.press('Escape');
-    expect((await web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
+    expect((await suite.web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText('Cancelled 5').waitFor();
@@ -311,7 +289,7 @@ describe('web: journeys', function () {
   it('pauses, resumes, extends and reruns a study, and links it with those that came of it', async () => {
     const submission = { ...descentStudy('grows', 40), labels: { campaign: 'growth' } };
     submission.config.monte_carlo.sampling_method = 'monte_carlo';
-    const { batch_id } = await web.coordinator.submit(submission);
+    const { batch_id } = await suite.web.coordinator.submit(submission);
     const { page, errors } = await open(`#/batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rerun failed' }).click();
@@ -326,7 +304,7 @@ describe('web: journeys', function () {
     await runs.fill('40');
     await page.getByRole('button', { name: 'Extend the study' }).click();
     await page.getByRole('alert').getByText('give more than 40').waitFor();
-    await web.coordinator.drain('lab-1');
+    await suite.web.coordinator.drain('lab-1');
     await page.getByRole('button', { name: 'Extend' }).click();
     await page.getByLabel(/^Runs of the whole design/).fill('45');
     await page.getByRole('button', { name: 'Extend the study' }).click();
@@ -337,7 +315,7 @@ describe('web: journeys', function () {
     await page.getByText('Paused: a look').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    await web.coordinator.resume('lab-1');
+    await suite.web.coordinator.resume('lab-1');
     await page.getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'campaign=growth' }).click();
     await page.getByRole('button', { name: /^campaign=growth/ }).waitFor();
@@ -349,10 +327,10 @@ describe('web: journeys', function () {
   });
 
   it("a run's states are stepped back and forth", async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('steps', 1));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('steps', 1));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
-    await page.goto(`${web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
+    await page.goto(`${suite.web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
     const step = page.getByText(/^Step \d+ of \d+/);
     await page.getByText(/^Step 3 of 3/).waitFor();
     await page.getByRole('button', { name: 'Back one step' }).click();
@@ -379,10 +357,10 @@ describe('web: journeys', function () {
   });
 
   it('reconnects by itself and shows the missed changes', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('continues', 400));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('continues', 400));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('Live').waitFor();
-    await web.interrupt(600);
+    await suite.web.interrupt(600);
     await page.getByText('Not connected').waitFor();
     await page.getByText('Live').waitFor();
     await page.getByText('100 %', { exact: true }).waitFor();
@@ -390,10 +368,10 @@ describe('web: journeys', function () {
   });
 
   it('downloads the table of runs in each format', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('files', 40));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('files', 40));
     const { page } = await open(`#/batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
-    const expected = await storedRows(web.coordinator, batch_id);
+    const expected = await storedRows(suite.web.coordinator, batch_id);
     await page.reload();
     for (const format of ['CSV', 'JSON', 'Parquet', 'Arrow']) {
       const saved = page.waitForEvent('download');
@@ -411,7 +389,7 @@ describe('web: journeys', function () {
   });
 
   it('saves the report of a study as one file that loads nothing', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('report', 40));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('report', 40));
     const { page, errors } = await open(`#/batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     const saved = page.waitForEvent('download');

@@ -1,61 +1,39 @@
 /** Keys, the palette and the comparison of studies in a real browser. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import type { Page } from 'playwright-core';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 describe('web: keys and comparison', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
+  const suite = webSuite({
+    id: 'lab-1',
+    places: 40,
+    runMs: 5,
+    // The newer version lands 1 m further away.
+    outcome: (it) => {
+      const found = descent(it);
+      if (!('metadata' in found) || it.job.run_config.metadata.simulation_version !== '2') return found;
+      return { metadata: { ...found.metadata, miss_distance: found.metadata['miss_distance']! + 1 } };
+    },
+  });
   let older: string;
   let newer: string;
 
   async function completed(name: string, version: string): Promise<string> {
     const study = descentStudy(name, 120);
     study.config.simulation.version = version;
-    const { batch_id } = await web.coordinator.submit(study);
-    while ((await web.coordinator.batch(batch_id)).batch.status !== 'Completed')
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    return batch_id;
+    return await suite.completed(study);
   }
 
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, {
-      id: 'lab-1',
-      places: 40,
-      runMs: 5,
-      // The newer version lands 1 m further away.
-      outcome: (it) => {
-        const found = descent(it);
-        if (!('metadata' in found) || it.job.run_config.metadata.simulation_version !== '2') return found;
-        return { metadata: { ...found.metadata, miss_distance: found.metadata['miss_distance']! + 1 } };
-      },
-    });
+  before(async () => {
     older = await completed('version one', '1');
     newer = await completed('version two', '2');
-    return undefined;
-  });
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
   });
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url);
-    await watched.page.goto(`${web.url}/${address}`);
+    const watched = await suite.page();
+    await watched.page.goto(`${suite.web.url}/${address}`);
     return watched;
   }
 

@@ -1,37 +1,16 @@
 /** The overview of a study in a real browser: its figures, findings with their action, a lost connection. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import type { Page } from 'playwright-core';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 describe('web: overview', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
-
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 20, runMs: 10, outcome: descent });
-  });
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
-  });
+  const suite = webSuite({ id: 'lab-1', places: 20, runMs: 10, outcome: descent });
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url, { viewport: { width: 1280, height: 800 } });
-    await watched.page.goto(`${web.url}/#/batches/${address}`);
+    const watched = await suite.page({ viewport: { width: 1280, height: 800 } });
+    await watched.page.goto(`${suite.web.url}/#/batches/${address}`);
     return watched;
   }
 
@@ -42,7 +21,7 @@ describe('web: overview', function () {
   }
 
   it('shows verdict, outputs, causes and failures on the first screen', async () => {
-    const { batch_id } = await web.coordinator.submit({
+    const { batch_id } = await suite.web.coordinator.submit({
       ...descentStudy('first screen', 600),
       requirements: [{ name: 'near', output: 'miss_distance', condition: '<= 25', probability: 0.5, confidence: 0.95 }],
     });
@@ -69,8 +48,8 @@ describe('web: overview', function () {
   });
 
   it('a blocked study is unblocked by the button of its banner', async () => {
-    await web.coordinator.drain('lab-1', 'new disk');
-    const { batch_id } = await web.coordinator.submit(descentStudy('waits for lab-1', 20));
+    await suite.web.coordinator.drain('lab-1', 'new disk');
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('waits for lab-1', 20));
     const { page, errors } = await open(batch_id);
     await page
       .getByRole('alert')
@@ -79,16 +58,16 @@ describe('web: overview', function () {
       .waitFor();
     await page.getByRole('button', { name: 'Resume lab-1' }).click();
     await page.getByText('100 %', { exact: true }).waitFor();
-    expect((await web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
+    expect((await suite.web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });
 
   it('a paused study is resumed by the button of its banner', async () => {
-    await web.coordinator.drain('lab-1');
-    const { batch_id } = await web.coordinator.submit(descentStudy('paused', 20));
-    await web.coordinator.pauseBatch(batch_id, 'lunch');
-    await web.coordinator.resume('lab-1');
+    await suite.web.coordinator.drain('lab-1');
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('paused', 20));
+    await suite.web.coordinator.pauseBatch(batch_id, 'lunch');
+    await suite.web.coordinator.resume('lab-1');
     const { page } = await open(batch_id);
     await page.getByRole('button', { name: 'Resume the study' }).click();
     await page.getByText('100 %', { exact: true }).waitFor();
@@ -97,12 +76,12 @@ describe('web: overview', function () {
 
   it('a lost connection is said, with the last state dimmed and actions off, until it is back', async () => {
     const large = { container: { image: 'none', cpu_request: '64', memory_request: '0' } };
-    const { batch_id } = await web.coordinator.submit(descentStudy('loses the connection', 10, large));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('loses the connection', 10, large));
     const { page } = await open(batch_id);
     const cancel = page.getByRole('button', { name: 'Cancel', exact: true });
     await cancel.waitFor();
     await page.getByText('Live').waitFor();
-    const away = web.interrupt(2_500);
+    const away = suite.web.interrupt(2_500);
     await page.getByText(/^No connection to the coordinator since/).waitFor();
     expect(await cancel.isDisabled()).to.equal(true);
     expect(await page.getByRole('heading', { name: 'loses the connection' }).count()).to.equal(1);
@@ -118,7 +97,7 @@ describe('web: overview', function () {
   });
 
   it('the title of the tab shows the progress', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('in the title', 30));
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('in the title', 30));
     const { page } = await open(batch_id);
     await shownTitle(page, 'Completed: in the title · simbatch');
     expect(await page.evaluate('document.querySelector("link[rel=icon]").href')).to.match(/^data:image\/png/);

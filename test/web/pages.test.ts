@@ -2,55 +2,37 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Uuid } from '../../src/contract/types.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
 import { clippedOn } from '../support/clipped.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import { descent, descentStudy, scriptedRunner } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe('web: pages', function () {
   this.timeout(180_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
+  const suite = webSuite({ id: 'lab-1', places: 40, runMs: 10, outcome: descent });
   let batchId: Uuid;
   let failedId: Uuid;
   let rerunId: Uuid;
   let waitingId: Uuid;
 
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 40, runMs: 10, outcome: descent });
-    const gone = await scriptedRunner(web.coordinator, { id: 'gone-1', places: 1, runMs: 10, outcome: descent });
+  before(async () => {
+    const gone = await scriptedRunner(suite.web.coordinator, { id: 'gone-1', places: 1, runMs: 10, outcome: descent });
     await gone.stop();
-    await web.coordinator.signOff('gone-1', { instance: 'script-gone-1' });
-    batchId = (await web.coordinator.submit(descentStudy('axe study', 120))).batch_id;
-    for (;;) {
-      const { batch } = await web.coordinator.batch(batchId);
-      if (batch.status === 'Completed') break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    for await (const chunk of (await web.coordinator.jobs({ batch_id: [batchId], status: ['Failed'] })).chunks) {
+    await suite.web.coordinator.signOff('gone-1', { instance: 'script-gone-1' });
+    batchId = await suite.completed(descentStudy('axe study', 120));
+    for await (const chunk of (await suite.web.coordinator.jobs({ batch_id: [batchId], status: ['Failed'] })).chunks) {
       failedId ??= chunk[0]!.id;
     }
-    rerunId = (await web.coordinator.rerunBatch(batchId, { select: { states: ['Failed'] } })).batch_id;
+    rerunId = (await suite.web.coordinator.rerunBatch(batchId, { select: { states: ['Failed'] } })).batch_id;
     waitingId = (
-      await web.coordinator.submit(
+      await suite.web.coordinator.submit(
         descentStudy('waits', 10, { container: { image: 'none', cpu_request: '64', memory_request: '0' } }),
       )
     ).batch_id;
-    await web.coordinator.reportLauncher({
+    await suite.web.coordinator.reportLauncher({
       launcher: 'lab',
       poll_seconds: 3_600,
       problems: [],
@@ -66,12 +48,6 @@ describe('web: pages', function () {
       unserved: [],
       allocations: [{ allocation: 'slurm/main/a1b2c3d4e5f6', queue: 'main', state: 'Queued', reason: 'Resources' }],
     });
-  });
-
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
   });
 
   const PAGES: [name: string, address: () => string, shows: string | RegExp][] = [
@@ -122,9 +98,9 @@ describe('web: pages', function () {
 
   for (const { name: look, options } of LOOKS) {
     it(`are accessible, quiet, within their width, and nothing is clipped: ${look}`, async () => {
-      const { page, errors, foreign } = await watchedPage(browser!, web.url, options);
+      const { page, errors, foreign } = await suite.page(options);
       for (const [name, address, shows] of PAGES) {
-        await page.goto(`${web.url}/${address()}`);
+        await page.goto(`${suite.web.url}/${address()}`);
         await page.getByText(shows).first().waitFor();
         await requireClean(page, name);
       }
@@ -135,8 +111,8 @@ describe('web: pages', function () {
     });
 
     it(`have dialogs that are accessible and not clipped: ${look}`, async () => {
-      const { page, errors } = await watchedPage(browser!, web.url, options);
-      await page.goto(`${web.url}/#/batches/${waitingId}`);
+      const { page, errors } = await suite.page(options);
+      await page.goto(`${suite.web.url}/#/batches/${waitingId}`);
       const dialog = page.locator('dialog[open]');
       const close = async (): Promise<void> => {
         await page.keyboard.press('Escape');
@@ -160,7 +136,7 @@ describe('web: pages', function () {
       // The list finds its side after it has opened.
       await page.waitForTimeout(150);
       await requireClean(page, 'the open menu');
-      await page.goto(`${web.url}/#/batches/${batchId}/runs`);
+      await page.goto(`${suite.web.url}/#/batches/${batchId}/runs`);
       for (const run of [1, 2]) await page.getByRole('checkbox', { name: `Select run ${run}`, exact: true }).check();
       await page.getByRole('button', { name: 'Compare', exact: true }).click();
       await page.getByRole('region', { name: 'Runs side by side' }).waitFor();
@@ -169,7 +145,7 @@ describe('web: pages', function () {
       await page.getByText(/^Columns/).click();
       await page.waitForTimeout(150);
       await requireClean(page, 'the choice of columns');
-      await page.goto(`${web.url}/#/runners`);
+      await page.goto(`${suite.web.url}/#/runners`);
       await page.getByRole('button', { name: 'Drain lab-1' }).click();
       await dialog.waitFor();
       await requireClean(page, 'the question before a drain');
@@ -179,8 +155,8 @@ describe('web: pages', function () {
   }
 
   it('show the API without requests to other hosts', async () => {
-    const { page, errors, foreign } = await watchedPage(browser!, web.url);
-    await page.goto(`${web.url}/docs`);
+    const { page, errors, foreign } = await suite.page();
+    await page.goto(`${suite.web.url}/docs`);
     await page.getByText('Submit a study').first().waitFor();
     expect(errors).to.deep.equal([]);
     expect(foreign).to.deep.equal([]);
@@ -189,7 +165,7 @@ describe('web: pages', function () {
 
   it('have a policy that blocks inline scripts', async () => {
     for (const path of ['/', '/docs/']) {
-      const response = await fetch(web.url + path);
+      const response = await fetch(suite.web.url + path);
       const policy = response.headers.get('content-security-policy') ?? '';
       expect(policy).to.include("script-src 'self'").and.include("default-src 'none'").and.not.include('unsafe');
       const html = await response.text();
@@ -198,10 +174,10 @@ describe('web: pages', function () {
   });
 
   it('are cached for ever with a hash in the name, and revalidated otherwise', async () => {
-    const html = await (await fetch(web.url)).text();
+    const html = await (await fetch(suite.web.url)).text();
     const asset = /\/assets\/[^"]+\.js/.exec(html)?.[0] ?? '';
     const cached = async (path: string): Promise<string | null> =>
-      (await fetch(web.url + path)).headers.get('cache-control');
+      (await fetch(suite.web.url + path)).headers.get('cache-control');
     expect(await cached(asset)).to.equal('public, max-age=31536000, immutable');
     expect(await cached('/')).to.equal('no-cache');
   });
@@ -214,7 +190,7 @@ describe('web: pages', function () {
     '/index.htm',
   ]) {
     it(`have nothing at ${path}`, async () => {
-      const response = await fetch(web.url + path);
+      const response = await fetch(suite.web.url + path);
       expect(response.status).to.equal(404);
       expect(response.headers.get('content-type')).to.include('problem+json');
     });

@@ -1,19 +1,12 @@
 /** Plots: the telemetry of a run, from a file of the runner's writer, and the progress of a study. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { encodeRows, TelemetryFile } from '../../src/runner/telemetry/parquet.ts';
 import { Rows } from '../../src/runner/telemetry/rows.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
 import { drawnPlot, readLine, rememberTexts, textsOf, valueAt } from '../support/drawn.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 const SECS = 40;
 const START_NS = 1_770_000_000_123_456_789n;
@@ -56,40 +49,28 @@ async function writeTelemetry(path: string): Promise<void> {
 
 describe('web: plots', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
+  const suite = webSuite(({ folder }) => ({
+    id: 'lab-1',
+    places: 1,
+    runMs: 10,
+    outcome: descent,
+    telemetry: join(folder, 'telemetry.parquet'),
+  }));
   let path: string;
   let batchId: string;
   let page: Page;
   let errors: string[];
 
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    path = join(web.folder, 'telemetry.parquet');
+  before(async () => {
+    path = join(suite.web.folder, 'telemetry.parquet');
     await writeTelemetry(path);
-    runner = await scriptedRunner(web.coordinator, {
-      id: 'lab-1',
-      places: 1,
-      runMs: 10,
-      outcome: descent,
-      telemetry: path,
-    });
-    batchId = (await web.coordinator.submit(descentStudy('telemetry', 1))).batch_id;
-    const watched = await watchedPage(browser, web.url);
+    batchId = (await suite.web.coordinator.submit(descentStudy('telemetry', 1))).batch_id;
+    const watched = await suite.page();
     ({ page, errors } = watched);
     await rememberTexts(page);
-    await page.goto(`${web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
+    await page.goto(`${suite.web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
     // The runner has reported the path of the file.
     await page.getByText(path, { exact: true }).waitFor();
-  });
-
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
   });
 
   it('are one per variable of telemetry, in the order of the file', async () => {
@@ -130,7 +111,7 @@ describe('web: plots', function () {
   });
 
   it('show the progress up to the number of runs', async () => {
-    await page.goto(`${web.url}/#/batches/${batchId}`);
+    await page.goto(`${suite.web.url}/#/batches/${batchId}`);
     const label = 'Runs completed and failed, over time, and the projection to the end';
     const { vertical, line } = await drawnPlot(page, label, 'completed');
     expect([vertical[0]?.text, vertical.at(-1)?.text]).to.deep.equal(['0', '1']);

@@ -1,16 +1,8 @@
 /** The pages of the pool in a real browser: lanes of slots, history, the page of a runner. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
-import type { Browser } from 'playwright-core';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 interface Bar {
   jobId: string;
@@ -48,30 +40,16 @@ describe('web/pool/lanes', () => {
 
 describe('web: pool', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
-
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 3, runMs: 60, outcome: descent });
-  });
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
-  });
+  const suite = webSuite({ id: 'lab-1', places: 3, runMs: 60, outcome: descent });
 
   it('shows a lane for each slot with the runs in it, and the latest attempts of a runner with their errors', async () => {
-    const { batch_id } = await web.coordinator.submit(descentStudy('in lanes', 90));
-    while ((await web.coordinator.batch(batch_id)).batch.status !== 'Completed')
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('in lanes', 90));
+    while ((await suite.web.coordinator.batch(batch_id)).batch.status !== 'Completed')
       await new Promise((resolve) => setTimeout(resolve, 50));
-    const { attempts } = await web.coordinator.poolHistory(['lab-1']);
+    const { attempts } = await suite.web.coordinator.poolHistory(['lab-1']);
     expect(attempts).to.have.length(90);
-    const { page, errors } = await watchedPage(browser!, web.url);
-    await page.goto(`${web.url}/#/runners`);
+    const { page, errors } = await suite.page();
+    await page.goto(`${suite.web.url}/#/runners`);
     await page.locator('.lane a').nth(80).waitFor({ state: 'attached' });
     expect(await page.locator('.lane').count()).to.equal(3);
     await page.getByRole('img', { name: 'Slots of connected runners, and runs held, over time' }).waitFor();
@@ -90,7 +68,7 @@ describe('web: pool', function () {
 
   it('refuses the attempts of too many runners at once', async () => {
     const names = Array.from({ length: 51 }, (_, at) => `runner_id=r${at}`).join('&');
-    const answer = await fetch(`${web.url}/pool/history?${names}`);
+    const answer = await fetch(`${suite.web.url}/pool/history?${names}`);
     expect(answer.status).to.equal(400);
     expect(((await answer.json()) as { detail: string }).detail).to.match(/names 51 runners; name at most 50/);
   });

@@ -1,16 +1,9 @@
 /** The table of runs in a real browser: filter language, order, columns, brushing, actions on several runs. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser, watchedPage } from '../support/browser.ts';
-import {
-  descent,
-  descentStudy,
-  scriptedRunner,
-  startWeb,
-  type ScriptedRunner,
-  type WebServer,
-} from '../support/web-server.ts';
+import type { Page } from 'playwright-core';
+import { descent, descentStudy } from '../support/web-server.ts';
+import { webSuite } from '../support/web-suite.ts';
 
 interface Names {
   parameters: string[];
@@ -46,34 +39,21 @@ describe('web/runs/filter', () => {
 
 describe('web: table of runs', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer;
-  let runner: ScriptedRunner | undefined;
+  const suite = webSuite({ id: 'lab-1', places: 40, runMs: 5, outcome: descent });
   let batchId: string;
 
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
-    web = await startWeb();
-    runner = await scriptedRunner(web.coordinator, { id: 'lab-1', places: 40, runMs: 5, outcome: descent });
+  before(async () => {
     const study = descentStudy('table', 400);
     // More inputs than the table shows: the constant one comes first by alphabet.
     for (let at = 0; at < 9; at += 1)
       study.config.dispersions[`a_${at}`] = { distribution: { type: 'uniform', min: 0, max: 1 }, units: '' };
     study.config.dispersions['a_constant'] = { distribution: { type: 'fixed', value: 1 }, units: '' };
-    batchId = (await web.coordinator.submit(study)).batch_id;
-    while ((await web.coordinator.batch(batchId)).batch.status !== 'Completed')
-      await new Promise((resolve) => setTimeout(resolve, 50));
-  });
-  after(async () => {
-    await browser?.close();
-    await runner?.stop();
-    await web?.close();
+    batchId = await suite.completed(study);
   });
 
   async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
-    const watched = await watchedPage(browser!, web.url, { viewport: { width: 1600, height: 900 } });
-    await watched.page.goto(`${web.url}/#/batches/${batchId}/runs${query}`);
+    const watched = await suite.page({ viewport: { width: 1600, height: 900 } });
+    await watched.page.goto(`${suite.web.url}/#/batches/${batchId}/runs${query}`);
     await watched.page
       .getByRole('link', { name: /^#\d+$/ })
       .first()
@@ -164,7 +144,7 @@ describe('web: table of runs', function () {
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.getByText('Reruns').waitFor();
     const made = /batches\/([^/?]+)/.exec(page.url())![1]!;
-    expect((await web.coordinator.batch(made)).batch.total_jobs).to.equal(3);
+    expect((await suite.web.coordinator.batch(made)).batch.total_jobs).to.equal(3);
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

@@ -2,22 +2,16 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FakeCoordinator, type FakeJob } from '../../support/fake-coordinator.ts';
-import { Site } from '../../support/runner-process.ts';
+import { freshSite } from '../../support/fresh-site.ts';
+import type { FakeCoordinator, FakeJob } from '../../support/fake-coordinator.ts';
+import type { Site } from '../../support/runner-process.ts';
 
 const SLOTS = 16;
 
 describe('runner: runs that wait', () => {
   let fake: FakeCoordinator;
   let site: Site;
-  beforeEach(async () => {
-    fake = await FakeCoordinator.start();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site.clean();
-    await fake.stop();
-  });
+  freshSite((it) => ({ fake, site } = it));
 
   /** Starts a runner that has executed short runs, then fills its slots with long ones. */
   async function fill(): Promise<{ runner: ReturnType<Site['start']>; long: FakeJob[]; later: FakeJob[] }> {
