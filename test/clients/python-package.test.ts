@@ -1,8 +1,10 @@
-/** The Python package as a whole: its own tests on this Python and on the oldest one, its types, its wheel. */
-import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+/** The Python package as a whole: its own tests and its types on each Python, its wheel. */
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { root } from './program.ts';
 
@@ -25,6 +27,14 @@ function needs(context: Mocha.Context, modules: string, executable = 'python3'):
   context.skip();
 }
 
+/** The interpreters that the package is tested on: the ordinary one, and those that the gate keeps beside it for the oldest and the newest Python. */
+function interpreters(): string[] {
+  const kept = readdirSync(root)
+    .filter((name) => name.startsWith('.venv-3.'))
+    .map((name) => join(root, name, 'bin/python3'));
+  return ['python3', ...kept];
+}
+
 /** The oldest Python that the package supports, where it is installed. */
 function oldestPython(): string | undefined {
   const versions = join(homedir(), '.pyenv/versions');
@@ -33,16 +43,38 @@ function oldestPython(): string | undefined {
   return candidates.find((it) => spawnSync(it, ['--version'], { encoding: 'utf8' }).stdout?.startsWith('Python 3.9'));
 }
 
+/** Runs the package's own tests; simulations and notebooks that start `python3` get the same interpreter. */
+async function suite(executable: string): Promise<{ code: number | null; output: string }> {
+  const ordinary = executable === 'python3';
+  const environment = ordinary
+    ? {}
+    : // The real simulators of the examples are installed for the ordinary Python alone.
+      { PATH: `${dirname(executable)}:${process.env.PATH}`, SIMBATCH_REQUIRE_ALL: '' };
+  const child = spawn(executable, ['-B', '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: SUITE_MS,
+    env: { ...process.env, ...environment, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const output = await text(child.stdout);
+  return { code: (await closed)[0], output };
+}
+
 describe('the Python package', function () {
   this.timeout(SUITE_MS);
 
-  it('passes its own tests, all of them where everything is demanded', function () {
-    needs(this, 'pytest, cloudpickle, pandas, polars, pyarrow, scipy, tqdm');
-    const { status, stdout } = python(['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests']);
-    expect(status, stdout).to.equal(0);
-    const [, passed, skipped = '0'] = /(\d+) passed(?:, (\d+) skipped)?/.exec(stdout) ?? [];
-    expect(Number(passed), stdout).to.be.at.least(150);
-    if (process.env.SIMBATCH_REQUIRE_ALL === '1') expect(skipped).to.equal('0');
+  it('passes its own tests on each Python, all of them where everything is demanded', async function () {
+    const pythons = interpreters();
+    for (const it of pythons) needs(this, 'pytest, cloudpickle, pandas, polars, pyarrow, scipy, tqdm', it);
+    const ends = await Promise.all(pythons.map((it) => suite(it)));
+    for (const [index, { code, output }] of ends.entries()) {
+      const message = `${pythons[index]}: ${output}`;
+      expect(code, message).to.equal(0);
+      const [, passed, skipped = '0'] = /(\d+) passed(?:, (\d+) skipped)?/.exec(output) ?? [];
+      expect(Number(passed), message).to.be.at.least(150);
+      if (process.env.SIMBATCH_REQUIRE_ALL === '1' && index === 0) expect(skipped).to.equal('0');
+    }
   });
 
   it('runs a study on Python 3.9 without any other package', function () {
@@ -61,11 +93,15 @@ print(len(study.sample()), study)`;
     expect(stdout).to.match(/^4 Study 'a': 4 runs, latin_hypercube, seed 1\n/);
   });
 
-  it('is typed: mypy --strict finds nothing', function () {
-    needs(this, 'mypy');
-    const { status, stdout, stderr } = python(['-m', 'mypy', '--cache-dir', join(tmpdir(), 'simbatch-mypy')]);
-    expect(status, stdout + stderr).to.equal(0);
-    expect(stdout).to.match(/no issues found in \d{2} source files/);
+  it('is typed: mypy --strict finds nothing on any Python', function () {
+    for (const executable of interpreters()) {
+      needs(this, 'mypy', executable);
+      const cache = mkdtempSync(join(tmpdir(), 'simbatch-mypy-'));
+      const { status, stdout, stderr } = python(['-m', 'mypy', '--cache-dir', cache], executable);
+      rmSync(cache, { recursive: true, force: true });
+      expect(status, stdout + stderr).to.equal(0);
+      expect(stdout).to.match(/no issues found in \d{2} source files/);
+    }
   });
 
   it('is a wheel with all its modules and its types, without a required package', function () {
