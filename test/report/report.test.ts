@@ -134,7 +134,7 @@ function source(changes: Partial<ReportSource> = {}, described = submission()): 
       failures: [failure],
       requirements: [verdict],
     }),
-    verdicts: async () => ({ ...header, requirements: [verdict] }),
+    verdicts: async () => ({ ...header, requirements: [{ ...verdict, course: [] }] }),
     distributions: async () => ({ ...header, variables: [histogram] }),
     attribution: async () => Promise.reject(new Error('too few failures')),
     sensitivity: async () =>

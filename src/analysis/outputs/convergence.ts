@@ -89,10 +89,10 @@ export function runsForHalfWidth(point: ConvergencePoint | undefined, halfWidth:
   return Math.ceil(point.n * ((point.high - point.low) / 2 / halfWidth) ** 2);
 }
 
-/** The places from 1 to n at which points are made; the last is n. */
-export function logSpaced(n: number): Set<number> {
-  if (n <= MOST_POINTS) return new Set(Array.from({ length: n }, (_, i) => i + 1));
-  return new Set(Array.from({ length: MOST_POINTS }, (_, i) => Math.round(n ** (i / (MOST_POINTS - 1)))));
+/** The places from 1 to n at which points are made, `most` at most; the last is n. */
+export function logSpaced(n: number, most = MOST_POINTS): Set<number> {
+  if (n <= most) return new Set(Array.from({ length: n }, (_, i) => i + 1));
+  return new Set(Array.from({ length: most }, (_, i) => Math.round(n ** (i / (most - 1)))));
 }
 
 function outputPoints(

@@ -1,5 +1,6 @@
 /** The shape of a judged requirement. */
 import type { Warning } from '../warning.ts';
+import type { CoursePoint } from './course.ts';
 import type { Look, TerminatedRule, Verdict } from '../../contract/types.ts';
 
 /** While runs are open, the counts are those of the complete prefix; of a settled sequential test, those at its decision. */
@@ -38,4 +39,9 @@ export interface RequirementAnswer {
   failures_left: number | null;
   warnings: Warning[];
   sentence: string;
+}
+
+/** A verdict with the course that led to it. */
+export interface JudgedRequirement extends RequirementAnswer {
+  course: CoursePoint[];
 }

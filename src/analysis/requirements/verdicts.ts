@@ -2,12 +2,12 @@
 import { type AnswerHeader, answerHeader } from '../table/header.ts';
 import { RUN_CLASSES } from '../table/run-class.ts';
 import type { RunTable } from '../table/run-table.ts';
-import type { RequirementAnswer } from './answer.ts';
-import { judgeRequirement } from './judge.ts';
+import type { JudgedRequirement } from './answer.ts';
+import { judgeWithCourse } from './judge.ts';
 import type { Requirement } from '../../contract/types.ts';
 
 export interface StudyVerdicts extends AnswerHeader {
-  requirements: RequirementAnswer[];
+  requirements: JudgedRequirement[];
 }
 
 /**
@@ -18,6 +18,6 @@ export function judgeStudy(table: RunTable, requirements: readonly Requirement[]
   const classes = RUN_CLASSES.filter((name) => name !== 'open');
   return {
     ...answerHeader(table, { classes, prefixOnly: true }),
-    requirements: requirements.map((requirement) => judgeRequirement(table, requirement)),
+    requirements: requirements.map((requirement) => judgeWithCourse(table, requirement)),
   };
 }

@@ -52,44 +52,64 @@ export const outputs = mapOf(ref(OutputDeclaration), {
   propertyNames: { type: 'string', minLength: 1, maxLength: LIMITS.nameLength },
 });
 
+const verdictMembers = {
+  name: text('Its name.'),
+  output: text('Its output.'),
+  condition: text('Its condition.'),
+  probability: probability('The probability that is required.'),
+  confidence: probability('The confidence of the verdict.'),
+  terminated: enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early.'),
+  look: enumOf(LOOKS, 'Judged once, or after each run.'),
+  passed: count('Runs that pass.'),
+  failed: count('Runs that fail.'),
+  unknown: count('Runs that count against either verdict.'),
+  judged: count('The sum of the three.'),
+  estimate: nullable(probability('Passed runs among those that pass or fail.')),
+  wilson: nullable(range('Two-sided interval of the estimate, for display.')),
+  lower: probability('One-sided exact bound.'),
+  upper: probability('One-sided exact bound.'),
+  verdict: enumOf(VERDICTS, 'The verdict.'),
+  settled: nullable(enumOf(['certain', 'sequential'], 'How it was settled while runs are open.')),
+  settled_at_run_id: nullable(count('The run that decided.')),
+  log_e_met: nullable(double('Logarithm of the E value for `met`, `continuous` only.')),
+  log_e_violated: nullable(double('Logarithm of the E value for `violated`, `continuous` only.')),
+  more_clean_runs: nullable(count('For `not-shown`: further passing runs that would show it.')),
+  needed_clean_runs: nullable(count('For `open`: passing runs that are enough.')),
+  failures_left: nullable(
+    Type.Integer({ description: 'For `open`: further failures that `met` allows; below 0: out of reach.' }),
+  ),
+  warnings: listOf(ref(Warning), 'Limits of this verdict.'),
+  sentence,
+};
+
 export const RequirementVerdict = named(
   'RequirementVerdict',
   'A judged requirement. While runs are open, the counts are those of the complete prefix.',
-  answered({
-    name: text('Its name.'),
-    output: text('Its output.'),
-    condition: text('Its condition.'),
-    probability: probability('The probability that is required.'),
-    confidence: probability('The confidence of the verdict.'),
-    terminated: enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early.'),
-    look: enumOf(LOOKS, 'Judged once, or after each run.'),
-    passed: count('Runs that pass.'),
-    failed: count('Runs that fail.'),
-    unknown: count('Runs that count against either verdict.'),
-    judged: count('The sum of the three.'),
-    estimate: nullable(probability('Passed runs among those that pass or fail.')),
-    wilson: nullable(range('Two-sided interval of the estimate, for display.')),
-    lower: probability('One-sided exact bound.'),
-    upper: probability('One-sided exact bound.'),
-    verdict: enumOf(VERDICTS, 'The verdict.'),
-    settled: nullable(enumOf(['certain', 'sequential'], 'How it was settled while runs are open.')),
-    settled_at_run_id: nullable(count('The run that decided.')),
-    log_e_met: nullable(double('Logarithm of the E value for `met`, `continuous` only.')),
-    log_e_violated: nullable(double('Logarithm of the E value for `violated`, `continuous` only.')),
-    more_clean_runs: nullable(count('For `not-shown`: further passing runs that would show it.')),
-    needed_clean_runs: nullable(count('For `open`: passing runs that are enough.')),
-    failures_left: nullable(
-      Type.Integer({ description: 'For `open`: further failures that `met` allows; below 0: out of reach.' }),
-    ),
-    warnings: listOf(ref(Warning), 'Limits of this verdict.'),
-    sentence,
-  }),
+  answered(verdictMembers),
 );
 export type RequirementVerdict = Static<typeof RequirementVerdict>;
+
+export const JudgedRequirement = named(
+  'JudgedRequirement',
+  'A judged requirement, with the course of its estimate.',
+  answered({
+    ...verdictMembers,
+    course: listOf(
+      answered({
+        n: count('Runs used: the first n of the complete prefix.'),
+        estimate: nullable(probability('Passed runs among those of them that pass or fail.')),
+        lower: probability('One-sided exact bound for one look, at n.'),
+        upper: probability('One-sided exact bound for one look, at n.'),
+      }),
+      'At most 64 points, evenly spaced in log n; the last one has the bounds of the verdict.',
+    ),
+  }),
+);
+export type JudgedRequirement = Static<typeof JudgedRequirement>;
 
 export const StudyVerdicts = named(
   'StudyVerdicts',
   'The verdicts on requirements.',
-  answered({ ...headerMembers, requirements: listOf(ref(RequirementVerdict), 'In the order of the study.') }),
+  answered({ ...headerMembers, requirements: listOf(ref(JudgedRequirement), 'In the order of the study.') }),
 );
 export type StudyVerdicts = Static<typeof StudyVerdicts>;

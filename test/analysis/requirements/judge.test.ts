@@ -301,4 +301,30 @@ describe('analysis/requirements: the incremental verdict', () => {
         'not usable',
       );
   });
+
+  it('the course has the figures that a study of the first n runs would have', () => {
+    const runs: Run[] = Array.from({ length: 500 }, (_, i) => (i % 17 === 3 ? FAIL : i % 50 === 7 ? 'crashed' : PASS));
+    const wanted = requirement({ probability: 0.9, confidence: 0.9 });
+    const [{ course } = { course: [] }] = judgeStudy(tableOf([...runs, 'open', PASS]), [wanted]).requirements;
+    expect(course.length).to.be.within(32, 64);
+    expect(course.at(-1)!.n).to.equal(500);
+    for (const { n, estimate, lower, upper } of course) {
+      const alone = judgeRequirement(tableOf(runs.slice(0, n)), wanted);
+      expect({ estimate, lower, upper }).to.deep.equal({
+        estimate: alone.estimate,
+        lower: alone.lower,
+        upper: alone.upper,
+      });
+    }
+  });
+
+  it('the course ends at the run that decides, and is empty without runs', () => {
+    const courseOf = (runs: readonly Run[], more: Partial<Requirement>) =>
+      judgeStudy(tableOf(runs), [requirement(more)]).requirements[0]!;
+    const { course, settled_at_run_id: settled } = courseOf(times(400, PASS), { look: 'continuous' });
+    expect(course.at(-1)!.n).to.equal(settled! + 1);
+    expect(courseOf(['open', PASS], {}).course).to.deep.equal([]);
+    const unknown = courseOf(['crashed', PASS], {}).course;
+    expect(unknown[0]).to.deep.equal({ n: 1, estimate: null, lower: 0, upper: 1 });
+  });
 });

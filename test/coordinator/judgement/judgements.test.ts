@@ -56,7 +56,13 @@ describe('coordinator/judgement', function () {
   const judgedByWorker = async (batch: Uuid): Promise<RequirementVerdict[]> => {
     const answer = await scene.api.answer({ kind: 'verdicts', batchId: batch }, { waitMs: 1e6 });
     if (answer.state !== 'ready') throw new Error(answer.state);
-    return (JSON.parse(new TextDecoder().decode(answer.body)) as StudyVerdicts).requirements;
+    const { requirements } = JSON.parse(new TextDecoder().decode(answer.body)) as StudyVerdicts;
+    return requirements.map(({ course, ...verdict }) => {
+      const { lower, upper, estimate } = verdict;
+      // The course leads to the verdict.
+      if (course.length > 0) expect(course.at(-1)).to.include({ lower, upper, estimate });
+      return verdict;
+    });
   };
 
   it('stops a study at the run that settles it, and says so', async () => {

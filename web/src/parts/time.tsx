@@ -1,4 +1,4 @@
-/** Times in the local zone with UTC on hover; durations and rates in short form. */
+/** Times in the local zone with UTC on hover; durations, rates and shares in short form. */
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const LOCAL_TODAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
@@ -66,3 +66,10 @@ export const rate = (perMinute: number): string =>
     : perMinute >= 600
       ? `${figure(Math.round(perMinute / 6) / 10)}/s`
       : `${figure(Math.round(perMinute * 10) / 10)}/min`;
+
+/** A share in percent with as many digits as its distance from 0 or 1 needs. */
+export function share(value: number): string {
+  const rest = Math.min(value, 1 - value);
+  const digits = rest >= 0.01 || rest === 0 ? 1 : Math.min(4, Math.ceil(-Math.log10(rest)) - 1);
+  return `${Number((value * 100).toFixed(digits))} %`;
+}

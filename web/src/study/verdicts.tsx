@@ -1,8 +1,16 @@
 /** The verdicts on the requirements of a study, live: a row each, with its interval, and the rules that end runs early. */
 import { useRef } from 'react';
-import type { BatchStatusResponse, BatchSubmission, RequirementVerdict } from '../../../src/contract/types.ts';
+import type {
+  BatchStatusResponse,
+  BatchSubmission,
+  JudgedRequirement,
+  RequirementVerdict,
+  StudyVerdicts,
+} from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
-import { count } from '../parts/time.tsx';
+import { useAnswer } from '../data/use-answer.ts';
+import { count, share } from '../parts/time.tsx';
+import { RequirementCourse } from '../plots/requirement-course.tsx';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -13,6 +21,7 @@ export function Verdicts({ progress, submission }: Props) {
   // Between the end of a study and its last verdict there is none: the one before stays.
   const latest = useRef<RequirementVerdict[]>([]);
   latest.current = progress.requirements ?? latest.current;
+  const { data: judged } = useAnswer<StudyVerdicts>(progress, latest.current.length > 0 ? 'verdicts' : undefined);
   const { early_termination: early } = submission.config;
   const rules = early.enabled ? early.conditions : [];
   if (latest.current.length + rules.length === 0) return null;
@@ -23,14 +32,16 @@ export function Verdicts({ progress, submission }: Props) {
       title="Requirements and limits"
       aside={
         latest.current.length > 0 ? (
-          <span className="small soft">bars: one-sided bounds at the stated confidence</span>
+          <span className="small soft">
+            bars: one-sided bounds at the stated confidence; lines: the same over the number of runs
+          </span>
         ) : null
       }
       flush
     >
       <div className="verdicts" aria-live="polite">
         {latest.current.map((it) => (
-          <Verdict key={it.name} requirement={it} />
+          <Verdict key={it.name} requirement={it} judged={judged?.requirements.find(({ name }) => name === it.name)} />
         ))}
         {messages.map((it) => (
           <p key={it} className="small soft note">
@@ -52,7 +63,13 @@ const WORDS: Record<RequirementVerdict['verdict'], string> = {
   open: 'open',
 };
 
-function Verdict({ requirement: it }: { requirement: RequirementVerdict }) {
+function Verdict({
+  requirement: it,
+  judged,
+}: {
+  requirement: RequirementVerdict;
+  judged: JudgedRequirement | undefined;
+}) {
   return (
     <article
       className={`verdict v-${it.verdict}`}
@@ -73,21 +90,16 @@ function Verdict({ requirement: it }: { requirement: RequirementVerdict }) {
       <span className="target nowrap">≥ {share(it.probability)}</span>
       <span className="word">{WORDS[it.verdict]}</span>
       <span className="hint small soft">{hintOf(it)}</span>
+      {judged !== undefined && <RequirementCourse of={judged} />}
       <p className="visually-hidden">{it.sentence}</p>
     </article>
   );
 }
 
-/** A share in percent with as many digits as its distance from 0 or 1 needs. */
-function share(value: number): string {
-  const rest = Math.min(value, 1 - value);
-  const digits = rest >= 0.01 || rest === 0 ? 1 : Math.min(4, Math.ceil(-Math.log10(rest)) - 1);
-  return `${Number((value * 100).toFixed(digits))} %`;
-}
-
 function hintOf(it: RequirementVerdict): string {
   if (it.settled_at_run_id !== null) return `settled at run ${count(it.settled_at_run_id)}`;
   if (it.failures_left !== null && it.failures_left < 0) return 'cannot be met by this study any more';
+  if (it.needed_clean_runs === 0) return `shown so far; further failures allowed: ${count(it.failures_left ?? 0)}`;
   if (it.needed_clean_runs !== null) return `Clean runs still needed: ${count(it.needed_clean_runs)}`;
   if (it.more_clean_runs !== null) return `Further clean runs: ${count(it.more_clean_runs)}`;
   return `${count(it.passed)} of ${count(it.judged)} passed`;
