@@ -5,6 +5,7 @@ import type {
   FileRequestsRequest,
   FileRequestsResponse,
   JobResult,
+  LiveTelemetry,
   RunFiles,
   UploadCompleteRequest,
   UploadRequest,
@@ -85,6 +86,15 @@ export class Files {
       content,
       close,
     };
+  }
+
+  /**
+   * The telemetry so far of a job that runs, down-sampled.
+   * @throws ApiError `run-not-running`, `live-telemetry-off`, `live-telemetry-unavailable`
+   */
+  async liveTelemetry(jobId: Uuid): Promise<LiveTelemetry> {
+    const path = ['jobs', jobId, 'telemetry', 'live'];
+    return (await this.#transport.send<LiveTelemetry>({ method: 'GET', path })).body;
   }
 
   // Operations of runners.

@@ -44,6 +44,9 @@ export const LIMITS = {
   filePartBytes: 1_048_576,
   /** Requests for files that one runner works on or has yet to get. */
   fileRequests: 64,
+  /** Variables of a live view of telemetry, and points of each. */
+  liveVariables: 32,
+  livePoints: 514,
   /** Files in one request about uploads. */
   uploadFiles: 100,
   /** Parts that are signed in one request. */

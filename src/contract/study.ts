@@ -86,6 +86,9 @@ export const TelemetryConfig = named(
     buffer_flush_interval_seconds: int32(
       'Interval of writing samples to disk, in seconds; 0: every 100 ms. They are in the journal of the run until they fill a row group or the run ends; `simbatch telemetry` reads the journal.',
     ),
+    live: Type.Optional(
+      flag('Whether the telemetry of running runs can be read, down-sampled, from runners with `--serve-files`.'),
+    ),
   }),
 );
 export type TelemetryConfig = Static<typeof TelemetryConfig>;

@@ -17,6 +17,7 @@ export type * from './resources/files.ts';
 export type * from './resources/findings.ts';
 export type * from './growth.ts';
 export type * from './resources/jobs.ts';
+export type * from './resources/live-telemetry.ts';
 export type * from './live/messages.ts';
 export type * from './live/topics.ts';
 export type * from './resources/problem.ts';

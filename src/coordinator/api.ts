@@ -34,6 +34,7 @@ import {
 import { complete, fail, reports, start } from './operations/reports.ts';
 import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
+import { liveTelemetry } from './files/live-telemetry.ts';
 import { filePart, fileRequests } from './files/serve-files.ts';
 import { beginUpload, completeUpload } from './object-store/uploads.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
@@ -65,6 +66,7 @@ const OPERATIONS = {
   jobHistory,
   jobFiles,
   jobFile,
+  liveTelemetry,
   cancelJob,
   runner,
   runners,

@@ -24,6 +24,7 @@ import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
 import { FileRequests } from './files/file-requests.ts';
+import { LiveReadings } from './files/live-readings.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';
 import { Purges } from './storage/purges.ts';
@@ -118,6 +119,7 @@ class RunningCoordinator implements Lifecycle {
     };
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
     const share = new EventLoopShare(clock);
+    const fileRequests = new FileRequests(clock);
     this.core = {
       clock,
       share,
@@ -149,7 +151,8 @@ class RunningCoordinator implements Lifecycle {
       poolHistory: new PoolHistory(),
       options,
       purges: new Purges({ share, store, turns }),
-      fileRequests: new FileRequests(clock),
+      fileRequests,
+      liveReadings: new LiveReadings(clock, fileRequests),
       warned: (...warning) => hooks.warned?.(...warning),
     };
 

@@ -19,6 +19,7 @@ import type { PoolHistory } from './resources/pool-history.ts';
 import type { StudyHealth } from './resources/study-health.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import type { FileRequests } from './files/file-requests.ts';
+import type { LiveReadings } from './files/live-readings.ts';
 import type { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoopShare } from '../base/event-loop-share.ts';
@@ -73,6 +74,7 @@ export interface Core {
   readonly options: CoordinatorOptions;
   readonly purges: Purges;
   readonly fileRequests: FileRequests;
+  readonly liveReadings: LiveReadings;
   /** Called for a study that was accepted with warnings. */
   readonly warned: (batchId: Uuid, warnings: readonly SubmissionWarning[]) => void;
 }

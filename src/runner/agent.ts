@@ -2,7 +2,6 @@
  * The runner's loop: registers, claims as many jobs as it has free slots, sends heartbeats, and leaves in an orderly way.
  * Claimed jobs are in `attempt-manager.ts`, the coordinator's side in `connection/`, durable state in `spool.ts`.
  */
-import { join } from 'node:path';
 import type { Client, ClaimResponse } from '../client/client.ts';
 import type { RunnerConfig } from './config/config.ts';
 import type { Python } from './attempt/engine.ts';
@@ -12,8 +11,9 @@ import { CoordinatorConnection, Stopped } from './connection/coordinator-connect
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
 import { Uploads } from './files/uploads.ts';
+import { LiveViews } from './telemetry/live/views.ts';
 import { serveFiles } from './files/file-service.ts';
-import { FunctionFiles } from './functions/function-files.ts';
+import { functionFiles } from './functions/function-files.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { identityOf } from './connection/identity.ts';
@@ -59,6 +59,7 @@ export class Agent {
   readonly #listeners: ListenerPool;
   readonly #lifetime: LifetimeWatch;
   readonly #uploads: Uploads;
+  readonly #serveFiles: () => Promise<void>;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
@@ -106,6 +107,8 @@ export class Agent {
     // Where senders cannot be checked, a late sender of one run would be taken for the next.
     this.#listeners = new ListenerPool(clock, peersCanBeChecked());
     const sending = { ...options, connection: this.#connection, stop: this.#over.signal };
+    const live = config.servesFiles ? new LiveViews(clock) : undefined;
+    this.#serveFiles = () => serveFiles({ ...sending, live });
     this.#uploads = new Uploads({ ...sending, onChange: () => this.#wake() });
     this.#attempts = new AttemptManager({
       config,
@@ -119,12 +122,13 @@ export class Agent {
         listeners: this.#listeners,
         launchers,
         uploads: this.#uploads,
+        live,
         containers: options.containers,
         python: python?.executable,
         env,
         environmentAllowed: config.environmentAllowed,
         workingDirectory: config.workingDirectory,
-        ...(config.allowFunctions ? { functions: this.#functionFiles() } : {}),
+        ...(config.allowFunctions ? { functions: functionFiles(spool.directory, sending) } : {}),
       },
       leaving: this.#leaving.signal,
       onChange: () => {
@@ -134,14 +138,6 @@ export class Agent {
       onUnfit: () => {
         this.#asking.abort(new Unfit());
       },
-    });
-  }
-
-  #functionFiles(): FunctionFiles {
-    const { client, spool } = this.#options;
-    return new FunctionFiles(join(spool.directory, 'functions'), async (batchId) => {
-      const { data } = await this.#connection.ask(() => client.studyCode(batchId), this.#over.signal);
-      return data;
     });
   }
 
@@ -181,7 +177,7 @@ export class Agent {
     });
     this.#attempts.resume(undelivered);
     this.#heartbeats.start(heartbeatSecs);
-    void serveFiles({ ...this.#options, connection: this.#connection, stop: this.#over.signal });
+    void this.#serveFiles();
     this.#lifetime.holds(this.#attempts.size);
     await this.#claims();
     await this.#finish();

@@ -229,6 +229,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       sentence: '1 of 1 run compared give other outputs (on another runner)',
     }),
     jobFiles: async () => ({ job_id: job(0).id, attempt: 1, runner_id: 'r1', is_readable: true, files: [], notes: [] }),
+    liveTelemetry: async () => ({
+      ...{ job_id: job(0).id, attempt: 1, runner_id: 'r1', samples: 2, refused: 0, lost: 0, omitted: 0 },
+      variables: [{ name: 'h', samples: 2, not_finite: 0, reversals: 0, time_s: [0, 1], values: [5, 4] }],
+      conditions: [{ variable: 'h', condition: '< 0', threshold: 0 }],
+      shadow: false,
+    }),
     jobFile: async () => ({
       size: 3,
       part: undefined,

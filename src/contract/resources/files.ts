@@ -58,10 +58,16 @@ const PartRequest = named(
   }),
 );
 
+const LiveRequest = named(
+  'LiveRequest',
+  'Send the live telemetry of an attempt that runs.',
+  answered({ type: literal('live'), ...attemptOf }),
+);
+
 export const FileRequest = named(
   'FileRequest',
   'A request to a runner; `type` says which.',
-  tagged('type', ListRequest, PartRequest),
+  tagged('type', ListRequest, PartRequest, LiveRequest),
 );
 export type FileRequest = Static<typeof FileRequest>;
 

@@ -3,6 +3,7 @@ import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import * as uploads from '../../contract/resources/uploads.ts';
 import * as files from '../../contract/resources/files.ts';
+import * as live from '../../contract/resources/live-telemetry.ts';
 import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { routesOf } from './route.ts';
@@ -48,6 +49,22 @@ export const filesRoutes = [
       path,
       isRedirected: query.redirect !== 'false',
       reading: await coordinator.jobFile(id, { path, attempt: query.attempt, range, isHead }, abandoned()),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/jobs/{job_id}/telemetry/live',
+    operationId: 'readLiveTelemetry',
+    summary: 'Read the telemetry of a running job so far',
+    description:
+      'Down-sampled, from a runner that serves files, where the study has `config.telemetry.live`. Of a job that has ended, the problem names its telemetry file.',
+    scope: 'read',
+    answer: 'raw',
+    media: ['application/json; charset=utf-8'],
+    response: live.LiveTelemetry,
+    errors: ['run-not-running', 'live-telemetry-off', 'live-telemetry-unavailable'],
+    handle: async (coordinator, call) => ({
+      body: await stringifyInSlices(coordinator.share, await coordinator.liveTelemetry(call.id, call.abandoned())),
     }),
   }),
   protocolRoute({

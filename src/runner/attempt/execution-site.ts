@@ -8,6 +8,7 @@ import type { Uploads } from '../files/uploads.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
+import type { LiveViews } from '../telemetry/live/views.ts';
 import type { Sample } from '../telemetry/sample.ts';
 import type { Waits } from '../waits.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
@@ -61,6 +62,8 @@ export interface ExecutionSite {
   functions?: FunctionFiles;
   /** Sends files of runs to an object store. */
   uploads?: Uploads;
+  /** Serves live telemetry of runs whose studies ask for it; absent where the runner serves no files. */
+  live?: LiveViews | undefined;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
 }

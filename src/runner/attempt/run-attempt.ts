@@ -149,7 +149,11 @@ export class Attempt {
       SVC_OUTPUT_DIR: directory,
       ...continuationOf(this.#plan),
     };
-    const closeTelemetry = once(() => this.#closeTelemetry(telemetry));
+    const endLive = this.#site.live?.add(this.#actor.ref, telemetry);
+    const closeTelemetry = once(() => {
+      endLive?.();
+      return this.#closeTelemetry(telemetry);
+    });
     try {
       if (this.#actor.killedFor !== undefined) {
         return { type: 'abandoned' };
@@ -245,7 +249,7 @@ export class Attempt {
 
   async #startTelemetry(token: string): Promise<Telemetry | { fault: string; reason: FailReason }> {
     const { telemetry, earlyTermination, directory } = this.#plan;
-    const { clock, listeners, onSample } = this.#site;
+    const { clock, listeners, onSample, live } = this.#site;
     try {
       const started = startTelemetry({
         telemetry,
@@ -262,6 +266,7 @@ export class Attempt {
         },
         ...(listeners === undefined ? {} : { listeners }),
         ...(onSample === undefined ? {} : { onSample }),
+        isLive: telemetry.live === true && live !== undefined,
       });
       return await this.#waits.within(DEADLINES_MS.prepare, 'starting telemetry', started);
     } catch (error) {

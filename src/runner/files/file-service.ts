@@ -1,16 +1,18 @@
 /**
  * Serves the files of runs to readers of the coordinator, with `--serve-files`: asks the coordinator for requests over the
- * runner's own connection, and sends lists and parts of files. Reads no file outside the output directories of attempts.
+ * runner's own connection, and sends lists and parts of files, and the live telemetry of running runs. Reads no file outside the output directories of attempts.
  */
 import { sleep, type Clock } from '../../base/clock.ts';
 import { ApiError, type Client, type Files } from '../../client/client.ts';
 import type { FileRequest } from '../../contract/types.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import { attemptDirectory } from '../attempt/execution-plan.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
+import type { LiveViews } from '../telemetry/live/views.ts';
 import type { Waits } from '../waits.ts';
 import { listRunFiles } from './list-files.ts';
 import { readPart } from './read-part.ts';
@@ -23,6 +25,8 @@ export interface FileServiceOptions {
   log: Log;
   waits: Waits;
   instance: string;
+  /** Undefined where files are not served. */
+  live: LiveViews | undefined;
   /** Aborted when the runner ends. */
   stop: AbortSignal;
 }
@@ -36,6 +40,8 @@ const READ_DEADLINE_MS = 15_000;
 const PAUSE_MS = 5_000;
 /** A runner does not ask more often than this when answers come without waiting. */
 const HASTY_MS = 50;
+
+const NOTHING = new Uint8Array(0);
 
 /** Serves files until the runner ends, where its configuration says so. Never rejects. */
 export async function serveFiles(options: FileServiceOptions): Promise<void> {
@@ -85,6 +91,11 @@ class FileService {
   #take(request: FileRequest): void {
     if (this.#held.has(request.request_id)) return;
     this.#held.set(request.request_id, request);
+    if (request.type === 'live') {
+      // From memory: it does not wait for the disk as the others may.
+      void this.#answer(request).finally(() => this.#held.delete(request.request_id));
+      return;
+    }
     this.#waiting.push(request);
     this.#next();
   }
@@ -130,6 +141,7 @@ class FileService {
         bytes: NOTHING,
       };
     }
+    if (request.type === 'live') return this.#readLive(request);
     const directory = attemptDirectory(outputRoot, batchIdOf(jobId), runIdOf(jobId), attempt);
     if (request.type === 'list') {
       const list = Buffer.from(JSON.stringify(await listRunFiles(directory, stop)));
@@ -140,6 +152,18 @@ class FileService {
     const { bytes, size, offset, version, modifiedMs } = part;
     return { query: { size, offset, version, modified_ms: modifiedMs }, bytes };
   }
-}
 
-const NOTHING = new Uint8Array(0);
+  async #readLive(request: FileRequest) {
+    const lines = await this.#options.live?.lines(request);
+    if (lines === undefined) {
+      const detail = 'the run has not begun to take telemetry, or has ended';
+      return { query: { fault: 'unknown-file' as const, detail }, bytes: NOTHING };
+    }
+    const bytes = Buffer.from(lines);
+    if (bytes.length > LIMITS.filePartBytes) {
+      const detail = `its live telemetry has ${String(bytes.length)} bytes, too many for an answer`;
+      return { query: { fault: 'too-large' as const, detail }, bytes: NOTHING };
+    }
+    return { query: { size: bytes.length, version: 'live' }, bytes };
+  }
+}

@@ -3,7 +3,20 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFile } from '../../base/directories.ts';
+import type { Client } from '../../client/client.ts';
 import type { Uuid } from '../../contract/types.ts';
+import type { CoordinatorConnection } from '../connection/coordinator-connection.ts';
+
+/** The functions in the folder of a runner, read over its connection. */
+export function functionFiles(
+  directory: string,
+  { client, connection, stop }: { client: Client; connection: CoordinatorConnection; stop: AbortSignal },
+): FunctionFiles {
+  return new FunctionFiles(join(directory, 'functions'), async (batchId) => {
+    const { data } = await connection.ask(() => client.studyCode(batchId), stop);
+    return data;
+  });
+}
 
 export class FunctionFiles {
   readonly #folder: string;

@@ -15,6 +15,7 @@ import type { EarlyTerminationConfig, TelemetryConfig } from '../../contract/typ
 import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { TelemetryAccess, type PeerCheck } from './access.ts';
 import { ListenerPool, type TelemetryListener } from '../telemetry-listeners.ts';
+import { LiveView } from './live/view.ts';
 import { DEFAULT_LIMITS, MAX_SEEN_OTHERS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
 import { Sample, SampleReader, Tally } from './sample.ts';
@@ -40,6 +41,8 @@ export interface TelemetryOptions {
   world: TelemetryClock;
   /** Called with every sample as it arrives, before reduction; the sample is valid only during the call. */
   onSample?: (sample: Sample) => void;
+  /** Keeps a live view of the samples. */
+  isLive?: boolean;
   limits?: Partial<TelemetryLimits>;
 }
 
@@ -69,6 +72,10 @@ export interface Telemetry {
   flush(): Promise<void>;
   /** Counts of the samples so far. */
   tally(): Readonly<Pick<Tally, 'accepted' | 'refused' | 'refusedValues' | 'lost' | 'detail'>>;
+  /** The live view, where one was asked for. */
+  readonly live: LiveView | undefined;
+  /** The first sample so far that met a condition, in shadow or not. */
+  hit(): ConditionHit | undefined;
   /**
    * Receives the samples in flight, evaluates the conditions a last time, completes the file. Call it when the simulation has
    * ended. Never throws; a second call answers as the first.
@@ -95,6 +102,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       url: listener.url,
       flush: () => job.flush(),
       tally: () => job.tally,
+      live: job.live,
+      hit: () => job.hit,
       close: (isOver) => job.close(isOver),
     };
   } catch (error) {
@@ -124,6 +133,7 @@ class JobTelemetry {
   readonly #listeners: ListenerPool;
   readonly #listener: TelemetryListener;
   readonly tally = new Tally();
+  readonly live: LiveView | undefined;
   #intake: Intake | undefined;
   #openStreams = 0;
   #closing: Promise<TelemetrySummary> | undefined;
@@ -138,6 +148,7 @@ class JobTelemetry {
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
     const probeOf = (name: string) => this.#watchdog.probe(name);
     this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
+    this.live = options.isLive === true ? new LiveView(this.#watchdog.variables) : undefined;
     this.#access = new TelemetryAccess(options.token, options.isOwnPeer);
     const capacity = Math.max(this.#limits.maxVariables, telemetry.variables.length, this.#limits.maxValuesPerSample);
     this.#reduction = new Reduction(telemetry.sampling_rate_hz, capacity, (sample) => {
@@ -180,6 +191,10 @@ class JobTelemetry {
       injector.injectConnection(socket);
     };
     return { server, take, sockets };
+  }
+
+  get hit(): ConditionHit | undefined {
+    return this.#watchdog.hit;
   }
 
   flush(): Promise<void> {
@@ -228,6 +243,7 @@ class JobTelemetry {
       if (probe !== undefined) probe(sample.values[index] ?? NaN, sample);
     }
     this.#onSample?.(sample);
+    this.live?.take(sample);
     this.#reduction.take(sample);
   };
 

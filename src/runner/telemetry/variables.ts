@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Probe } from './early-termination.ts';
 import type { TelemetryLimits } from './limits.ts';
+import type { LiveSeries } from './live/series.ts';
 
 /** The column of times; a variable cannot have its name. */
 export const TIMESTAMP_COLUMN = 'timestamp_ns';
@@ -18,6 +19,8 @@ export interface Variable {
   probe: Probe | undefined;
   /** True once a value of it has come. */
   seen: boolean;
+  /** Its values in the live view; null: the view has no place for it; undefined: none has come to a view. */
+  live: LiveSeries | null | undefined;
   /** The tick of its last value, that value and its time, and whether it waits to be stored (see reduction.ts). */
   tick: number;
   distance: number;
@@ -29,7 +32,7 @@ export interface Variable {
 
 function newVariable(name: string, bytes: Uint8Array, probe: Probe | undefined): Variable {
   const held = { tick: -Infinity, distance: 0, high: 0, low: 0, value: 0, waits: false };
-  return { name, bytes, column: -1, probe, seen: false, ...held };
+  return { name, bytes, column: -1, probe, seen: false, live: undefined, ...held };
 }
 
 /** A name the batch does not want: neither stored nor watched, and not counted against any limit. */
