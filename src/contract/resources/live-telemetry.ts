@@ -8,7 +8,7 @@ import { Termination } from './jobs.ts';
 const variable = {
   name: text('The variable.', { maxLength: LIMITS.variableNameLength }),
   samples: count('Values that came so far.'),
-  not_finite: count('Those that are NaN or infinite; no point shows them.'),
+  not_finite: count('Values that are NaN or infinite; no point shows them.'),
   reversals: count('How often its time ran backwards; the points are in the order of time all the same.'),
   time_s: listOf(double('Seconds.'), 'Telemetry time of each point, ascending.', LIMITS.livePoints),
   values: listOf(

@@ -1,4 +1,5 @@
 /** Reads the live telemetry of a running run from its runner, over the connection by which the runner serves files. */
+import type { Static, TSchema } from 'typebox';
 import { RunnerLiveHead, RunnerLiveVariable } from '../../contract/resources/live-telemetry.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
@@ -19,7 +20,7 @@ import { readJob } from '../operations/readings.ts';
 import { keys } from '../storage/keys.ts';
 import { NoAnswer } from './file-requests.ts';
 
-/** The answer comes from the runner's memory: one that takes longer is as good as none, since its reader asks again. */
+/** The runner answers from its memory: after this time a reader learns that it does not. */
 export const LIVE_ANSWER_MS = 5_000;
 /** In characters: a variable with all its points has fewer. Longer lines would hold the event loop. */
 const LINE_LENGTH = 100_000;
@@ -104,13 +105,15 @@ async function fromRunner(core: Core, { jobId, number, runnerId }: RunningAttemp
 
 /** The answer of a runner: undefined unless each line has the documented shape. Read in slices, since it may have a MiB. */
 async function viewFrom({ share }: Core, bytes: Uint8Array): Promise<Found | undefined> {
-  const [first = '', ...lines] = Buffer.from(bytes).toString('utf8').split('\n', LIMITS.liveVariables + 2);
+  const [first = '', ...lines] = Buffer.from(bytes)
+    .toString('utf8')
+    .split('\n', LIMITS.liveVariables + 2);
   if (lines.length > LIMITS.liveVariables) return undefined;
-  const head = parsed<RunnerLiveHead>(RunnerLiveHead, first);
+  const head = parsed(RunnerLiveHead, first);
   if (head === undefined) return undefined;
   const variables: LiveVariable[] = [];
   const names = new Set<string>();
-  for await (const part of share.mapped(lines, (line) => parsed<LiveVariable>(RunnerLiveVariable, line))) {
+  for await (const part of share.mapped(lines, (line) => parsed(RunnerLiveVariable, line))) {
     for (const it of part) {
       if (it === undefined || names.has(it.name) || !isPlottable(it)) return undefined;
       names.add(it.name);
@@ -120,11 +123,11 @@ async function viewFrom({ share }: Core, bytes: Uint8Array): Promise<Found | und
   return { head, variables };
 }
 
-function parsed<T>(schema: typeof RunnerLiveHead | typeof RunnerLiveVariable, line: string): T | undefined {
+function parsed<T extends TSchema>(schema: T, line: string): Static<T> | undefined {
   if (line.length > LINE_LENGTH) return undefined;
   try {
     const value: unknown = JSON.parse(line);
-    return schemaFaults(schema, value).length === 0 ? (value as T) : undefined;
+    return schemaFaults(schema, value).length === 0 ? (value as Static<T>) : undefined;
   } catch {
     return undefined;
   }

@@ -31,7 +31,7 @@ export interface Points {
 export class LiveSeries {
   /** Values that came. */
   count = 0;
-  /** Those that are NaN or infinite: no point shows them. */
+  /** Values that are NaN or infinite: no point shows them. */
   notFinite = 0;
   /** How often the time ran backwards. */
   reversals = 0;

@@ -23,8 +23,7 @@ export class LiveViews {
   }
 
   /**
-   * The view as lines of JSON: its head, then each variable. A variable is complete in itself; samples may come between two.
-   * Returns undefined for an attempt without a view.
+   * Returns the view of this moment as lines of JSON, its head and then each variable; undefined for an attempt without one.
    */
   async lines(ref: AttemptRef): Promise<string | undefined> {
     const telemetry = this.#open.get(nameOf(ref));
@@ -38,18 +37,14 @@ export class LiveViews {
       omitted: telemetry.live.omitted,
       ...(hit === undefined ? {} : { hit: terminationOf(hit) }),
     };
-    const lines = [JSON.stringify(head)];
-    for (const { name, series } of [...telemetry.live.variables]) {
+    const variables = telemetry.live.variables.map(({ name, series }): RunnerLiveVariable => {
       const { count, notFinite, reversals } = series;
-      const variable: RunnerLiveVariable = {
-        name,
-        samples: count,
-        not_finite: notFinite,
-        reversals,
-        ...series.points(),
-      };
+      return { name, samples: count, not_finite: notFinite, reversals, ...series.points() };
+    });
+    const lines = [JSON.stringify(head)];
+    for (const variable of variables) {
       lines.push(JSON.stringify(variable));
-      // Telemetry and heartbeats come between two variables.
+      // To write all the numbers takes long: telemetry and heartbeats come between two variables.
       await new Promise<void>((resolve) => this.#clock.soon(resolve));
     }
     return lines.join('\n');

@@ -58,7 +58,9 @@ describe('runner/telemetry/live/series', () => {
         holds((it, series) => {
           const came = new Set(it.map(([time, at]) => `${String(time)} ${String(at)}`));
           const { time_s, values } = series.points();
-          expect(values).to.have.lengthOf(time_s.length).and.length.at.most(2 * MOST + 2);
+          expect(values)
+            .to.have.lengthOf(time_s.length)
+            .and.length.at.most(2 * MOST + 2);
           for (const [index, at] of values.entries()) expect(came).to.include(`${String(time_s[index])} ${String(at)}`);
         });
       });
@@ -79,7 +81,7 @@ describe('runner/telemetry/live/series', () => {
     });
   }
 
-  it('shows a spike of one sample wherever it is among a million', () => {
+  it('shows a spike of one sample at any place among a million', () => {
     for (const place of [0, 1, 77_777, 500_000, 999_998, 999_999]) {
       const series = new LiveSeries();
       for (let index = 0; index < 1_000_000; index++) series.take(index * 1e-3, index === place ? 42 : Math.sin(index));
@@ -103,7 +105,10 @@ describe('runner/telemetry/live/series', () => {
 
   it('keeps every value while they are few', () => {
     const given: Given = Array.from({ length: MOST }, (_, index) => [index, -index]);
-    expect(seriesOf(given).points()).to.deep.equal({ time_s: given.map(([it]) => it), values: given.map(([, it]) => it) });
+    expect(seriesOf(given).points()).to.deep.equal({
+      time_s: given.map(([it]) => it),
+      values: given.map(([, it]) => it),
+    });
   });
 
   it('counts values that are not finite, and shows none of them', () => {

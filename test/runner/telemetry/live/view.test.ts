@@ -24,7 +24,10 @@ describe('runner/telemetry/live/view', () => {
 
   it('has every sample before its reduction, with a spike between two stored samples', async () => {
     const { telemetry, client } = await start({ isLive: true, telemetry: telemetryConfig({ sampling_rate_hz: 1 }) });
-    await send((done) => client.Stream(done), Array.from({ length: 3000 }, (_, at) => sample(at, { q: at === 1234 ? 9 : 1 })));
+    await send(
+      (done) => client.Stream(done),
+      Array.from({ length: 3000 }, (_, at) => sample(at, { q: at === 1234 ? 9 : 1 })),
+    );
     const { head, variables } = await viewOf(telemetry);
     expect(head).to.deep.equal({ samples: 3000, refused: 0, lost: 0, omitted: 0 });
     expect(variables).to.have.lengthOf(1);
@@ -97,7 +100,8 @@ describe('runner/telemetry/live/view', () => {
   it('fits into one answer with the longest names and numbers', async () => {
     const { telemetry, client } = await start({ isLive: true });
     const names = Array.from({ length: 40 }, (_, at) => String(at).padStart(256, '\u0001'));
-    const valueAt = (at: number): number => (at % 2 === 0 ? -1.2345678901234567e-300 : -1.2345678901234567e300) * (1 + at / 1e5);
+    const valueAt = (at: number): number =>
+      (at % 2 === 0 ? -1.234567890123457e-300 : -1.234567890123457e300) * (1 + at / 1e5);
     const samples = Array.from({ length: 1200 }, (_, at) =>
       sample(1e12 + at * 1.234567, Object.fromEntries(names.map((name) => [name, valueAt(at)]))),
     );
