@@ -5,19 +5,23 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import type Koa from 'koa';
+import type { Context, Middleware } from 'koa';
 import { parseByteRange } from '../domain/byte-range.ts';
-import { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
 import type { Access } from './security/auth.ts';
+import { Application } from './application.ts';
 import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
-import { etagOf, matchesTag } from './response/etag.ts';
+import { matchesTag } from './response/etag.ts';
 import { apiDescription } from './openapi.ts';
 import { stopwatch, type Clock } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
-import { answerProblem, problemFor, TooManyRequests } from './response/problem.ts';
+import { answerError } from './response/problem.ts';
+import { abandonedSignal, type Stop } from './request/abandoned.ts';
+import { sendJson } from './response/json.ts';
+import { laterSending, sendLater } from './response/late.ts';
 import { readQuery, type Query } from './request/query.ts';
 import {
   listingName,
@@ -29,7 +33,7 @@ import {
   readPage,
   requireOwnRunner,
 } from './request/request.ts';
-import type { FileAnswer, ListAnswer, RawAnswer } from './routes/answers.ts';
+import { LateAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './routes/answers.ts';
 import { hasFilePath, pathParameter, type Call, type Route, type Service } from './routes/route.ts';
 import { routes } from './routes/index.ts';
 import { writerFor } from './response/serialize.ts';
@@ -72,7 +76,7 @@ export interface AppOptions {
 
 /** Returns the application; it does not listen yet. */
 export function createApp(options: AppOptions): Koa {
-  const app = new Koa();
+  const app = new Application();
   app.on('error', (error: Error) => connectionError(options.log, error));
   app.use(naming(options));
   app.use(answeringErrors(options));
@@ -97,11 +101,16 @@ function naming({ newRequestId, log, answered }: AppOptions): Middleware {
     ctx.res.setHeader('X-Request-Id', requestId);
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     await next();
-    const { operation = 'none', tokenId } = ctx.state as { operation?: string; tokenId?: string };
-    const tookMs = stopwatch() - startedMs;
-    answered(operation, ctx.status, tookMs / 1000);
-    const { method, path, status } = ctx;
-    log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
+    const report = (): void => {
+      const { operation = 'none', tokenId } = ctx.state as { operation?: string; tokenId?: string };
+      const tookMs = stopwatch() - startedMs;
+      answered(operation, ctx.status, tookMs / 1000);
+      const { method, path, status } = ctx;
+      log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
+    };
+    const sentLater = laterSending(ctx);
+    if (sentLater === undefined) report();
+    else void sentLater.then(report);
   };
 }
 
@@ -111,14 +120,7 @@ function answeringErrors({ log, stopping, after }: AppOptions): Middleware {
     try {
       await next();
     } catch (error) {
-      const problem = problemFor(error, ctx.path.slice(0, 200));
-      if (problem.status === 500) {
-        log.error(
-          { err: error, requestId: ctx.state['requestId'] as string, method: ctx.method, path: ctx.path },
-          'fault',
-        );
-      }
-      answerProblem(ctx, problem, error instanceof TooManyRequests ? error.retryAfterSecs : undefined);
+      answerError(ctx, error, log);
       if (isSending(ctx.req)) answerBeforeRest(ctx, after);
     }
     if (stopping.aborted) ctx.set('Connection', 'close');
@@ -173,13 +175,7 @@ function refusingForeigners(rules: OriginRules): Middleware {
 }
 
 /** The parts that all routes share. */
-interface Serving extends AppOptions {
-  /**
-   * Callbacks for the stop of the server. One listener and a set: removing one of ten thousand listeners of a signal is a
-   * linear search.
-   */
-  waiting: Set<() => void>;
-}
+interface Serving extends AppOptions, Stop {}
 
 function routing(app: AppOptions): Middleware[] {
   const options: Serving = { ...app, waiting: new Set() };
@@ -229,13 +225,14 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };
     },
     abandoned: () =>
-      abandonedSignal(ctx, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
+      abandonedSignal(ctx.res, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
     isKnown: (tag) => matchesTag(ctx.get('If-None-Match'), tag),
     preferred: (types) => preferredType(ctx, types),
     description: apiDescription,
     service: options.service,
   };
   const answer = await route.handle(options.coordinator, call);
+  if (answer instanceof LateAnswer) return sendLater(ctx, answer, writerFor(route.response), options);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
@@ -262,45 +259,6 @@ async function sendList(
 function addressOfPage(ctx: Context, cursor: string): string {
   const parameters = ctx.querystring.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));
   return `${ctx.path}?${[...parameters, `cursor=${cursor}`].join('&')}`;
-}
-
-function sendJson(ctx: Context, body: string, tagged: boolean): void {
-  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  if (tagged) {
-    const etag = etagOf(body);
-    ctx.res.setHeader('ETag', etag);
-    ctx.res.setHeader('Cache-Control', 'no-cache');
-    if (matchesTag(ctx.get('If-None-Match'), etag)) {
-      ctx.status = 304;
-      return;
-    }
-  } else {
-    ctx.res.setHeader('Cache-Control', 'no-store');
-  }
-  ctx.body = body;
-}
-
-/**
- * Aborts when the client disconnects, when the server stops, and when the client loses its authorization; in the last case
- * the reason is the refusal. `hold` registers it for revalidation and returns a function that ends that.
- */
-function abandonedSignal(
-  ctx: Context,
-  { stopping, waiting }: Serving,
-  hold: (end: (refusal: SimbatchError) => void) => (() => void) | undefined,
-): AbortSignal {
-  const abandoned = new AbortController();
-  // A constant reason: a new one for each request would be an exception with its stack.
-  const abandon = () => abandoned.abort('gone');
-  if (stopping.aborted || ctx.res.destroyed) abandon();
-  waiting.add(abandon);
-  const release = hold((refusal) => abandoned.abort(refusal));
-  ctx.res.once('close', () => {
-    waiting.delete(abandon);
-    release?.();
-    if (!ctx.res.writableFinished) abandon();
-  });
-  return abandoned.signal;
 }
 
 /** Logs an interrupted answer: a client that disconnected at debug level, any other error as a fault. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { get } from 'node:http';
+import { SimbatchError } from '../../src/domain/errors.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
 import { JOB_ID, fakeCoordinator, job } from '../support/fake-api.ts';
 import { listen, post } from '../support/http.ts';
@@ -60,6 +61,42 @@ describe('http/server: a long poll', () => {
     expect(response.headers.get('connection')).to.equal('close');
     expect(await response.json()).to.deep.equal({ assignments: [], batches: {} });
     await stopped;
+  });
+
+  it('is logged when it is answered', async () => {
+    const { coordinator, waiting } = idleCoordinator();
+    const server = await listen({ coordinator });
+    const requests = () => server.received.filter((it) => it.message === 'request').map((it) => it.facts['status']);
+    const answer = post(`${server.url}/runners/r1/claims`, claim);
+    await waiting;
+    await (await fetch(`${server.url}/healthz`)).text();
+    expect(requests()).to.deep.equal([200]);
+    const stopped = server.close(10_000);
+    await answer;
+    await until(() => requests().length === 2);
+    await stopped;
+  });
+
+  it('gets a problem when the coordinator fails or refuses while it waits', async () => {
+    const refusal = new SimbatchError('signed-off', 'runner "r1" has signed off');
+    const errors = [new Error('broken'), refusal];
+    const coordinator = fakeCoordinator({
+      claim: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        throw errors.shift()!;
+      },
+    });
+    const server = await listen({ coordinator });
+    for (const [status, code] of [
+      [500, 'internal'],
+      [409, 'signed-off'],
+    ]) {
+      const response = await post(`${server.url}/runners/r1/claims`, claim);
+      expect(response.status).to.equal(status);
+      expect(await response.json()).to.include({ status, code });
+    }
+    expect(server.received.filter((it) => it.level === 'error').map((it) => it.message)).to.deep.equal(['fault']);
+    await server.close(0);
   });
 
   it('has no abort signal without a waiting time', async () => {

@@ -1,4 +1,5 @@
 /** Answers about studies: asks the analysis worker, joins equal questions, and keeps recent answers as bytes. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package.ts';
 import type { Fact } from '../../../machines/protocol.ts';
@@ -38,7 +39,7 @@ export interface AskOptions {
   /** True for the tag of an answer that the client has. */
   isKnown?: (tag: string) => boolean;
   /** Ends the wait. */
-  abandoned?: AbortSignal;
+  abandoned?: Abandoned;
 }
 
 interface Entry {
@@ -168,7 +169,7 @@ export class Answers {
   }
 
   /** Rejects when the computation fails within the wait. */
-  #isDoneWithin(done: Promise<void>, waitMs: number, abandoned?: AbortSignal): Promise<boolean> {
+  #isDoneWithin(done: Promise<void>, waitMs: number, abandoned?: Abandoned): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const late = (): void => resolve(false);
       const cancel = this.#clock.after(waitMs, late);

@@ -1,4 +1,5 @@
 /** Tables of runs and manifests, which the analysis worker writes piece by piece. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -35,7 +36,7 @@ export interface TableOptions {
   /** True for the tag of a table that the client has. */
   isKnown?: (tag: string) => boolean;
   /** Ends the reading for a client that is gone. */
-  abandoned?: AbortSignal;
+  abandoned?: Abandoned;
 }
 
 interface Parts {
@@ -87,7 +88,7 @@ export class TableAnswers {
     return new WorkerStream(thread, await thread.call('openManifest', batchId));
   }
 
-  async #opened(request: MergeRequest, abandoned: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
+  async #opened(request: MergeRequest, abandoned: Abandoned | undefined): Promise<AsyncIterable<Uint8Array>> {
     if (this.#open >= MAX_TABLES) {
       const why = `${MAX_TABLES} tables are being sent`;
       throw new SimbatchError('too-many-requests', `the table is not sent: ${why}; repeat the request in a minute`);

@@ -1,6 +1,7 @@
 /**
  * Requests for files that wait for their runner, which fetches and answers them. In memory alone: a reader repeats a request.
  */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { randomUuid, type Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -99,8 +100,8 @@ export class FileRequests {
    * @throws NoAnswer when the runner does not serve files or does not answer in time; SimbatchError `too-many-requests`; the
    * reason of `stop`.
    */
-  async ask(runnerId: string, question: FileQuestion, stop: AbortSignal): Promise<FileAnswer> {
-    stop.throwIfAborted();
+  async ask(runnerId: string, question: FileQuestion, stop: Abandoned): Promise<FileAnswer> {
+    if (stop.aborted) throw stop.reason instanceof Error ? stop.reason : new NoAnswer();
     const served = this.#runners.get(runnerId);
     if (served === undefined || this.#isClosed || !this.isServing(runnerId)) throw new NoAnswer();
     if (served.requests.size >= LIMITS.fileRequests) {
@@ -140,7 +141,7 @@ export class FileRequests {
    * Waits for requests to a runner. An earlier poll of it is answered without any.
    * @param holding requests that the runner works on: others that were sent to it are sent again, since their reply was lost.
    */
-  poll(runnerId: string, holding: readonly string[], waitMs: number, stop?: AbortSignal): Promise<FileRequest[]> {
+  poll(runnerId: string, holding: readonly string[], waitMs: number, stop?: Abandoned): Promise<FileRequest[]> {
     const served = this.#served(runnerId);
     served.poll?.([]);
     const held = new Set(holding);

@@ -1,4 +1,5 @@
 /** Reads a file of a run from the runner that has it, part by part and no faster than its reader. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { bytesOfRange, type ByteRange } from '../../domain/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -48,7 +49,7 @@ export async function jobFile(
   core: Core,
   jobId: Uuid,
   wish: FileWish,
-  stop: AbortSignal,
+  stop: Abandoned,
 ): Promise<FileReading | FileRedirect> {
   const fault = filePathFault(wish.path);
   if (fault !== undefined) throw unknown(jobId, wish.path, fault);
@@ -78,7 +79,7 @@ async function redirectOf(core: Core, { result }: FileAttempt, path: string): Pr
   return { url, expiresAtMs: core.clock.now() + GET_SECS * 1000 };
 }
 
-async function begin(core: Core, attempt: FileAttempt, wish: FileWish, stop: AbortSignal): Promise<FileReading> {
+async function begin(core: Core, attempt: FileAttempt, wish: FileWish, stop: Abandoned): Promise<FileReading> {
   const { path, range, isHead } = wish;
   const { start, end } = range ?? { start: 0, end: undefined };
   const length = isHead ? 0 : Math.min(LIMITS.filePartBytes, (end ?? Infinity) - Math.max(0, start));
@@ -112,7 +113,7 @@ async function* rest(
   path: string,
   bytes: { start: number; end: number },
   first: Content,
-  stop: AbortSignal,
+  stop: Abandoned,
 ): AsyncGenerator<Uint8Array> {
   let present: Content | undefined = first;
   for (let at = bytes.start; at < bytes.end;) {
@@ -138,7 +139,7 @@ async function part(
   path: string,
   offset: number,
   length: number,
-  stop: AbortSignal,
+  stop: Abandoned,
 ): Promise<Content> {
   const { jobId, attempt: number, runnerId, result } = attempt;
   const inResult = result?.output_files.find((it) => it.endsWith(`/${path}`));

@@ -1,4 +1,5 @@
 /** The list of the files of a run: from its runner where that serves files, else from the stored result. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { RunnerFiles } from '../../contract/resources/files.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/file-path.ts';
@@ -18,7 +19,7 @@ export async function jobFiles(
   core: Core,
   jobId: Uuid,
   wanted: number | undefined,
-  stop: AbortSignal,
+  stop: Abandoned,
 ): Promise<RunFiles> {
   const attempt = fileAttempt(core, jobId, wanted);
   if (attempt === undefined) {
@@ -86,7 +87,7 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
 /** Why there is none, as a sentence. */
-async function listOfRunner(core: Core, attempt: FileAttempt, stop: AbortSignal): Promise<RunnerFiles | string> {
+async function listOfRunner(core: Core, attempt: FileAttempt, stop: Abandoned): Promise<RunnerFiles | string> {
   const { jobId, attempt: number, runnerId } = attempt;
   try {
     const question = { type: 'list' as const, job_id: jobId, attempt: number };

@@ -1,4 +1,5 @@
 /** The runner's side of reading files: a runner asks for requests, and answers each with bytes or a refusal. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { FileFault, FilePartResponse, FileRequestsRequest, FileRequestsResponse } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
@@ -11,7 +12,7 @@ export async function fileRequests(
   core: Core,
   runnerId: string,
   { instance, holding, wait_seconds = 0 }: FileRequestsRequest,
-  stop?: AbortSignal,
+  stop?: Abandoned,
 ): Promise<FileRequestsResponse> {
   sameInstanceOrThrow(actorState(core, 'runner', runnerId) as RunnerState, instance);
   return { requests: await core.fileRequests.poll(runnerId, holding, wait_seconds * 1000, stop) };

@@ -1,4 +1,5 @@
 /** Claims: a runner asks for work and gets it at once, as soon as there is some, or nothing after its waiting time. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { freeCapacityOf, waitingOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
@@ -19,7 +20,7 @@ export async function claim(
   core: Core,
   runnerId: string,
   request: ClaimRequest,
-  abandoned?: AbortSignal,
+  abandoned?: Abandoned,
 ): Promise<ClaimResponse> {
   const { instance, max_jobs: maxJobs, ahead = 0, wait_seconds: waitSecs = 0, holding } = request;
   const { value, written } = core.turns.runNow('claim', (turn) => {

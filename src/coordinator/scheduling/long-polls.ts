@@ -2,6 +2,7 @@
  * The long polls: claims that wait for work. First come, first served; one per runner, since a new claim of a runner replaces
  * its earlier one.
  */
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { Clock } from '../../base/clock.ts';
 
 export interface PendingPoll<T> {
@@ -14,8 +15,54 @@ export interface PendingPoll<T> {
   answer(value: T): void;
 }
 
-interface QueuedPoll<T> extends PendingPoll<T> {
-  cancelTimer(): void;
+type Question<T> = Omit<PendingPoll<T>, 'answer'>;
+
+/** One poll. A class, because V8 gives each object that is spread and extended a hidden class of its own. */
+class QueuedPoll<T> implements PendingPoll<T> {
+  readonly runnerId: string;
+  readonly instance: string;
+  readonly maxJobs: number;
+  readonly ahead: number;
+  readonly #polls: Map<string, QueuedPoll<T>>;
+  readonly #resolve: (value: T) => void;
+  readonly #abandoned: Abandoned | undefined;
+  readonly #onAbandoned: () => void;
+  readonly #cancelTimer: () => void;
+
+  constructor(
+    { runnerId, instance, maxJobs, ahead }: Question<T>,
+    parts: {
+      polls: Map<string, QueuedPoll<T>>;
+      resolve: (value: T) => void;
+      abandoned: Abandoned | undefined;
+      onAbandoned: () => void;
+      cancelTimer: () => void;
+    },
+  ) {
+    this.runnerId = runnerId;
+    this.instance = instance;
+    this.maxJobs = maxJobs;
+    this.ahead = ahead;
+    this.#polls = parts.polls;
+    this.#resolve = parts.resolve;
+    this.#abandoned = parts.abandoned;
+    this.#onAbandoned = parts.onAbandoned;
+    this.#cancelTimer = parts.cancelTimer;
+    this.#abandoned?.addEventListener('abort', this.#onAbandoned, { once: true });
+    this.#polls.set(runnerId, this);
+  }
+
+  answer(value: T): void {
+    this.remove();
+    this.#abandoned?.removeEventListener('abort', this.#onAbandoned);
+    this.#resolve(value);
+  }
+
+  /** Takes it out of the waiting polls; a later poll of the runner stays. */
+  remove(): void {
+    if (this.#polls.get(this.runnerId) === this) this.#polls.delete(this.runnerId);
+    this.#cancelTimer();
+  }
 }
 
 export class LongPolls<T> {
@@ -59,41 +106,28 @@ export class LongPolls<T> {
    * Waits until `answer` is called for this runner. Resolves to `nothing` after `waitMs`, when the runner polls again, or when
    * the client has disconnected.
    */
-  wait(
-    question: Omit<PendingPoll<T>, 'answer'>,
-    waitMs: number,
-    nothing: T,
-    abandoned: AbortSignal | undefined,
-  ): Promise<T> {
+  wait(question: Question<T>, waitMs: number, nothing: T, abandoned: Abandoned | undefined): Promise<T> {
     this.dismiss(question.runnerId, nothing);
     if (abandoned?.aborted === true || this.#isClosed) return Promise.resolve(nothing);
     return new Promise((resolve) => {
       const giveUp = (): void => poll.answer(nothing);
-      const onAbandoned = (): void => {
-        this.forget(question.runnerId);
-        giveUp();
-      };
-      const poll: QueuedPoll<T> = {
-        ...question,
-        cancelTimer: this.#clock.after(waitMs, giveUp),
-        answer: (value) => {
-          if (this.#polls.get(question.runnerId) === poll) this.#polls.delete(question.runnerId);
-          poll.cancelTimer();
-          abandoned?.removeEventListener('abort', onAbandoned);
-          resolve(value);
+      const poll = new QueuedPoll<T>(question, {
+        polls: this.#polls,
+        resolve,
+        abandoned,
+        onAbandoned: () => {
+          this.forget(poll.runnerId);
+          giveUp();
         },
-      };
-      abandoned?.addEventListener('abort', onAbandoned, { once: true });
-      this.#polls.set(question.runnerId, poll);
+        cancelTimer: this.#clock.after(waitMs, giveUp),
+      });
     });
   }
 
   /** Removes and returns the runner's poll, to answer it with work. The caller must call its `answer` in every case. */
   take(runnerId: string): PendingPoll<T> | undefined {
     const poll = this.#polls.get(runnerId);
-    if (poll === undefined) return undefined;
-    this.#polls.delete(runnerId);
-    poll.cancelTimer();
+    poll?.remove();
     return poll;
   }
 

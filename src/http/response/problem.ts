@@ -94,3 +94,17 @@ export function answerProblem(ctx: Context, problem: Problem, retryAfterSecs = 1
   ctx.set('Content-Type', PROBLEM_TYPE);
   ctx.body = JSON.stringify(problem);
 }
+
+/** The part of the operator's log that takes faults. */
+export interface FaultLog {
+  error(facts: object, message: string): void;
+}
+
+/** Answers an error with its problem, and logs a fault of the coordinator. */
+export function answerError(ctx: Context, error: unknown, log: FaultLog): void {
+  const problem = problemFor(error, ctx.path.slice(0, 200));
+  if (problem.status === 500) {
+    log.error({ err: error, requestId: ctx.state['requestId'] as string, method: ctx.method, path: ctx.path }, 'fault');
+  }
+  answerProblem(ctx, problem, error instanceof TooManyRequests ? error.retryAfterSecs : undefined);
+}

@@ -17,6 +17,15 @@ export interface RawAnswer {
   total?: number | undefined;
 }
 
+/** A JSON value that is sent once it is known. Until then the request keeps its response and little else in memory. */
+export class LateAnswer {
+  readonly value: Promise<unknown>;
+
+  constructor(value: Promise<unknown>) {
+    this.value = value;
+  }
+}
+
 /** A file, or a part of it. */
 export interface FileAnswer {
   reading: FileReading | FileRedirect;

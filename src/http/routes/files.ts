@@ -6,6 +6,7 @@ import * as files from '../../contract/resources/files.ts';
 import * as live from '../../contract/resources/live-telemetry.ts';
 import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { LateAnswer } from './answers.ts';
 import { routesOf } from './route.ts';
 
 const route = routesOf('jobs');
@@ -101,7 +102,7 @@ export const filesRoutes = [
     body: { schema: files.FileRequestsRequest, limit: 'small' },
     response: files.FileRequestsResponse,
     errors: ['wrong-instance'],
-    handle: (coordinator, call) => coordinator.fileRequests(call.id, call.body, call.abandoned()),
+    handle: async (coordinator, call) => new LateAnswer(coordinator.fileRequests(call.id, call.body, call.abandoned())),
   }),
   protocolRoute({
     method: 'POST',

@@ -1,11 +1,13 @@
 /** Routes of the runner protocol. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import * as reports from '../../contract/resources/reports.ts';
 import * as runners from '../../contract/resources/runners.ts';
-import type { ReportOutcome } from '../../contract/types.ts';
+import type { ClaimResponse, ReportOutcome } from '../../contract/types.ts';
 import type { ReportJudgement } from '../../coordinator/operations/reports.ts';
 import { problemOf } from '../response/problem.ts';
+import { LateAnswer } from './answers.ts';
 import { routesOf } from './route.ts';
 
 const route = routesOf('runner protocol');
@@ -45,11 +47,10 @@ export const protocolRoutes = [
     errors: ['wrong-instance', 'signed-off'],
     handle: async (coordinator, call) => {
       // Without a wait the answer is immediate, and a disconnect need not be noticed.
-      const abandoned = (call.body.wait_seconds ?? 0) > 0 ? call.abandoned() : undefined;
-      const response = await coordinator.claim(call.id, call.body, abandoned);
-      // A client that lost its authorization gets the refusal. Jobs claimed before it stay claimed: no other runner has them.
-      if (abandoned?.reason instanceof SimbatchError && response.assignments.length === 0) throw abandoned.reason;
-      return response;
+      if ((call.body.wait_seconds ?? 0) === 0) return coordinator.claim(call.id, call.body);
+      const abandoned = call.abandoned();
+      const claimed = coordinator.claim(call.id, call.body, abandoned);
+      return new LateAnswer(claimed.then((response) => unlessRefused(response, abandoned)));
     },
   }),
   route({
@@ -111,6 +112,12 @@ export const protocolRoutes = [
     handle: (coordinator, call) => coordinator.fail(call.id, call.body),
   }),
 ];
+
+/** A client that lost its authorization gets the refusal. Jobs claimed before it stay claimed: no other runner has them. */
+function unlessRefused(response: ClaimResponse, abandoned: Abandoned): ClaimResponse {
+  if (abandoned.reason instanceof SimbatchError && response.assignments.length === 0) throw abandoned.reason;
+  return response;
+}
 
 /** Adds the problem to a refused report: layers below HTTP know no status. */
 function outcomeOf(judgement: ReportJudgement): ReportOutcome {

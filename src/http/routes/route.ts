@@ -1,4 +1,5 @@
 /** The shape of a route: its schema and its handler in one object, and properties derived from them. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { LimitsResponse, TokenScope } from '../../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../../contract/queries.ts';
@@ -40,7 +41,7 @@ export interface Call<Body = unknown, Q = Query> {
   /** The request's `Idempotency-Key` with a digest of the request; empty without a key. */
   idempotency: () => Idempotency;
   /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
-  abandoned: () => AbortSignal;
+  abandoned: () => Abandoned;
   /** True for an entity tag that the client has. */
   isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */
@@ -97,8 +98,8 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   /** Error codes beyond those of every route of its kind (see `errorsOf`). */
   errors?: readonly ErrorCode[];
   /**
-   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, an Answer of the worker for `computed`, a FileAnswer for `file`, else a value that is sent as
-   * JSON. Contains no rule of the product.
+   * Calls the operation and returns its answer: a ListAnswer for `list`, a RawAnswer for `raw`, an Answer of the worker for `computed`, a FileAnswer for `file`,
+   * else a value that is sent as JSON, or a LateAnswer with it. Contains no rule of the product.
    */
   handle: (coordinator: CoordinatorApi, call: Call<BodyOf<B>, QueryOf<Q>>) => Promise<unknown>;
 }

@@ -17,7 +17,7 @@ import { openStore } from '../../../coordinator/storage/open-store.ts';
 import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
-import { setGarbageCollector } from './garbage-collector.ts';
+import { limitGarbage, setGarbageCollector } from './garbage-collector.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
@@ -172,6 +172,7 @@ class Running {
       await store.close();
       throw error;
     });
+    limitGarbage();
     metrics.watch(this.#coordinator);
     this.#http = await startHttp({
       metrics,
