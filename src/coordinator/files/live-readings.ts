@@ -1,4 +1,5 @@
 /** Answers of runners about live telemetry, each shared by all who read it at about the same time. In memory alone. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveTelemetry } from '../../contract/types.ts';
 import { NoAnswer, type FileRequests } from './file-requests.ts';
@@ -22,7 +23,7 @@ export class LiveReadings {
    * Returns the answer of this name, which `read` begins to get where there is none.
    * @throws SimbatchError `too-many-requests`; the reason of `stop`; the error of `read`
    */
-  async read(name: string, read: () => Promise<LiveTelemetry>, stop: AbortSignal): Promise<LiveTelemetry> {
+  async read(name: string, read: () => Promise<LiveTelemetry>, stop: Abandoned): Promise<LiveTelemetry> {
     stop.throwIfAborted();
     const answer = this.#answers.get(name) ?? this.#begin(name, read);
     return await new Promise((resolve, reject) => {

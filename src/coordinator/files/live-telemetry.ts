@@ -1,4 +1,5 @@
 /** Reads the live telemetry of a running run from its runner, over the connection by which the runner serves files. */
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { Static, TSchema } from 'typebox';
 import { RunnerLiveHead, RunnerLiveVariable } from '../../contract/resources/live-telemetry.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -31,7 +32,7 @@ const LINE_LENGTH = 100_000;
  * @throws SimbatchError `unknown-job`; `run-not-running`, which names the telemetry file of a run that has ended;
  * `live-telemetry-off`; `live-telemetry-unavailable`; `too-many-requests`
  */
-export async function liveTelemetry(core: Core, jobId: Uuid, stop: AbortSignal): Promise<LiveTelemetry> {
+export async function liveTelemetry(core: Core, jobId: Uuid, stop: Abandoned): Promise<LiveTelemetry> {
   const { state, batchState } = readJob(core, core.store, jobId);
   const { context, value } = state;
   if (isTerminal(value)) throw ended(core, jobId, value);
