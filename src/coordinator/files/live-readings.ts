@@ -24,7 +24,7 @@ export class LiveReadings {
    * @throws SimbatchError `too-many-requests`; the reason of `stop`; the error of `read`
    */
   async read(name: string, read: () => Promise<LiveTelemetry>, stop: Abandoned): Promise<LiveTelemetry> {
-    stop.throwIfAborted();
+    if (stop.aborted) throw stop.reason instanceof Error ? stop.reason : new NoAnswer();
     const answer = this.#answers.get(name) ?? this.#begin(name, read);
     return await new Promise((resolve, reject) => {
       const left = (): void => reject(stop.reason instanceof Error ? stop.reason : new NoAnswer());
