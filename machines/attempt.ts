@@ -72,8 +72,8 @@ export const attemptMachine = setup({
     result: undefined,
   }),
   states: {
-    /** Assigned to this runner; waits for a slot and for the coordinator's acknowledgement of the start. */
     Claimed: {
+      description: "Assigned to this runner; waits for a slot and for the coordinator's acknowledgement of the start.",
       on: {
         ACKNOWLEDGED: { target: 'Starting' },
         REFUSED: { target: 'Done', actions: 'refuse' },
@@ -81,8 +81,9 @@ export const attemptMachine = setup({
         RECOVERED: [{ guard: 'hasUpload', target: 'Uploading' }, { target: 'Reporting' }],
       },
     },
-    /** Its directory, logs and telemetry are prepared. A kill takes effect before the process is created, or with it. */
     Starting: {
+      description:
+        'Its directory, logs and telemetry are prepared. A kill takes effect before the process is created, or with it.',
       on: {
         LAUNCHED: { target: 'Running', actions: 'noteProcess' },
         KILL: { guard: 'isFirst', actions: 'noteCause' },
@@ -93,6 +94,7 @@ export const attemptMachine = setup({
       },
     },
     Running: {
+      description: 'The simulation runs.',
       on: {
         KILL: { guard: 'isFirst', actions: 'noteCause' },
         ENDED: [
@@ -101,8 +103,9 @@ export const attemptMachine = setup({
         ],
       },
     },
-    /** The outcome is kept on disk until the coordinator has acknowledged it; the slot is free for the next attempt. */
     Reporting: {
+      description:
+        'The outcome is kept on disk until the coordinator has acknowledged it; the slot is free for the next attempt.',
       on: {
         DELIVERED: [
           { guard: 'hasUpload', target: 'Uploading' },
@@ -112,15 +115,15 @@ export const attemptMachine = setup({
         KEPT: { target: 'Done', actions: 'keep' },
       },
     },
-    /** The run has ended; its files are sent to an object store. What is left to send is on disk. */
     Uploading: {
+      description: 'The run has ended; its files are sent to an object store. What is left to send is on disk.',
       on: {
         UPLOADED: { target: 'Done', actions: 'deliver' },
         REFUSED: { target: 'Done', actions: 'refuse' },
         KEPT: { target: 'Done', actions: 'keep' },
       },
     },
-    Done: { type: 'final' },
+    Done: { type: 'final', description: 'The attempt has left this runner; the result says how.' },
   },
 });
 

@@ -281,6 +281,7 @@ export const batchMachine = setup({
   }),
   states: {
     Pending: {
+      description: 'No run of the study has been claimed.',
       entry: 'emitOpened',
       always: [...ends],
       on: {
@@ -295,6 +296,7 @@ export const batchMachine = setup({
       },
     },
     Running: {
+      description: 'At least one run has been claimed, and at least one has not ended.',
       always: [...ends],
       on: {
         JOBS_CHANGED: [
@@ -308,9 +310,12 @@ export const batchMachine = setup({
         ...flowTransitions,
       },
     },
-    Completed: { type: 'final' },
-    Failed: { type: 'final' },
-    Cancelled: { type: 'final' },
+    Completed: {
+      type: 'final',
+      description: 'All runs have ended, and at least one has a result; or the study has no runs.',
+    },
+    Failed: { type: 'final', description: 'All runs have ended, and none has a result.' },
+    Cancelled: { type: 'final', description: 'The study was cancelled, and all its runs have ended.' },
   },
 });
 

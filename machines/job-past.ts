@@ -5,8 +5,7 @@
 import { INITIAL_HISTORY, usesRetry, type JobContext } from './job-context.ts';
 import type { JobEvent } from './protocol.ts';
 import { CLAIM_MS } from '../src/domain/rules.ts';
-import type { AttemptRecord, FailReason, JobHistoryState } from '../src/contract/types.ts';
-import type { JobState } from './kinds.ts';
+import type { AttemptRecord, FailReason, JobHistoryState, JobStatus } from '../src/contract/types.ts';
 
 /** An event, or a restart of the coordinator that the record implies. */
 export type PastEvent = JobEvent | { type: 'restart'; now: number };
@@ -17,8 +16,26 @@ export interface JobPast {
   events: PastEvent[];
 }
 
+/** The members of a job that its past depends on. */
+type PastContext = Pick<
+  JobContext,
+  | 'attempts'
+  | 'attemptsOmitted'
+  | 'retries'
+  | 'losses'
+  | 'infrastructureFaults'
+  | 'completedAtMs'
+  | 'timeLimitMs'
+  | 'error'
+>;
+
+export interface PastJob {
+  value: JobStatus;
+  context: PastContext;
+}
+
 /** Derives the past of a job from its record. */
-export function pastOf({ value, context: c }: JobState): JobPast {
+export function pastOf({ value, context: c }: PastJob): JobPast {
   const events: PastEvent[] = [];
   for (const attempt of c.attempts) events.push(...eventsOf(attempt, c));
   // Cancelled between attempts, or before the first one.
@@ -45,10 +62,10 @@ export function pastOf({ value, context: c }: JobState): JobPast {
 }
 
 /** A failed attempt led to a retry, except for the last one of a Failed job. */
-const isRetried = (c: JobContext, value: string, attempt: AttemptRecord): boolean =>
+const isRetried = (c: PastContext, value: string, attempt: AttemptRecord): boolean =>
   !(value === 'Failed' && attempt === c.attempts.at(-1));
 
-function eventsOf(it: AttemptRecord, c: JobContext): PastEvent[] {
+function eventsOf(it: AttemptRecord, c: PastContext): PastEvent[] {
   const by = { runnerId: it.runner, attempt: it.n };
   const events: PastEvent[] = [{ type: 'CLAIM', runnerId: it.runner, now: it.claimed }];
   if (it.started !== undefined) events.push({ type: 'START', ...by, now: it.started });
@@ -56,7 +73,7 @@ function eventsOf(it: AttemptRecord, c: JobContext): PastEvent[] {
   return events;
 }
 
-function endOf(it: AttemptRecord, c: JobContext, now: number): PastEvent[] {
+function endOf(it: AttemptRecord, c: PastContext, now: number): PastEvent[] {
   const report = { runnerId: it.runner, attempt: it.n, now };
   const message = wholeMessage(it, c);
   switch (it.outcome) {
@@ -91,7 +108,7 @@ function released(it: AttemptRecord, now: number, message: string): PastEvent[] 
 }
 
 /** The history truncates a long message; the last one is stored whole beside it. */
-function wholeMessage(it: AttemptRecord, c: JobContext): string {
+function wholeMessage(it: AttemptRecord, c: PastContext): string {
   const kept = it.message ?? '';
   return c.error !== undefined && it === c.attempts.at(-1) && c.error.startsWith(kept) ? c.error : kept;
 }

@@ -56,6 +56,7 @@ export const jobMachine = setup({
   context: ({ input }) => ({ ...input, ...INITIAL_HISTORY }),
   states: {
     Pending: {
+      description: 'The run waits for a runner.',
       on: {
         CLAIM: {
           target: 'Claimed',
@@ -76,6 +77,7 @@ export const jobMachine = setup({
       },
     },
     Claimed: {
+      description: 'A runner has taken the run, and has not started it.',
       on: {
         START: {
           target: 'Running',
@@ -132,6 +134,7 @@ export const jobMachine = setup({
       },
     },
     Running: {
+      description: 'The simulation runs on its runner.',
       on: {
         COMPLETE: {
           target: 'Completed',
@@ -237,10 +240,14 @@ export const jobMachine = setup({
         },
       },
     },
-    Completed: { type: 'final' },
-    Failed: { type: 'final' },
-    Timeout: { type: 'final' },
-    Cancelled: { type: 'final' },
+    Completed: { type: 'final', description: 'Its runner has reported its result.' },
+    Failed: {
+      type: 'final',
+      description:
+        'The last attempt failed, or the run has lost its runner too often, or a condition of its study has ended it early.',
+    },
+    Timeout: { type: 'final', description: 'The run has reached its time limit.' },
+    Cancelled: { type: 'final', description: 'An operator has cancelled the run, or its study has ended before it.' },
   },
 });
 

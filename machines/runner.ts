@@ -124,6 +124,7 @@ export const runnerMachine = setup({
   id: 'runner',
   // A new runner is Offline until its first REGISTER.
   initial: 'Offline',
+  meta: { groups: { Connected: 'Its process has registered, and its heartbeats arrive.' } },
   context: ({ input }) => ({
     runnerId: input.runnerId,
     name: input.runnerId,
@@ -174,6 +175,8 @@ export const runnerMachine = setup({
   },
   states: {
     Idle: {
+      description: 'It takes runs, and holds none.',
+      meta: { within: ['Connected'] },
       on: {
         HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [{ guard: 'willHold', target: 'Busy', actions: 'apply' }, { actions: 'apply' }],
@@ -186,6 +189,8 @@ export const runnerMachine = setup({
       },
     },
     Busy: {
+      description: 'It holds runs, and takes more while it has free slots.',
+      meta: { within: ['Connected'] },
       on: {
         HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [
@@ -201,6 +206,9 @@ export const runnerMachine = setup({
       },
     },
     Maintenance: {
+      description:
+        'Drained by an operator, or in quarantine: it finishes the runs that it holds, and gets no new ones.',
+      meta: { within: ['Connected'] },
       on: {
         HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: { actions: 'apply' },
@@ -220,6 +228,8 @@ export const runnerMachine = setup({
       },
     },
     Offline: {
+      description:
+        'It has not registered, has signed off, or sends no heartbeats. Its runs stay assigned to it until its lease ends.',
       on: {
         REGISTER: [
           { guard: 'drained', target: 'Maintenance', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },

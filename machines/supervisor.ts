@@ -60,12 +60,14 @@ export const supervisorMachine = setup({
   }),
   states: {
     Starting: {
+      description: 'The store is being opened and the actors are recovered. No request is accepted.',
       on: {
         OPENED: { target: 'Serving', actions: ['noteTime', 'emitServing'] },
         WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
     },
     Serving: {
+      description: 'Requests are accepted.',
       on: {
         TICK: { actions: ['noteTime', 'emitDue'] },
         FAULT: { actions: ['noteFault', 'emitFaulted'] },
@@ -74,14 +76,18 @@ export const supervisorMachine = setup({
       },
     },
     Stopping: {
+      description: 'Requests in flight are finished. No new one is accepted.',
       on: {
         FAULT: { actions: ['noteFault', 'emitFaulted'] },
         CLOSED: { target: 'Stopped', actions: 'emitStopped' },
         WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
     },
-    Stopped: { type: 'final' },
-    Failed: { type: 'final' },
+    Stopped: { type: 'final', description: 'The store is closed.' },
+    Failed: {
+      type: 'final',
+      description: 'A write to the store has failed. The process exits, and a restart recovers it.',
+    },
   },
 });
 

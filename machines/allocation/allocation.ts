@@ -104,10 +104,17 @@ export const allocationMachine = setup({
 }).createMachine({
   id: 'allocation',
   initial: 'Planned',
+  meta: {
+    groups: {
+      Accepted: 'The engine has it.',
+      Waiting: 'Its runner has not registered.',
+      Ready: 'Its runner has registered.',
+    },
+  },
   context: ({ input }) => newAllocation(input),
   states: {
-    /** Its id is on disk. The engine knows nothing of it. */
     Planned: {
+      description: 'Its id is on disk. The engine knows nothing of it.',
       on: {
         SUBMIT: { target: 'Submitting', actions: 'noteSubmission' },
         ABANDON: { target: 'Ended', actions: ['noteReason', 'end', 'emitEnded'] },
@@ -121,8 +128,8 @@ export const allocationMachine = setup({
         ],
       },
     },
-    /** The engine was called, and has not answered: it may have it or not. Never submitted again. */
     Submitting: {
+      description: 'The engine was called, and has not answered: it may have it or not. Never submitted again.',
       on: {
         ACCEPTED: [
           { guard: 'mustStop', target: 'Stopping', actions: 'noteHandle' },
@@ -147,8 +154,9 @@ export const allocationMachine = setup({
         STOP: { actions: 'noteStop' },
       },
     },
-    /** The engine has it, and has not started it. */
     Queued: {
+      description: 'The engine has it, and has not started it.',
+      meta: { within: ['Accepted', 'Waiting'] },
       on: {
         OBSERVED: [
           { guard: 'hasEnded', target: 'Ended', actions: ['observe', 'emitEnded'] },
@@ -165,8 +173,9 @@ export const allocationMachine = setup({
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },
     },
-    /** Its processes run; its runner has not registered. */
     Starting: {
+      description: 'Its processes run; its runner has not registered.',
+      meta: { within: ['Accepted', 'Waiting'] },
       on: {
         OBSERVED: [
           { guard: 'hasEnded', target: 'Ended', actions: ['observe', 'emitEnded'] },
@@ -183,8 +192,9 @@ export const allocationMachine = setup({
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },
     },
-    /** Ready: its runner has registered, and holds no run. */
     Idle: {
+      description: 'Its runner holds no run.',
+      meta: { within: ['Accepted', 'Ready'] },
       on: {
         RUNNER: [
           { guard: 'isBusy', target: 'Busy', actions: 'noteRunner' },
@@ -201,8 +211,9 @@ export const allocationMachine = setup({
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },
     },
-    /** Ready: its runner holds runs. */
     Busy: {
+      description: 'Its runner holds runs.',
+      meta: { within: ['Accepted', 'Ready'] },
       on: {
         RUNNER: [
           { guard: 'isIdle', target: 'Idle', actions: 'noteRunner' },
@@ -219,8 +230,9 @@ export const allocationMachine = setup({
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },
     },
-    /** Its runner gets no new runs: it is drained, or has signed off. */
     Draining: {
+      description: 'Its runner gets no new runs: it is drained, or has signed off.',
+      meta: { within: ['Accepted', 'Ready'] },
       on: {
         RUNNER: [
           { guard: 'isDraining', actions: 'noteRunner' },
@@ -239,8 +251,8 @@ export const allocationMachine = setup({
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },
     },
-    /** The engine was asked to end it, or ends it by itself. */
     Stopping: {
+      description: 'The engine was asked to end it, or ends it by itself.',
       on: {
         RUNNER: { actions: 'noteRunner' },
         RUNNER_GONE: { actions: 'noteRunnerGone' },
@@ -249,11 +261,9 @@ export const allocationMachine = setup({
         STOP: { actions: 'noteStop' },
       },
     },
-    Ended: { type: 'final' },
-    /** The engine did not take it. */
-    Refused: { type: 'final' },
-    /** The engine does not list it any more, and no end was seen. */
-    Lost: { type: 'final' },
+    Ended: { type: 'final', description: 'It has ended, or was never submitted.' },
+    Refused: { type: 'final', description: 'The engine did not take it.' },
+    Lost: { type: 'final', description: 'The engine does not list it any more, and no end was seen.' },
   },
 });
 

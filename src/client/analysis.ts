@@ -10,6 +10,7 @@ import type {
   StudySensitivity,
   StudySummary,
   StudyTable,
+  StudyTransitions,
   StudyVerdicts,
   Uuid,
   WorstRuns,
@@ -67,6 +68,10 @@ export class Analysis {
 
   compare(batchId: Uuid, query: ParametersOf<typeof queries.COMPARE_QUERY>): Promise<StudyComparison> {
     return this.#ask(batchId, 'compare', query);
+  }
+
+  transitions(batchId: Uuid, query: ParametersOf<typeof queries.TRANSITIONS_QUERY> = {}): Promise<StudyTransitions> {
+    return this.#ask(batchId, 'transitions', query);
   }
 
   /** The text of the manifest as it arrives. */

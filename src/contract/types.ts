@@ -9,6 +9,7 @@ export type * from './answers/header.ts';
 export type * from './answers/outputs.ts';
 export type * from './answers/requirements.ts';
 export type * from './answers/table.ts';
+export type * from './answers/transitions.ts';
 export type * from './resources/batches.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';

@@ -6,7 +6,7 @@ import { tableFromIPC } from '@uwdata/flechette';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { Page } from 'playwright-core';
-import type { Runner } from '../../src/contract/types.ts';
+import type { Runner, StudyTransitions } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { parseCondition } from '../../src/domain/condition.ts';
 import type { Coordinator } from '../../src/coordinator/coordinator.ts';
@@ -340,6 +340,29 @@ describe('web: journeys', function () {
     expect(await step.textContent()).to.equal('Step 0 of 3: Pending');
     await page.getByRole('button', { name: 'Forth one step' }).click();
     expect(await page.locator('.edge.taken').count()).to.equal(1);
+    await page.context().close();
+  });
+
+  it('shows the transitions of one study, with their numbers and the times in states', async () => {
+    const batch_id = await suite.completed(descentStudy('moves', 30));
+    const response = await fetch(`${suite.web.url}/batches/${batch_id}/transitions?wait=20`);
+    const { transitions } = (await response.json()) as StudyTransitions;
+    const completed = transitions.find((it) => it.event === 'COMPLETE')!.count;
+    const { page, errors } = await open('#/machines/job');
+    await page.getByLabel('Numbers of').selectOption(batch_id);
+    await page.getByText('Totals of all 30 runs, those that have ended').waitFor();
+    const figures = page.locator('.edge-label').filter({ hasText: 'COMPLETE' }).locator('.rate');
+    expect(await figures.textContent()).to.equal(`${completed} in all`);
+    const started = page.locator('.edge-label').filter({ hasText: 'START' }).locator('.rate');
+    expect(await started.textContent()).to.equal('30 in all');
+    expect(await page.locator('.state-box').filter({ hasText: 'Running' }).locator('.mean').count()).to.equal(1);
+    const row = page.getByRole('region', { name: 'States' }).getByRole('row').filter({ hasText: 'Claimed' });
+    expect(await row.textContent()).to.include('has taken the run, and has not started it');
+    // The choice is in the address, and the whole page is reachable by keys.
+    expect(page.url()).to.include(`study=${batch_id}`);
+    await page.getByLabel('Numbers of').focus();
+    for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab');
+    expect(errors).to.deep.equal([]);
     await page.context().close();
   });
 

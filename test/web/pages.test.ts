@@ -63,6 +63,7 @@ describe('web: pages', function () {
     ['pool', () => '#/runners', 'Forget'],
     ['runner', () => '#/runners/lab-1', /^Latest attempts/],
     ['job machine', () => `#/machines/job/${failedId}`, 'Step 3 of 3: Failed'],
+    ['job machine of a study', () => `#/machines/job?study=${batchId}`, 'Totals of all 120 runs'],
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],
     ['supervisor machine', () => '#/machines/supervisor', 'WRITE_FAILED'],

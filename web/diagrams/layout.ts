@@ -3,32 +3,47 @@
  * Returns plain data; the dashboard draws it.
  */
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
-import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { allocationMachine } from '../../machines/allocation/allocation.ts';
 import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
-import type { Diagram, DiagramEdge, Trigger } from './types.ts';
+import { chartOf, type ChartEdge, type ChartGroup, type ChartState } from './chart.ts';
+import type { Box, Diagram, DiagramEdge, Trigger } from './types.ts';
 
 /** Width of a character in the label fonts: 11 px monospace, and 13 px for names of states. */
 const LABEL_CHARACTER = 6.7;
 const NAME_CHARACTER = 8;
 const LINE = 15;
-/** The pseudo-state of transitions that are possible in every state. */
-const ANYWHERE = '*';
+/** The line of a rate or a total in a label: as wide as `12.3k in all`. */
+const FIGURE = { width: 84, height: 16 };
 
 const OPTIONS = {
   'elk.algorithm': 'layered',
-  'elk.direction': 'RIGHT',
-  'elk.edgeRouting': 'POLYLINE',
-  'elk.spacing.nodeNode': '34',
-  'elk.layered.spacing.nodeNodeBetweenLayers': '34',
-  'elk.spacing.edgeNode': '18',
-  'elk.spacing.edgeEdge': '14',
-  'elk.layered.spacing.edgeNodeBetweenLayers': '16',
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'org.eclipse.elk.json.shapeCoords': 'ROOT',
+  'org.eclipse.elk.json.edgeCoords': 'ROOT',
+  'elk.edgeRouting': 'ORTHOGONAL',
   'elk.edgeLabels.inline': 'true',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
-  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS',
   'elk.padding': '[top=10,left=10,bottom=10,right=10]',
+};
+
+/** Given to the groups too: the layout inherits nothing. */
+const INHERITED = {
+  'elk.direction': 'RIGHT',
+  'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
+  'elk.spacing.nodeNode': '34',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '12',
+  'elk.spacing.edgeNode': '18',
+  'elk.spacing.edgeEdge': '14',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '8',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
+};
+
+/** Its frames in frames are side by side three times as wide as a window. */
+const DIRECTION: Partial<Record<Diagram['kind'], ElkNode['layoutOptions']>> = {
+  allocation: { 'elk.direction': 'DOWN' },
 };
 
 /** Returns the diagrams of all machines: those of the coordinator, and the launcher's. */
@@ -43,43 +58,40 @@ async function layOut(
   kind: Diagram['kind'],
   machine: AnyStateMachine,
 ): Promise<Diagram> {
-  const states = Object.values(machine.root.states);
-  const inner = new Map<string, Trigger[]>(states.map((it) => [it.key, []]));
-  const edges = new Map<string, { from: string; to: string; triggers: Trigger[] }>();
-  const add = (from: string, transition: AnyTransitionDefinition): void => {
-    const to = transition.target?.[0]?.key ?? from;
-    const trigger: Trigger = { event: eventName(transition), guard: guardName(transition.guard) };
-    if (to === from) {
-      inner.get(from)?.push(trigger);
-      return;
-    }
-    const edge = edges.get(`${from}|${to}`) ?? { from, to, triggers: [] };
-    edge.triggers.push(trigger);
-    edges.set(`${from}|${to}`, edge);
+  const chart = chartOf(machine);
+  const { states, groups, edges, initial } = chart;
+  const hasTimes = kind === 'job';
+  const inherited = { ...INHERITED, ...DIRECTION[kind] };
+  const stateNode = (it: ChartState): ElkNode => ({
+    id: it.key,
+    ...stateSize(it, hasTimes && !it.final),
+    ...(it.key === initial ? { layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' } } : {}),
+  });
+  // In the order of the machine, which is that of a life: edges back are the exception.
+  const within = (parent: string | undefined): ElkNode[] => {
+    const inside = states.filter((it) => parent === undefined || it.within.includes(parent));
+    const depth = parent === undefined ? 0 : inside[0]!.within.indexOf(parent) + 1;
+    const children = new Set(inside.map((it) => it.within[depth] ?? it.key));
+    return Array.from(children, (key) => {
+      const group = groups.find((it) => it.key === key);
+      return group === undefined ? stateNode(states.find((it) => it.key === key)!) : groupNode(group);
+    });
   };
-  for (const state of states) {
-    for (const transitions of state.transitions.values()) for (const it of transitions) add(state.key, it);
-    for (const it of state.always ?? []) add(state.key, it);
-  }
-  for (const transitions of machine.root.transitions.values()) for (const it of transitions) add(ANYWHERE, it);
-
-  const initial = machine.root.initial?.target?.[0]?.key ?? '';
-  const nodes = states.map((it) => ({
-    key: it.key,
-    final: it.type === 'final',
-    inner: distinct(inner.get(it.key) ?? []),
-  }));
-  if ([...edges.values()].some((it) => it.from === ANYWHERE)) nodes.unshift({ key: ANYWHERE, final: false, inner: [] });
+  const groupNode = (it: ChartGroup): ElkNode => ({
+    id: it.key,
+    layoutOptions: {
+      ...inherited,
+      'elk.padding': `[top=${headHeight(it) + 14},left=16,bottom=18,right=16]`,
+      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+      'elk.nodeSize.minimum': `(${headWidth(it)},${headHeight(it)})`,
+    },
+    children: within(it.key),
+  });
   const graph: ElkNode = {
     id: kind,
-    // The runner's states are all connected in both directions: side by side they would be too wide to read.
-    layoutOptions: kind === 'runner' || kind === 'allocation' ? { ...OPTIONS, 'elk.direction': 'DOWN' } : OPTIONS,
-    children: nodes.map((it) => ({
-      id: it.key,
-      ...sizeOf(it.key, it.inner),
-      ...(it.key === initial ? { layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' } } : {}),
-    })),
-    edges: [...edges.values()].map((it, index) => ({
+    layoutOptions: { ...inherited, ...OPTIONS },
+    children: within(undefined),
+    edges: edges.map((it, index) => ({
       id: `e${index}`,
       sources: [it.from],
       targets: [it.to],
@@ -87,56 +99,66 @@ async function layOut(
     })),
   };
   const laid = await elk.layout(graph);
+  const boxes = boxesOf(laid);
   return {
     kind,
     width: Math.ceil(laid.width ?? 0),
     height: Math.ceil(laid.height ?? 0),
     initial,
-    states: nodes.map((it) => {
-      const { x = 0, y = 0, width = 0, height = 0 } = laid.children?.find((child) => child.id === it.key) ?? {};
-      return { ...it, x, y, width, height };
-    }),
-    edges: (laid.edges ?? []).map((it, index) => drawn(it, [...edges.values()][index]!)),
+    states: states.map(({ within: _, ...it }) => ({ ...it, ...boxes.get(it.key)! })),
+    groups: groups.map(({ parent: _, ...it }) => ({ ...it, ...boxes.get(it.key)! })),
+    edges: (laid.edges ?? []).map((it, index) => drawn(it, edges[index]!)),
   };
 }
 
-function drawn(laid: ElkExtendedEdge, edge: { from: string; to: string; triggers: Trigger[] }): DiagramEdge {
+/** The boxes of all nodes, at any depth. */
+function boxesOf(node: ElkNode): Map<string, Box> {
+  const boxes = new Map<string, Box>();
+  for (const child of node.children ?? []) {
+    const { x = 0, y = 0, width = 0, height = 0 } = child;
+    boxes.set(child.id, { x, y, width, height });
+    for (const [key, box] of boxesOf(child)) boxes.set(key, box);
+  }
+  return boxes;
+}
+
+function drawn(laid: ElkExtendedEdge, edge: ChartEdge): DiagramEdge {
   const [section] = laid.sections ?? [];
   const points = section === undefined ? [] : [section.startPoint, ...(section.bendPoints ?? []), section.endPoint];
-  const { x = 0, y = 0, width = 0, height = 0 } = laid.labels?.[0] ?? {};
-  return { ...edge, points: points.map((it) => [round(it.x), round(it.y)]), label: { x, y, width, height } };
+  const { x: left = 0, y: top = 0, width = 0, height = 0 } = laid.labels?.[0] ?? {};
+  const [x, y] = [Math.round(left), Math.round(top)];
+  const text = textWidth(edge.triggers);
+  return {
+    ...edge,
+    points: points.map((it) => [round(it.x), round(it.y)]),
+    label: { x: x + Math.floor((width - text) / 2), y, width: text, height: height - FIGURE.height },
+    figure: { x, y: y + height - FIGURE.height, width, height: FIGURE.height },
+  };
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-function sizeOf(key: string, inner: readonly Trigger[]): { width: number; height: number } {
-  const widest = Math.max(
-    key.length * NAME_CHARACTER + 92,
-    ...inner.map((it) => textOf(it).length * LABEL_CHARACTER + 34),
-  );
-  return { width: Math.ceil(widest), height: 34 + (inner.length === 0 ? 0 : inner.length * LINE + 8) };
-}
+const linesHeight = (inner: readonly Trigger[]): number => (inner.length === 0 ? 0 : inner.length * LINE + 8);
+const linesWidth = (inner: readonly Trigger[]): number =>
+  Math.max(0, ...inner.map((it) => textOf(it).length * LABEL_CHARACTER + 34));
 
-function labelSize(triggers: readonly Trigger[]): { width: number; height: number } {
-  const widest = Math.max(...triggers.map((it) => textOf(it).length));
-  return { width: Math.ceil(widest * LABEL_CHARACTER + 12), height: triggers.length * LINE + 6 };
-}
+const stateSize = ({ key, inner }: ChartState, hasTime: boolean): { width: number; height: number } => ({
+  width: Math.ceil(Math.max(key.length * NAME_CHARACTER + 92, linesWidth(inner))),
+  height: 34 + (hasTime ? LINE : 0) + linesHeight(inner),
+});
 
-const textOf = ({ event, guard }: Trigger): string => (guard === undefined ? event : `${event} [${guard}]`);
+const headHeight = ({ inner }: ChartGroup): number => 30 + linesHeight(inner);
+const headWidth = ({ key, inner }: ChartGroup): number =>
+  Math.ceil(Math.max(key.length * NAME_CHARACTER + 92, linesWidth(inner)));
 
-/** Internal transitions of the same event share one line. */
-function distinct(triggers: readonly Trigger[]): Trigger[] {
-  return [...new Map(triggers.map((it) => [textOf(it), it])).values()];
-}
+const textWidth = (triggers: readonly Trigger[]): number =>
+  Math.ceil(Math.max(...triggers.map((it) => textOf(it).length)) * LABEL_CHARACTER + 12);
 
-const eventName = (transition: AnyTransitionDefinition): string =>
-  transition.eventType === '' ? 'always' : transition.eventType;
+/** With the place of its figure below the triggers. */
+const labelSize = (triggers: readonly Trigger[]): { width: number; height: number } => ({
+  width: Math.max(textWidth(triggers), FIGURE.width),
+  height: triggers.length * LINE + 6 + FIGURE.height,
+});
 
-/** Returns a guard's name; for a combined guard the names of its parts. */
-function guardName(guard: unknown): string | undefined {
-  if (guard === undefined) return undefined;
-  if (typeof guard === 'string') return guard;
-  const { type, name, guards } = guard as { type?: string; name?: string; guards?: unknown[] };
-  if (guards !== undefined) return guards.map((it) => guardName(it) ?? '').join(' & ');
-  return type ?? name;
-}
+const textOf = ({ event, guard, to }: Trigger): string =>
+  `${event}${guard === undefined ? '' : ` [${guard}]`}${to === undefined ? '' : ` → ${to}`}`;

@@ -31,7 +31,8 @@ function pageOf({ path, query }: Route): ReactNode {
   if (page === 'jobs' && id !== undefined) return <RunPage key={id} jobId={id} />;
   if (page === 'runners' && id !== undefined) return <RunnerPage key={id} runnerId={id} />;
   if (page === 'runners') return <RunnersPage query={query} />;
-  if (page === 'machines') return <MachinesPage kind={id ?? 'job'} actor={tab} />;
+  if (page === 'machines')
+    return <MachinesPage kind={id ?? 'job'} actor={tab} study={query.get('study') ?? undefined} />;
   if (page === 'submit') return <SubmitPage />;
   return (
     <section className="panel">

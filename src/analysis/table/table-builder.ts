@@ -89,6 +89,11 @@ export class RunTableBuilder {
       this.#patterns.set(row, normalizeMessage(run.errorMessage ?? ''));
   }
 
+  /** True for a row without a run so far. */
+  isOpen(row: number): boolean {
+    return this.#classes[row] === CLASS_CODES.open;
+  }
+
   /** The rows without a run so far. */
   openRows(): number[] {
     const rows: number[] = [];

@@ -115,6 +115,8 @@ export const COMPARE_QUERY = {
   ...wait,
 } as const satisfies QueryParameters;
 
+export const TRANSITIONS_QUERY = { ...wait } as const satisfies QueryParameters;
+
 export const TABLE_QUERY = {
   columns: {
     kind: 'text',

@@ -61,6 +61,10 @@ export interface CompareQuestion extends About {
   failing?: string | undefined;
 }
 
+export interface TransitionsQuestion extends About {
+  kind: 'transitions';
+}
+
 export type Question =
   | SummaryQuestion
   | DistributionsQuestion
@@ -69,7 +73,8 @@ export type Question =
   | AttributionQuestion
   | ConvergenceQuestion
   | WorstQuestion
-  | CompareQuestion;
+  | CompareQuestion
+  | TransitionsQuestion;
 
 /** The studies that a question is about. */
 export const batchesOf = (question: Question): Uuid[] =>

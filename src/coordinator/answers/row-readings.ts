@@ -24,6 +24,10 @@ export interface ReadingHead {
   method: SamplingMethod;
   configHash: string;
   totalJobs: number;
+  /** ms since the epoch. */
+  createdAtMs: number;
+  /** Of each run; 0: none. */
+  timeLimitMs: number;
   /** True where runs without a record are Cancelled. */
   isCancelled: boolean;
   /** ms since the epoch, where the batch has ended. */
@@ -101,7 +105,7 @@ export class RowReadings {
     try {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
-      const { completed, failed, timedOut, cancelled } = state.context;
+      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs } = state.context;
       const { metadata } = this.#parts.studyCache.of(state.context, { read: (key) => view.get(key) });
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
@@ -114,6 +118,8 @@ export class RowReadings {
         method: metadata.sampling_method,
         configHash,
         totalJobs,
+        createdAtMs,
+        timeLimitMs,
         isCancelled,
         endedAtMs,
         openRuns: totalJobs - completed - failed - timedOut - cancelled,

@@ -86,6 +86,7 @@ export const QUESTIONS = {
       confidence: confidenceOf(query),
     };
   },
+  transitions: (batchId) => ({ kind: 'transitions', batchId }),
 } satisfies Record<Question['kind'], (batchId: Uuid, query: Query) => Question>;
 
 const optional = <K extends string, V>(name: K, value: V | undefined): { [N in K]?: V } =>

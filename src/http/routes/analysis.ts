@@ -5,6 +5,7 @@ import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../
 import * as queries from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
 import { StudyTable } from '../../contract/answers/table.ts';
+import { StudyTransitions } from '../../contract/answers/transitions.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { Answer } from '../../coordinator/answers/answers.ts';
@@ -136,6 +137,17 @@ export const analysisRoutes = [
     query: queries.COMPARE_QUERY,
     response: StudyComparison,
     handle: ask('compare'),
+  }),
+  route({
+    ...computed,
+    path: '/batches/{batch_id}/transitions',
+    operationId: 'getTransitions',
+    summary: 'Count the transitions of the runs of a batch',
+    description:
+      'How often the ended runs took each transition of the job machine, and how long they were in each state.',
+    query: queries.TRANSITIONS_QUERY,
+    response: StudyTransitions,
+    handle: ask('transitions'),
   }),
   route({
     method: 'GET',

@@ -6,6 +6,7 @@ import { StudyAttribution, StudySensitivity } from '../../../src/contract/answer
 import { StudyComparison } from '../../../src/contract/answers/comparison.ts';
 import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../../src/contract/answers/outputs.ts';
 import { StudyVerdicts } from '../../../src/contract/answers/requirements.ts';
+import { StudyTransitions } from '../../../src/contract/answers/transitions.ts';
 import type { NamedSchema } from '../../../src/contract/build.ts';
 import type * as contract from '../../../src/contract/types.ts';
 import type { Answer } from '../../../src/coordinator/answers/answers.ts';
@@ -59,6 +60,7 @@ describe('coordinator/answers', function () {
       [{ kind: 'worst', batchId, output: 'miss', k: 3, direction: 'smallest' }, WorstRuns],
       [{ kind: 'compare', batchId, with: other }, StudyComparison],
       [{ kind: 'compare', batchId, with: different }, StudyComparison],
+      [{ kind: 'transitions', batchId }, StudyTransitions],
     ];
     for (const [question, schema] of table)
       expect(strictFaults(schema, await ask(question)), JSON.stringify(question)).to.deep.equal([]);

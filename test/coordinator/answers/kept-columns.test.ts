@@ -1,6 +1,6 @@
 /** The columns of open studies in the analysis worker: an answer after further ends reads the runs that have ended since. */
 import { expect } from 'chai';
-import type { StudySummary, Uuid } from '../../../src/contract/types.ts';
+import type { StudySummary, StudyTransitions, Uuid } from '../../../src/contract/types.ts';
 import { EndedRuns } from '../../../src/coordinator/answers/ended-runs.ts';
 import { RowReadings } from '../../../src/coordinator/answers/row-readings.ts';
 import type { Question } from '../../../src/coordinator/answers/question.ts';
@@ -111,11 +111,29 @@ describe('coordinator/answers: columns of open studies', function () {
     expect((await summary()).n_used).to.equal(1634);
   });
 
+  it('counts the transitions of a run once, as a worker that has never seen the study does', async () => {
+    const transitions = (): Promise<StudyTransitions> => ask({ kind: 'transitions', batchId: batch });
+    const before = await transitions();
+    await end([1935, 1936]);
+    const after = await transitions();
+    const completed = (it: StudyTransitions): number => it.transitions.find((move) => move.event === 'COMPLETE')!.count;
+    expect(completed(after) - completed(before)).to.equal(2);
+    expect([after.n_used, completed(after)]).to.deep.equal([1636, 1636]);
+    await end([1937]);
+    const kept = await transitions();
+    await scene.api.core.answers.thread.worker?.terminate();
+    // One end more, since a kept answer is not computed again.
+    await end([1938]);
+    const anew = await transitions();
+    expect([completed(kept), completed(anew)]).to.deep.equal([1637, 1638]);
+    read = [];
+  });
+
   it('reads all again when the ends are too many to keep, and when runs ended that no fact names', async () => {
     read = [];
     scene.api.core.answers.committed([{ type: 'batch.deleted', batchId: batch, now: 0 }]);
     await end([1940]);
-    expect((await summary()).n_used).to.equal(1635);
+    expect((await summary()).n_used).to.equal(1639);
     expect(read).to.have.length(RUNS - 10);
   });
 
@@ -124,8 +142,13 @@ describe('coordinator/answers: columns of open studies', function () {
     read = [];
     await scene.api.cancelBatch(batch);
     const over = await summary();
-    expect(over.excluded).to.deep.equal({ cancelled: RUNS - 1635 });
-    expect(read).to.have.length(RUNS - 10 - 1635);
+    expect(over.excluded).to.deep.equal({ cancelled: RUNS - 1639 });
+    expect(read).to.have.length(RUNS - 10 - 1639);
+    const cancelled = async (): Promise<number> =>
+      (await ask<StudyTransitions>({ kind: 'transitions', batchId: batch })).transitions
+        .filter((it) => it.to === 'Cancelled')
+        .reduce((sum, it) => sum + it.count, 0);
+    expect(await cancelled()).to.equal(RUNS - 1639);
     expect(await anew()).to.deep.equal(over);
   });
 

@@ -15,9 +15,10 @@ export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T>
 }
 
 /** The answer to a question of the study, such as `summary`; the one before while a newer one is computed. */
-export function useAnswer<T>({ batch }: BatchStatusResponse, question: string | undefined): Loaded<T> {
-  const round = useRounds(batch.status === 'Pending' || batch.status === 'Running');
-  const path = question === undefined ? undefined : `/batches/${batch.id}/${question}`;
+export function useAnswer<T>(study: BatchStatusResponse | undefined, question: string | undefined): Loaded<T> {
+  const batch = study?.batch;
+  const round = useRounds(batch?.status === 'Pending' || batch?.status === 'Running');
+  const path = question === undefined || batch === undefined ? undefined : `/batches/${batch.id}/${question}`;
   const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
     data: undefined,
     error: undefined,
@@ -33,6 +34,6 @@ export function useAnswer<T>({ batch }: BatchStatusResponse, question: string | 
       },
     );
     return () => abort.abort();
-  }, [path, batch.status, round]);
+  }, [path, batch?.status, round]);
   return state.path === path ? state : { data: undefined, error: undefined };
 }

@@ -1,13 +1,17 @@
-/** Draws a laid-out statechart as SVG, with counts, rates and highlights from its properties. */
-import type { Diagram, DiagramEdge, DiagramState, Trigger } from '../../diagrams/types.ts';
-import { count } from '../parts/time.tsx';
+/** Draws a laid-out statechart as SVG, with counts, rates or totals, and highlights from its properties. */
+import type { Diagram, DiagramEdge, DiagramGroup, DiagramState, Trigger } from '../../diagrams/types.ts';
+import { count, duration } from '../parts/time.tsx';
 
 interface Props {
   diagram: Diagram;
   /** Number of actors in each state. */
   counts: Readonly<Record<string, number>>;
-  /** Events per second, by `from|event|to`. */
+  /** Events per second, or their totals, by `from|event|to`. */
   flow: Readonly<Record<string, number>>;
+  /** What the numbers of `flow` are; rates where absent. */
+  unit?: 'rate' | 'total';
+  /** Mean time in each state, in seconds. */
+  times?: Readonly<Record<string, number>> | undefined;
   /** The state of the chosen actor. */
   lit?: string | undefined;
   /** The last transition of the chosen actor. */
@@ -15,17 +19,20 @@ interface Props {
 }
 
 const LINE = 15;
+/** A smaller window scrolls: the smallest text is then 9 px high. */
+const LEAST_SCALE = 0.81;
 
-export function DiagramView({ diagram, counts, flow, lit, taken }: Props) {
+export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, taken }: Props) {
+  const flows = diagram.edges.map((it) => flowOf(it, flow));
   return (
     <svg
       className="diagram"
+      style={{ minWidth: Math.round(diagram.width * LEAST_SCALE) }}
       width={diagram.width}
       height={diagram.height}
       viewBox={`0 0 ${diagram.width} ${diagram.height}`}
       role="img"
       aria-label={`State machine of a ${diagram.kind}: ${diagram.states
-        .filter((it) => it.key !== '*')
         .map((it) => `${it.key} ${counts[it.key] ?? 0}`)
         .join(', ')}`}
     >
@@ -47,20 +54,23 @@ export function DiagramView({ diagram, counts, flow, lit, taken }: Props) {
           </marker>
         ))}
       </defs>
-      {diagram.edges.map((edge) => (
+      {diagram.groups.map((group) => (
+        <GroupFrame key={group.key} group={group} />
+      ))}
+      {diagram.edges.map((edge, at) => (
         <EdgePath
           key={`${edge.from}|${edge.to}`}
           kind={diagram.kind}
           edge={edge}
-          perSecond={flowOf(edge, flow)}
+          flow={flows[at]!}
           isTaken={isTaken(edge, taken)}
         />
       ))}
-      {diagram.edges.map((edge) => (
+      {diagram.edges.map((edge, at) => (
         <EdgeLabel
           key={`${edge.from}|${edge.to}`}
           edge={edge}
-          perSecond={flowOf(edge, flow)}
+          figure={flows[at]! > 0 ? figure(flows[at]!, unit) : undefined}
           isTaken={isTaken(edge, taken)}
         />
       ))}
@@ -69,6 +79,7 @@ export function DiagramView({ diagram, counts, flow, lit, taken }: Props) {
           key={state.key}
           state={state}
           count={counts[state.key] ?? 0}
+          meanSecs={times?.[state.key]}
           isInitial={state.key === diagram.initial}
           isLit={lit === state.key}
         />
@@ -78,40 +89,40 @@ export function DiagramView({ diagram, counts, flow, lit, taken }: Props) {
 }
 
 /** An automatic transition is reported as the event that caused it. */
-function flowOf({ from, to, triggers }: DiagramEdge, flow: Props['flow']): number {
+function flowOf(edge: DiagramEdge, flow: Props['flow']): number {
   let sum = 0;
-  const events = new Set(triggers.map((it) => it.event));
-  for (const [transition, perSecond] of Object.entries(flow)) {
-    const [source, event, target] = transition.split('|');
-    if (
-      target === to &&
-      (source === from || (from === '*' && source !== to)) &&
-      (events.has(event!) || events.has('always'))
-    )
-      sum += perSecond;
+  for (const [transition, number] of Object.entries(flow)) {
+    const [from = '', event = '', to = ''] = transition.split('|');
+    if (isTaken(edge, { from, event, to })) sum += number;
   }
   return sum;
 }
 
-const isTaken = ({ from, to, triggers }: DiagramEdge, taken: Props['taken']): boolean =>
+const isTaken = ({ sources, targets, triggers }: DiagramEdge, taken: Props['taken']): boolean =>
   taken !== undefined &&
-  taken.to === to &&
-  taken.from === from &&
+  taken.from !== taken.to &&
+  sources.includes(taken.from) &&
+  targets.includes(taken.to) &&
   triggers.some((it) => it.event === taken.event || it.event === 'always');
+
+const figure = (value: number, unit: 'rate' | 'total'): string => {
+  if (unit === 'total') return `${short(value)} in all`;
+  return `${value >= 10 ? Math.round(value) : value.toFixed(1)}/s`;
+};
 
 function EdgePath({
   kind,
   edge,
-  perSecond,
+  flow,
   isTaken: taken,
 }: {
   kind: string;
   edge: DiagramEdge;
-  perSecond: number;
+  flow: number;
   isTaken: boolean;
 }) {
-  const look = taken ? 'taken' : perSecond > 0 ? 'flowing' : 'plain';
-  const width = perSecond > 0 ? Math.min(1.4 + Math.log10(1 + perSecond), 4.5) : undefined;
+  const look = taken ? 'taken' : flow > 0 ? 'flowing' : 'plain';
+  const width = flow > 0 ? Math.min(1.4 + Math.log10(1 + flow), 4.5) : undefined;
   return (
     <path
       className={`edge flowing-path ${look}`}
@@ -144,17 +155,24 @@ function towards(corner: number[], other: number[]): [number, number] {
   return [corner[0]! + dx * share, corner[1]! + dy * share];
 }
 
-function EdgeLabel({ edge, perSecond, isTaken: taken }: { edge: DiagramEdge; perSecond: number; isTaken: boolean }) {
+interface EdgeLabelProps {
+  edge: DiagramEdge;
+  figure: string | undefined;
+  isTaken: boolean;
+}
+
+function EdgeLabel({ edge, figure: text, isTaken: taken }: EdgeLabelProps) {
   const { x, y, width, height } = edge.label;
+  const place = edge.figure;
   return (
     <g className={taken ? 'edge-label taken' : 'edge-label'}>
       <rect x={x} y={y} width={width} height={height} rx="4" />
       {edge.triggers.map((it, line) => (
         <TriggerText key={line} trigger={it} x={x + 6} y={y + 14 + line * LINE} />
       ))}
-      {perSecond > 0 && (
-        <text className="rate" x={x + width / 2} y={y - 3} textAnchor="middle">
-          {perSecond >= 10 ? Math.round(perSecond) : perSecond.toFixed(1)}/s
+      {text !== undefined && (
+        <text className="rate" x={place.x + place.width / 2} y={place.y + 12} textAnchor="middle">
+          {text}
         </text>
       )}
     </g>
@@ -166,34 +184,41 @@ function TriggerText({ trigger, x, y }: { trigger: Trigger; x: number; y: number
     <text x={x} y={y}>
       {trigger.event}
       {trigger.guard !== undefined && <tspan className="guard"> [{trigger.guard}]</tspan>}
+      {trigger.to !== undefined && ` → ${trigger.to}`}
     </text>
   );
 }
 
-function StateBox({
-  state,
-  count: actors,
-  isInitial,
-  isLit,
-}: {
+/** The frame of a compound state; its members are drawn in it. */
+function GroupFrame({ group: { key, description, inner, x, y, width, height } }: { group: DiagramGroup }) {
+  return (
+    <g className="group-frame">
+      <title>{`${key}: ${description}`}</title>
+      <rect x={x} y={y} width={width} height={height} rx="12" />
+      <text className="name" x={x + 14} y={y + 21}>
+        {key}
+      </text>
+      {inner.map((it, line) => (
+        <TriggerText key={line} trigger={it} x={x + 14} y={y + 39 + line * LINE} />
+      ))}
+    </g>
+  );
+}
+
+interface StateBoxProps {
   state: DiagramState;
   count: number;
+  meanSecs: number | undefined;
   isInitial: boolean;
   isLit: boolean;
-}) {
-  const { key, x, y, width, height, final, inner } = state;
-  if (key === '*') {
-    return (
-      <g className="state-box any">
-        <rect x={x} y={y} width={width} height={height} rx="17" />
-        <text className="name" x={x + width / 2} y={y + 22} textAnchor="middle">
-          any state
-        </text>
-      </g>
-    );
-  }
+}
+
+function StateBox({ state, count: actors, meanSecs, isInitial, isLit }: StateBoxProps) {
+  const { key, description, x, y, width, height, final, inner } = state;
+  const line = y + height - inner.length * LINE - 8;
   return (
     <g className={`state-box ${isLit ? 'lit' : ''}`}>
+      <title>{`${key}: ${description}`}</title>
       {isInitial && <circle className="initial" cx={x - 1} cy={y - 1} r="5" />}
       <rect x={x} y={y} width={width} height={height} rx="8" />
       {final && <rect className="inner-line" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx="5" />}
@@ -204,9 +229,14 @@ function StateBox({
       <text className={actors > 0 ? 'count' : 'count none'} x={x + width - 10} y={y + 22} textAnchor="end">
         {short(actors)}
       </text>
-      {inner.length > 0 && <line x1={x + 8} x2={x + width - 8} y1={y + 33} y2={y + 33} />}
-      {inner.map((it, line) => (
-        <TriggerText key={line} trigger={it} x={x + 12} y={y + 47 + line * LINE} />
+      {meanSecs !== undefined && (
+        <text className="mean" x={x + 26} y={y + 38}>
+          mean {duration(meanSecs * 1_000)}
+        </text>
+      )}
+      {inner.length > 0 && <line x1={x + 8} x2={x + width - 8} y1={line} y2={line} />}
+      {inner.map((it, at) => (
+        <TriggerText key={at} trigger={it} x={x + 12} y={line + 14 + at * LINE} />
       ))}
     </g>
   );

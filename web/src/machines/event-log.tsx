@@ -1,11 +1,18 @@
-/** The latest events of a machine, equal ones in a row as one, and the legend of its statechart. */
+/** The latest events of a machine, equal ones in a row as one. */
 import { Empty } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { count, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { grouped, type Event } from './event-groups.ts';
 
-export function EventLog({ kind, events }: { kind: string; events: readonly Event[] }) {
+interface EventLogProps {
+  kind: string;
+  events: readonly Event[];
+  /** Stays chosen on the pages of single actors. */
+  study?: string | undefined;
+}
+
+export function EventLog({ kind, events, study }: EventLogProps) {
   if (events.length === 0) return <Empty title="Nothing has happened since this page was opened." />;
   return (
     <div className="scroll events" tabIndex={0} role="log" aria-live="off" aria-label="Latest events">
@@ -24,7 +31,7 @@ export function EventLog({ kind, events }: { kind: string; events: readonly Even
                 {it.from === it.to ? <span className="soft">in {it.to}</span> : <State status={it.to} />}
               </td>
               <td className="mono small inline">
-                <a href={hrefOf(['machines', kind, it.id])} title={it.id}>
+                <a href={hrefOf(['machines', kind, it.id], { study })} title={it.id}>
                   {kind === 'runner' ? it.id : `…${it.id.slice(-12)}`}
                 </a>
               </td>
@@ -33,19 +40,5 @@ export function EventLog({ kind, events }: { kind: string; events: readonly Even
         </tbody>
       </table>
     </div>
-  );
-}
-
-export function DiagramLegend({ kind }: { kind: string }) {
-  return (
-    <p className="keys table-note">
-      <span>the number in a state: {kind === 'batch' ? 'batches' : `${kind}s`} in it now</span>
-      <span>
-        <i style={{ background: 'var(--running)' }} aria-hidden="true" /> events pass, with their rate
-      </span>
-      <span>
-        <i style={{ background: 'var(--timeout)' }} aria-hidden="true" /> the chosen {kind}: its state and last event
-      </span>
-    </p>
   );
 }

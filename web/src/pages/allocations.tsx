@@ -3,6 +3,7 @@ import type { Launcher, LauncherListResponse } from '../../../src/contract/types
 import type { Diagram } from '../../diagrams/types.ts';
 import { useRequest } from '../data/api.ts';
 import { useRounds } from '../data/use-rounds.ts';
+import { DiagramLegend, StateList } from '../machines/legend.tsx';
 import { DiagramView } from '../machines/diagram.tsx';
 import { Empty, Failure, Panel } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
@@ -34,6 +35,7 @@ export function Allocations({ diagram, actor }: { diagram: Diagram; actor: strin
         <div className="scroll canvas" tabIndex={0} role="region" aria-label="Statechart of the allocation, scrollable">
           <DiagramView diagram={diagram} counts={counts} flow={{}} lit={chosen?.state} />
         </div>
+        <DiagramLegend diagram={diagram} shows="counts" />
       </section>
       {launchers.length === 0 ? (
         <Panel title="Launchers">
@@ -62,6 +64,9 @@ export function Allocations({ diagram, actor }: { diagram: Diagram; actor: strin
           </Table>
         </Panel>
       )}
+      <Panel title="States of the allocation" flush>
+        <StateList diagram={diagram} counts={counts} />
+      </Panel>
     </>
   );
 }

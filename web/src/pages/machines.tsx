@@ -1,14 +1,17 @@
 /** The machines: their statecharts, their live rates, and one actor step by step. */
 import diagrams from 'virtual:diagrams';
-import { useEffect, useMemo, useState } from 'react';
-import type { DataMessage, Job, JobHistory, MachineData } from '../../../src/contract/types.ts';
-import { request } from '../data/api.ts';
-import { useTopic, useTopicListener } from '../data/live.ts';
+import { useEffect, useState } from 'react';
+import type { DataMessage, MachineData } from '../../../src/contract/types.ts';
+import { batchIdOf } from '../../../src/domain/ids.ts';
+import { useTopic } from '../data/live.ts';
 import type { Diagram } from '../../diagrams/types.ts';
 import { DiagramView } from '../machines/diagram.tsx';
-import { readRecording, replayJob, type ReplayStep } from '../machines/replay.ts';
-import { DiagramLegend, EventLog } from '../machines/event-log.tsx';
+import { EventLog } from '../machines/event-log.tsx';
+import { DiagramLegend, StateList } from '../machines/legend.tsx';
+import { readRecording, type ReplayStep } from '../machines/replay.ts';
 import { StepThrough } from '../machines/steps.tsx';
+import { ChooseStudy, flowOf, timesOf, Totals, useTotals } from '../machines/study-totals.tsx';
+import { useActor } from '../machines/use-actor.ts';
 import { Empty, Failure, Panel } from '../parts/common.tsx';
 import { go, hrefOf } from '../router.ts';
 import { Allocations } from './allocations.tsx';
@@ -42,7 +45,14 @@ const TITLES = {
   allocation: 'Allocation',
 } as const;
 
-export default function MachinesPage({ kind, actor }: { kind: string; actor: string | undefined }) {
+interface PageProps {
+  kind: string;
+  actor: string | undefined;
+  /** Of the job machine: the study whose totals are shown. */
+  study: string | undefined;
+}
+
+export default function MachinesPage({ kind, actor, study }: PageProps) {
   const diagram = diagrams.find((it) => it.kind === kind) ?? diagrams[0]!;
   const [recording, setRecording] = useState<Recording>();
   return (
@@ -65,7 +75,13 @@ export default function MachinesPage({ kind, actor }: { kind: string; actor: str
       {diagram.kind === 'allocation' ? (
         <Allocations diagram={diagram} actor={actor} />
       ) : (
-        <Machine diagram={diagram} actor={actor} recording={recording} onClose={() => setRecording(undefined)} />
+        <Machine
+          diagram={diagram}
+          actor={actor}
+          study={diagram.kind === 'job' ? study : undefined}
+          recording={recording}
+          onClose={() => setRecording(undefined)}
+        />
       )}
     </>
   );
@@ -80,12 +96,13 @@ interface Recording {
 interface MachineProps {
   diagram: Diagram;
   actor: string | undefined;
+  study: string | undefined;
   recording: Recording | undefined;
   onClose: () => void;
 }
 
 /** A machine of the coordinator, with its live feed. */
-function Machine({ diagram, actor, recording, onClose }: MachineProps) {
+function Machine({ diagram, actor, study, recording, onClose }: MachineProps) {
   const { kind } = diagram;
   const live = useTopic(`machine/${kind}`, merge);
   const story = useActor(kind, actor);
@@ -95,21 +112,24 @@ function Machine({ diagram, actor, recording, onClose }: MachineProps) {
   const at = Math.min(position ?? shown.length - 1, shown.length - 1);
   useEffect(() => setPosition(undefined), [actor, kind, recording]);
   const step = shown[at];
-  const flow = useRates(live.data?.windows);
+  const rates = useRates(live.data?.windows);
+  const totals = useTotals(study);
+  const counts = (study === undefined ? live.data?.counts : totals.counts) ?? {};
+  const events = live.data?.events ?? [];
   return (
     <>
       <Failure what="The machine could not be watched." detail={live.error} />
-      <section className="panel" aria-label={`Statechart of the ${diagram.kind}`}>
-        <div
-          className="scroll canvas"
-          tabIndex={0}
-          role="region"
-          aria-label={`Statechart of the ${diagram.kind}, scrollable`}
-        >
+      <section className="panel" aria-label={`Statechart of the ${kind}`}>
+        {kind === 'job' && <ChooseStudy study={study} />}
+        <Failure what="The study could not be read." detail={totals.error} />
+        {study !== undefined && totals.answer !== undefined && <Totals of={totals.answer} />}
+        <div className="scroll canvas" tabIndex={0} role="region" aria-label={`Statechart of the ${kind}, scrollable`}>
           <DiagramView
             diagram={diagram}
-            counts={live.data?.counts ?? {}}
-            flow={flow}
+            counts={counts}
+            flow={study === undefined ? rates : flowOf(totals.answer)}
+            unit={study === undefined ? 'rate' : 'total'}
+            times={timesOf(totals.answer)}
             lit={step?.to}
             taken={
               step?.event === undefined || !step.taken
@@ -118,14 +138,14 @@ function Machine({ diagram, actor, recording, onClose }: MachineProps) {
             }
           />
         </div>
-        <DiagramLegend kind={kind} />
+        <DiagramLegend diagram={diagram} shows={study === undefined ? 'live' : 'totals'} />
       </section>
       <div className="columns">
         {opened !== undefined ? (
           <StepThrough title={opened.name} steps={shown} at={at} onMove={setPosition} onClose={onClose} />
         ) : diagram.kind === 'supervisor' ? null : (
           <Panel title={actor === undefined ? `One ${diagram.kind}` : <span className="mono">{actor}</span>} flush>
-            <ChooseActor kind={diagram.kind} actor={actor} />
+            <ChooseActor kind={diagram.kind} actor={actor} study={study} />
             <Failure what={`This ${diagram.kind} could not be read.`} detail={story.error} />
             {actor === undefined ? (
               <Empty title={`Choose a ${diagram.kind}: type its id, or pick an event beside.`}>
@@ -136,10 +156,17 @@ function Machine({ diagram, actor, recording, onClose }: MachineProps) {
             )}
           </Panel>
         )}
-        <Panel title="Latest events" flush>
-          <EventLog kind={diagram.kind} events={live.data?.events ?? []} />
+        <Panel title={study === undefined ? 'Latest events' : 'Latest events of this study'} flush>
+          <EventLog
+            kind={diagram.kind}
+            study={study}
+            events={study === undefined ? events : events.filter((it) => batchIdOf(it.id) === study)}
+          />
         </Panel>
       </div>
+      <Panel title={`States of the ${kind}`} flush>
+        <StateList diagram={diagram} counts={counts} totals={totals.answer} />
+      </Panel>
     </>
   );
 }
@@ -161,63 +188,14 @@ function useRates(windows: Activity['windows'] | undefined): Record<string, numb
   return sums;
 }
 
-interface ActorState {
-  steps: ReplayStep[];
-  error: string | undefined;
-}
-
-const NO_STEPS: ReplayStep[] = [];
-
-/** The known events of an actor: the whole history of a job, or the events from now on of others. */
-function useActor(kind: string, actor: string | undefined): ActorState {
-  const [state, setState] = useState<ActorState & { topic: string }>();
-  const topic: `machine/${string}/${string}` | undefined =
-    actor === undefined || kind === 'supervisor' ? undefined : `machine/${kind}/${actor}`;
-  useTopicListener(topic, (message) => {
-    if (message.type === 'error') setState({ steps: NO_STEPS, error: message.detail, topic: topic! });
-    else if (message.type === 'resumed') return;
-    else if ('value' in message.data) {
-      const { value, context, now } = message.data;
-      const present: ReplayStep = { event: undefined, from: undefined, to: value, context, now, taken: true };
-      setState({ steps: [present], error: undefined, topic: topic! });
-      if (kind === 'job')
-        void past(actor!).then(
-          (steps) =>
-            setState((it) => (it?.topic === topic ? { ...it!, steps: [...steps, ...it!.steps.slice(1)] } : it)),
-          () => {},
-        );
-    } else {
-      const received = message.data.steps.map(({ event, from, ...it }): ReplayStep => ({
-        event,
-        from,
-        ...it,
-        taken: true,
-      }));
-      setState((it) => (it?.topic === topic ? { ...it!, steps: [...it!.steps, ...received].slice(-500) } : it));
-    }
-  });
-  return useMemo(
-    () => (state?.topic === topic && state !== undefined ? state : { steps: NO_STEPS, error: undefined }),
-    [state, topic],
-  );
-}
-
-async function past(jobId: string): Promise<ReplayStep[]> {
-  const [job, history] = await Promise.all([
-    request<Job>(`/jobs/${jobId}`),
-    request<JobHistory>(`/jobs/${jobId}/history`),
-  ]);
-  return replayJob(job.data, history.data);
-}
-
-function ChooseActor({ kind, actor }: { kind: string; actor: string | undefined }) {
+function ChooseActor({ kind, actor, study }: { kind: string; actor: string | undefined; study: string | undefined }) {
   return (
     <form
       className="row choose"
       onSubmit={(event) => {
         event.preventDefault();
         const id = new FormData(event.currentTarget).get('id') as string;
-        go(hrefOf(id.trim() === '' ? ['machines', kind] : ['machines', kind, id.trim()]));
+        go(hrefOf(id.trim() === '' ? ['machines', kind] : ['machines', kind, id.trim()], { study }));
       }}
     >
       <label className="grow">

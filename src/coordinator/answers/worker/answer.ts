@@ -1,4 +1,5 @@
 /** Answers a question about studies whose tables are read. */
+import type { MoveTally } from '../../../../machines/job-moves.ts';
 import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
 import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';
@@ -15,11 +16,14 @@ import type * as contract from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import type { Question } from '../question.ts';
 import { declaredOutputs } from './study.ts';
+import { studyTransitions } from './transitions.ts';
 
 /** A study of which the runs are known, and as much of the submission as is. */
 export interface AnsweredStudy {
   table: RunTable;
   submission: Partial<Pick<contract.BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
+  /** Absent where the records of the runs are not at hand. */
+  moves?: MoveTally;
 }
 
 type Answerers = {
@@ -39,6 +43,7 @@ interface AnswerOf {
   convergence: contract.Convergence;
   worst: contract.WorstRuns;
   compare: contract.StudyComparison;
+  transitions: contract.StudyTransitions;
 }
 
 const ANSWERERS: Answerers = {
@@ -89,6 +94,11 @@ const ANSWERERS: Answerers = {
       { table: inDeclaredOrder(after.table, after.submission), configuration: after.submission.config },
       { ...given({ failing, confidence }), requirements: requirementsOf(before.submission) },
     ),
+  transitions: (_, { table, moves }) => {
+    if (moves === undefined)
+      throw new RangeError('transitions not counted: a table of runs has no history; ask the coordinator of one batch');
+    return studyTransitions(table, moves);
+  },
 };
 
 /**

@@ -1,7 +1,8 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
+import { MoveTally } from '../../../../machines/job-moves.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
-import type { BatchSubmission, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
+import type { BatchSubmission, JobRecord, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
 import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/outputs.ts';
 import { endingConditions } from '../../../domain/condition.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
@@ -26,6 +27,8 @@ export interface KeptStudy extends Study {
   mark: number | undefined;
   /** The builder of the table, which takes further runs. */
   readonly builder: RunTableBuilder;
+  /** The transitions of the runs that have ended. */
+  readonly moves: MoveTally;
 }
 
 /** Reads all runs of a study into a table. */
@@ -42,20 +45,26 @@ export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptSt
     ...runIds,
     kept: declaredOutputs({ submission }),
   });
+  const moves = new MoveTally();
   let row = 0;
   const addUntouchedBefore = (end: number): void => {
-    for (; head.isCancelled && row < end; row++)
+    for (; head.isCancelled && row < end; row++) {
+      moves.addUntouched();
       builder.add({ row, status: 'Cancelled', parameters: sampler.parameters(selection.nth(row)) });
+    }
     row = end;
   };
   for await (const run of storedRuns(next)) {
     addUntouchedBefore(selection.indexFrom(run.runId));
-    if (TERMINAL.has(run.job.value)) builder.add({ row, ...recordOf(run, sampler, conditions) });
+    if (TERMINAL.has(run.job.value)) {
+      builder.add({ row, ...recordOf(run, sampler, conditions) });
+      addMoves(moves, run.job, head);
+    }
     row++;
   }
   addUntouchedBefore(totalJobs);
   const table = builder.build();
-  return { version, submission, seed, table, bytes: bytesOf(table), mark, builder };
+  return { version, submission, seed, table, bytes: bytesOf(table), mark, builder, moves };
 }
 
 /**
@@ -66,20 +75,44 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
   const { sampler, selection } = studyOf(head);
   const conditions = endingConditions(study.submission.config.early_termination);
   const records: RunRecord[] = [];
+  const jobs: JobRecord[] = [];
   for await (const run of storedRuns(next)) {
     const row = selection.indexOf(run.runId);
-    if (row !== undefined && TERMINAL.has(run.job.value)) records.push({ row, ...recordOf(run, sampler, conditions) });
+    if (row === undefined || !TERMINAL.has(run.job.value)) continue;
+    records.push({ row, ...recordOf(run, sampler, conditions) });
+    jobs.push(run.job);
   }
   // In one step: no answer may see a part of them.
-  const { builder } = study;
-  for (const record of records) builder.add(record);
+  const { builder, moves } = study;
+  for (const [at, record] of records.entries()) {
+    // A run that the last reading has seen is in the tally.
+    if (builder.isOpen(record.row)) addMoves(moves, jobs[at]!, head);
+    builder.add(record);
+  }
   if (head.isCancelled) {
-    for (const row of builder.openRows())
+    for (const row of builder.openRows()) {
+      moves.addUntouched();
       builder.add({ row, status: 'Cancelled', parameters: sampler.parameters(selection.nth(row)) });
+    }
   }
   const table = builder.build();
   Object.assign(study, { table, bytes: bytesOf(table), version: head.version, mark: head.mark });
   return countClasses(table).open === head.openRuns;
+}
+
+function addMoves(moves: MoveTally, job: JobRecord, { createdAtMs, timeLimitMs }: ReadingHead): void {
+  const { value, attempts, attemptsOmitted, retries, losses, infrastructureFaults, completedAtMs, error } = job;
+  const context = {
+    attempts,
+    attemptsOmitted,
+    retries,
+    losses,
+    infrastructureFaults,
+    completedAtMs,
+    error,
+    timeLimitMs,
+  };
+  moves.add({ value, context }, createdAtMs);
 }
 
 const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);

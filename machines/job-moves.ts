@@ -1,0 +1,88 @@
+/**
+ * The transitions that jobs have taken, counted from their records, and the times that they were in each state. Memory does not grow
+ * with the number of jobs. Pure.
+ */
+import type { JobStatus } from '../src/contract/types.ts';
+import { pastOf, type PastJob } from './job-past.ts';
+import type { JobEvent } from './protocol.ts';
+
+/** One transition of a job. */
+export interface JobMove {
+  event: JobEvent['type'];
+  from: JobStatus;
+  to: JobStatus;
+  /** ms since the epoch. */
+  now: number;
+}
+
+/** Stays in a state of which the beginning and the end are recorded; times in ms. */
+export interface Stays {
+  stays: number;
+  totalMs: number;
+  longestMs: number;
+}
+
+/** The transitions of a job that its record has, oldest first. */
+export function movesOf(job: PastJob): JobMove[] {
+  const moves: JobMove[] = [];
+  let from: JobStatus = 'Pending';
+  const events = pastOf(job).events.filter((it) => it.type !== 'restart');
+  for (const [at, event] of events.entries()) {
+    const to = at === events.length - 1 ? job.value : stateAfter(event);
+    moves.push({ event: event.type, from, to, now: event.now });
+    from = to;
+  }
+  return moves;
+}
+
+/** The state after an event that others follow: an attempt begins, or it has ended and the job waits for the next one. */
+function stateAfter({ type }: JobEvent): JobStatus {
+  if (type === 'CLAIM') return 'Claimed';
+  return type === 'START' ? 'Running' : 'Pending';
+}
+
+export class MoveTally {
+  /** Numbers by `from|event|to`. */
+  readonly counts = new Map<string, number>();
+  readonly stays = new Map<JobStatus, Stays>();
+  /** Attempts that the records no longer have. */
+  omittedAttempts = 0;
+  /** The first and the last transition, in ms since the epoch. */
+  firstMs: number | undefined;
+  lastMs: number | undefined;
+
+  /** `createdAtMs`: when the job became Pending for the first time. */
+  add(job: PastJob, createdAtMs: number): void {
+    const { attemptsOmitted } = job.context;
+    this.omittedAttempts += attemptsOmitted;
+    let since = attemptsOmitted === 0 ? createdAtMs : undefined;
+    for (const { event, from, to, now } of movesOf(job)) {
+      this.#count(`${from}|${event}|${to}`);
+      if (since !== undefined) this.#stay(from, now - since);
+      since = now;
+      this.firstMs = Math.min(this.firstMs ?? now, now);
+      this.lastMs = Math.max(this.lastMs ?? now, now);
+    }
+  }
+
+  /** A job without a record, which was cancelled with its batch: the time of its cancellation is not recorded. */
+  addUntouched(): void {
+    this.#count('Pending|CANCEL|Cancelled');
+  }
+
+  #count(transition: string): void {
+    this.counts.set(transition, (this.counts.get(transition) ?? 0) + 1);
+  }
+
+  #stay(state: JobStatus, ms: number): void {
+    // A clock that was set back makes no negative stay.
+    const time = Math.max(0, ms);
+    const known = this.stays.get(state);
+    if (known === undefined) this.stays.set(state, { stays: 1, totalMs: time, longestMs: time });
+    else {
+      known.stays += 1;
+      known.totalMs += time;
+      known.longestMs = Math.max(known.longestMs, time);
+    }
+  }
+}
