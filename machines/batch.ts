@@ -4,38 +4,13 @@
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
-import { activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
+import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
 import { canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
 import { addRun } from './telemetry-tally.ts';
 import type { BatchEnded, BatchEvent, BatchFact, BatchFlow, JobChange } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
 export type { BatchContext, BatchInput };
-
-/** The counters of a new batch. */
-export const INITIAL_COUNTERS = {
-  next: 0,
-  cancelledAhead: 0,
-  requeued: 0,
-  claimed: 0,
-  running: 0,
-  completed: 0,
-  failed: 0,
-  timedOut: 0,
-  cancelled: 0,
-  cancelRequested: false,
-  cancelReason: undefined,
-  startedAtMs: undefined,
-  endedAtMs: undefined,
-  telemetry: undefined,
-  terminated: undefined,
-  pausedAtMs: undefined,
-  pauseReason: undefined,
-  releasedAtMs: undefined,
-  settledAtRunId: undefined,
-  releaseReason: undefined,
-  history: undefined,
-} as const satisfies Omit<BatchContext, keyof BatchInput>;
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
 const COUNTER = {

@@ -1,5 +1,5 @@
 /** Numbers of runs that follow from the counters of a batch: waiting, active, released. Pure. */
-import type { BatchContext } from '../../src/contract/types.ts';
+import type { BatchContext, BatchInput } from '../../src/contract/types.ts';
 
 /** The number of runs that were neither claimed nor cancelled. They have no record. */
 export function untouchedRuns(c: Pick<BatchContext, 'totalJobs' | 'next' | 'cancelledAhead'>): number {
@@ -32,3 +32,28 @@ export function hasFailedCanary(c: BatchContext): boolean {
   const isOut = activeRuns(c) === 0 && c.requeued === 0 && c.next + c.cancelledAhead >= released;
   return c.failed + c.timedOut > 0 || isOut;
 }
+
+/** The counters of a new batch. */
+export const INITIAL_COUNTERS = {
+  next: 0,
+  cancelledAhead: 0,
+  requeued: 0,
+  claimed: 0,
+  running: 0,
+  completed: 0,
+  failed: 0,
+  timedOut: 0,
+  cancelled: 0,
+  cancelRequested: false,
+  cancelReason: undefined,
+  startedAtMs: undefined,
+  endedAtMs: undefined,
+  telemetry: undefined,
+  terminated: undefined,
+  pausedAtMs: undefined,
+  pauseReason: undefined,
+  releasedAtMs: undefined,
+  settledAtRunId: undefined,
+  releaseReason: undefined,
+  history: undefined,
+} as const satisfies Omit<BatchContext, keyof BatchInput>;

@@ -70,8 +70,8 @@ export class Analysis {
     return this.#ask(batchId, 'compare', query);
   }
 
-  transitions(batchId: Uuid, query: ParametersOf<typeof queries.TRANSITIONS_QUERY> = {}): Promise<StudyTransitions> {
-    return this.#ask(batchId, 'transitions', query);
+  transitions(batchId: Uuid): Promise<StudyTransitions> {
+    return this.#ask(batchId, 'transitions', {});
   }
 
   /** The text of the manifest as it arrives. */

@@ -25,7 +25,7 @@ const OPTIONS = {
   'elk.edgeLabels.inline': 'true',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
-  'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
   'elk.padding': '[top=10,left=10,bottom=10,right=10]',
 };
 
@@ -41,10 +41,10 @@ const INHERITED = {
   'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
 };
 
-/** Its frames in frames are side by side three times as wide as a window. */
-const DIRECTION: Partial<Record<Diagram['kind'], ElkNode['layoutOptions']>> = {
-  allocation: { 'elk.direction': 'DOWN' },
-};
+/** The frames in frames of the allocation are side by side three times as wide as a window. */
+const DOWN = { 'elk.direction': 'DOWN' };
+/** Narrower than the other placement, which makes straighter edges. */
+const NARROW = { 'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS' };
 
 /** Returns the diagrams of all machines: those of the coordinator, and the launcher's. */
 export async function layOutMachines(): Promise<Diagram[]> {
@@ -61,7 +61,8 @@ async function layOut(
   const chart = chartOf(machine);
   const { states, groups, edges, initial } = chart;
   const hasTimes = kind === 'job';
-  const inherited = { ...INHERITED, ...DIRECTION[kind] };
+  const isDown = kind === 'allocation';
+  const inherited = { ...INHERITED, ...(isDown ? DOWN : {}) };
   const stateNode = (it: ChartState): ElkNode => ({
     id: it.key,
     ...stateSize(it, hasTimes && !it.final),
@@ -89,7 +90,7 @@ async function layOut(
   });
   const graph: ElkNode = {
     id: kind,
-    layoutOptions: { ...inherited, ...OPTIONS },
+    layoutOptions: { ...inherited, ...OPTIONS, ...(isDown ? NARROW : {}) },
     children: within(undefined),
     edges: edges.map((it, index) => ({
       id: `e${index}`,

@@ -11,7 +11,7 @@ import { jobsByStatus } from '../resources/to-resource.ts';
 import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
 import { splitKey, type SnapshotRecord, type StoredState } from './format.ts';
-import { pastOf } from '../../../machines/job-past.ts';
+import { pastOf } from '../../../machines/job-parts/past.ts';
 import { ActorPlayer, plain } from '../../../machines/actor-player.ts';
 import { unusable } from './read.ts';
 

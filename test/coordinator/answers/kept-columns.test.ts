@@ -124,8 +124,8 @@ describe('coordinator/answers: columns of open studies', function () {
     await scene.api.core.answers.thread.worker?.terminate();
     // One end more, since a kept answer is not computed again.
     await end([1938]);
-    const anew = await transitions();
-    expect([completed(kept), completed(anew)]).to.deep.equal([1637, 1638]);
+    const afresh = await transitions();
+    expect([completed(kept), completed(afresh)]).to.deep.equal([1637, 1638]);
     read = [];
   });
 

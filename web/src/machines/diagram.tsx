@@ -8,7 +8,7 @@ interface Props {
   counts: Readonly<Record<string, number>>;
   /** Events per second, or their totals, by `from|event|to`. */
   flow: Readonly<Record<string, number>>;
-  /** What the numbers of `flow` are; rates where absent. */
+  /** Of the numbers of `flow`; rates where absent. */
   unit?: 'rate' | 'total';
   /** Mean time in each state, in seconds. */
   times?: Readonly<Record<string, number>> | undefined;

@@ -73,7 +73,7 @@ export function StateList({ diagram: { states, groups }, counts, totals }: State
                 <td className="right nowrap">{stays === undefined ? '–' : duration(stays.longest_secs * 1_000)}</td>
               </>
             )}
-            <td>{description}</td>
+            <td className="meaning">{description}</td>
           </tr>
         );
       })}

@@ -3,7 +3,7 @@
  * itself, so that each step shows the machine's own transition.
  */
 import { ActorPlayer } from '../../../machines/actor-player.ts';
-import { pastOf, type PastEvent } from '../../../machines/job-past.ts';
+import { pastOf, type PastEvent } from '../../../machines/job-parts/past.ts';
 import { MACHINE_NAMES, type JobState, type MachineName } from '../../../machines/kinds.ts';
 import type { AnyEvent } from '../../../machines/protocol.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';

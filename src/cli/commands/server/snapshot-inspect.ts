@@ -13,7 +13,7 @@ import {
   type StoredState,
   type Study,
 } from '../../../coordinator/snapshots/format.ts';
-import { pastOf } from '../../../../machines/job-past.ts';
+import { pastOf } from '../../../../machines/job-parts/past.ts';
 import { nextEvents, type NextEvent } from '../../../coordinator/snapshots/next-events.ts';
 import { plain } from '../../../../machines/actor-player.ts';
 import { isTerminal, jobFromRecord } from '../../../coordinator/actors/actor-kinds.ts';

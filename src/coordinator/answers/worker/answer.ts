@@ -1,5 +1,5 @@
 /** Answers a question about studies whose tables are read. */
-import type { MoveTally } from '../../../../machines/job-moves.ts';
+import type { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
 import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';

@@ -1,5 +1,5 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
-import { MoveTally } from '../../../../machines/job-moves.ts';
+import { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import type { BatchSubmission, JobRecord, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';

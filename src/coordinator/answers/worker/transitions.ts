@@ -1,5 +1,5 @@
 /** The answer about the transitions of a study's runs, from their tally. */
-import type { MoveTally } from '../../../../machines/job-moves.ts';
+import type { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { answerHeader } from '../../../analysis/table/header.ts';
 import { RUN_CLASSES } from '../../../analysis/table/run-class.ts';
 import type { RunTable } from '../../../analysis/table/run-table.ts';

@@ -2,10 +2,10 @@
  * Derives the events of a job from its record: its attempts have the runner, the times and the outcome of each. The record
  * omits the oldest attempts and the reason of a cancellation between attempts, so the result omits them too. Pure.
  */
-import { INITIAL_HISTORY, usesRetry, type JobContext } from './job-context.ts';
-import type { JobEvent } from './protocol.ts';
-import { CLAIM_MS } from '../src/domain/rules.ts';
-import type { AttemptRecord, FailReason, JobHistoryState, JobStatus } from '../src/contract/types.ts';
+import { INITIAL_HISTORY, usesRetry, type JobContext } from '../job-context.ts';
+import type { JobEvent } from '../protocol.ts';
+import { CLAIM_MS } from '../../src/domain/rules.ts';
+import type { AttemptRecord, FailReason, JobHistoryState, JobStatus } from '../../src/contract/types.ts';
 
 /** An event, or a restart of the coordinator that the record implies. */
 export type PastEvent = JobEvent | { type: 'restart'; now: number };

@@ -1,11 +1,11 @@
 /** The transitions counted from the records of jobs are those that the machine takes when it plays the same past. */
 import { expect } from 'chai';
-import { ActorPlayer } from '../../machines/actor-player.ts';
-import { MoveTally, movesOf } from '../../machines/job-moves.ts';
-import { pastOf, type PastJob } from '../../machines/job-past.ts';
-import type { JobEvent } from '../../machines/protocol.ts';
-import type { StoredState } from '../../machines/actor-player.ts';
-import { seededRandom } from '../support/simulated-clock.ts';
+import { ActorPlayer } from '../../../machines/actor-player.ts';
+import { MoveTally, movesOf } from '../../../machines/job-parts/moves.ts';
+import { pastOf, type PastJob } from '../../../machines/job-parts/past.ts';
+import type { JobEvent } from '../../../machines/protocol.ts';
+import type { StoredState } from '../../../machines/actor-player.ts';
+import { seededRandom } from '../../support/simulated-clock.ts';
 
 const INPUT = {
   jobId: '00000000-0000-8000-8000-000000000001',
@@ -55,7 +55,7 @@ function played(random: () => number, length: number): { job: PastJob; taken: st
   return { job: asStored(player.stored), taken };
 }
 
-describe('machines/job-moves', () => {
+describe('machines/job-parts/moves', () => {
   it('finds the transitions that the machine took, with their times, for every past', () => {
     const random = seededRandom(7);
     for (let round = 0; round < 400; round++) {

@@ -2,9 +2,9 @@
  * The transitions that jobs have taken, counted from their records, and the times that they were in each state. Memory does not grow
  * with the number of jobs. Pure.
  */
-import type { JobStatus } from '../src/contract/types.ts';
-import { pastOf, type PastJob } from './job-past.ts';
-import type { JobEvent } from './protocol.ts';
+import type { JobStatus } from '../../src/contract/types.ts';
+import { pastOf, type PastJob } from './past.ts';
+import type { JobEvent } from '../protocol.ts';
 
 /** One transition of a job. */
 export interface JobMove {
