@@ -22,6 +22,7 @@ import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { duration, figure } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { LiveTelemetry } from '../runs/live-telemetry.tsx';
 import { setTitle } from '../title.ts';
 import { neighboursOf, type Neighbours } from './neighbours.ts';
 import { Attempts } from './run-attempts.tsx';
@@ -49,6 +50,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
           <pre className="message-text">{job.error_message}</pre>
         </div>
       )}
+      <LiveTelemetry job={job} submission={submission.data} />
       <div className="columns">
         <Panel title="Attempts" flush>
           <Attempts history={history} job={job} />

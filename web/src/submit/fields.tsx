@@ -241,3 +241,18 @@ export function NameField({
     </label>
   );
 }
+
+/** A member that is true or `off`: false, or absent. */
+export function CheckField({ pointer, label, off }: { pointer: string; label: string; off: false | undefined }) {
+  const { study, change } = useForm();
+  return (
+    <label className="row">
+      <input
+        type="checkbox"
+        checked={memberAt(study, pointer) === true}
+        onChange={(event) => change(withMember(study, pointer, event.target.checked || off))}
+      />
+      {label}
+    </label>
+  );
+}

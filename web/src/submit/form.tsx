@@ -5,6 +5,7 @@ import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import {
+  CheckField,
   ChoiceField,
   ListField,
   NameField,
@@ -79,6 +80,13 @@ export function StudyForm() {
           <NumberField pointer="/config/telemetry/sampling_rate_hz" label="Kept samples" hint="per second" />
           <ChoiceField pointer="/config/telemetry/storage/compression" label="Compression" options={COMPRESSIONS} />
           <NumberField pointer="/config/telemetry/buffer_flush_interval_seconds" label="Written every" hint="seconds" />
+        </div>
+        <div className="body">
+          <CheckField
+            pointer="/config/telemetry/live"
+            label="Show it live while a run is running (runners with --serve-files)"
+            off={undefined}
+          />
         </div>
       </details>
       <Policy />
@@ -200,14 +208,11 @@ function EarlyTermination() {
     <details className="panel more" open={enabled}>
       <summary>Early termination</summary>
       <div className="body stack">
-        <label className="row">
-          <input
-            type="checkbox"
-            checked={enabled}
-            onChange={(event) => change(withMember(study, `${pointer}/enabled`, event.target.checked))}
-          />
-          Kill a run when its telemetry meets a condition
-        </label>
+        <CheckField
+          pointer={`${pointer}/enabled`}
+          label="Kill a run when its telemetry meets a condition"
+          off={false}
+        />
         <div className="fields">
           <NumberField pointer={`${pointer}/check_frequency_hz`} label="Checks per second" />
         </div>
