@@ -5,22 +5,14 @@
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
 import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
+import { tally, type Counters } from './batch-parts/tally.ts';
 import { canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
-import { addRun } from './telemetry-tally.ts';
-import type { BatchEnded, BatchEvent, BatchFact, BatchFlow, JobChange } from './protocol.ts';
+import type { BatchEnded, BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
+export { tally };
 export type { BatchContext, BatchInput };
 
-type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
-const COUNTER = {
-  Claimed: 'claimed',
-  Running: 'running',
-  Completed: 'completed',
-  Failed: 'failed',
-  Timeout: 'timedOut',
-  Cancelled: 'cancelled',
-} as const satisfies Record<string, Counter>;
 
 /** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
 const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated ?? 0);
@@ -29,81 +21,6 @@ const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated 
 function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
   if (c.maxFailures === undefined || c.cancelRequested || event.type !== 'JOBS_CHANGED') return false;
   return failures(tally(c, event.changes)) >= c.maxFailures;
-}
-
-/** The members that changes of jobs can change, and the total. */
-type Counters = Pick<
-  BatchContext,
-  | 'totalJobs'
-  | 'next'
-  | 'cancelledAhead'
-  | 'requeued'
-  | 'claimed'
-  | 'running'
-  | 'completed'
-  | 'failed'
-  | 'timedOut'
-  | 'cancelled'
-  | 'startedAtMs'
-  | 'endedAtMs'
-  | 'telemetry'
-  | 'terminated'
->;
-
-/**
- * Returns the counters after the changes, which are in the order in which they happened. Only the counters are copied: this
- * runs for each change of a job, and the whole context is copied once more by the transition.
- */
-export function tally(context: BatchContext, changes: readonly JobChange[]): Counters {
-  const c: Counters = {
-    totalJobs: context.totalJobs,
-    next: context.next,
-    cancelledAhead: context.cancelledAhead,
-    requeued: context.requeued,
-    claimed: context.claimed,
-    running: context.running,
-    completed: context.completed,
-    failed: context.failed,
-    timedOut: context.timedOut,
-    cancelled: context.cancelled,
-    startedAtMs: context.startedAtMs,
-    endedAtMs: context.endedAtMs,
-    telemetry: context.telemetry,
-    terminated: context.terminated,
-  };
-  for (const change of changes) {
-    switch (change.type) {
-      case 'job.claimed':
-        c.claimed += 1;
-        c.startedAtMs ??= change.now;
-        if (change.requeued) c.requeued -= 1;
-        else {
-          // All runs between the cursor and this run were cancelled one by one.
-          const index = change.index ?? change.runId;
-          c.cancelledAhead -= index - c.next;
-          c.next = index + 1;
-        }
-        break;
-      case 'job.started':
-        c.claimed -= 1;
-        c.running += 1;
-        break;
-      case 'job.requeued':
-        c[COUNTER[change.from]] -= 1;
-        c.requeued += 1;
-        break;
-      case 'job.ended':
-        if (change.from !== 'Pending') c[COUNTER[change.from]] -= 1;
-        else if (change.touched) c.requeued -= 1;
-        // A cancelled batch has counted its untouched runs already.
-        else c.cancelledAhead += 1;
-        c[COUNTER[change.to]] += 1;
-        if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
-        if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
-        break;
-    }
-  }
-  return c;
 }
 
 const isOver = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
@@ -153,6 +70,8 @@ const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: Batch
 const flowTransitions = {
   PAUSE: { guard: 'notPaused', actions: ['pause', 'note', 'emitPaused'] },
   RESUME: { guard: 'paused', actions: ['resume', 'note', 'emitResumed'] },
+  BLOCK: { guard: 'notBlocked', actions: ['block', 'emitBlocked'] },
+  UNBLOCK: { guard: 'blocked', actions: ['unblock', 'emitUnblocked'] },
   RELEASE: { guard: 'withheld', actions: ['release', 'note', 'emitReleased'] },
 } as const;
 
@@ -177,6 +96,8 @@ export const batchMachine = setup({
     stopsWhenSettled: ({ context }) => context.stopWhen === 'settled' && !context.cancelRequested,
     notPaused: ({ context }) => context.pausedAtMs === undefined,
     paused: ({ context }) => context.pausedAtMs !== undefined,
+    notBlocked: ({ context }) => context.blockedAtMs === undefined,
+    blocked: ({ context }) => context.blockedAtMs !== undefined,
     canaryPasses: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryPasses(context, event.changes, tally),
     canaryFails: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryFails(context, event.changes, tally),
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
@@ -217,6 +138,19 @@ export const batchMachine = setup({
       pauseReason: event.type === 'PAUSE' ? event.reason : undefined,
     })),
     resume: assign({ pausedAtMs: undefined, pauseReason: undefined }),
+    block: assign(({ event }) => ({ blockedAtMs: event.now })),
+    unblock: assign({ blockedAtMs: undefined }),
+    emitBlocked: emit(({ context: { batchId }, event }): BatchFact => ({
+      type: 'batch.blocked',
+      batchId,
+      finding: event.type === 'BLOCK' ? event.finding : { code: '', message: '', remedy: '' },
+      now: event.now,
+    })),
+    emitUnblocked: emit(({ context: { batchId }, event }): BatchFact => ({
+      type: 'batch.unblocked',
+      batchId,
+      now: event.now,
+    })),
     release: assign(({ event }) => ({
       releasedAtMs: event.now,
       releaseReason: event.type === 'RELEASE' ? event.reason : undefined,

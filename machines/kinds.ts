@@ -3,10 +3,12 @@
  * Code that treats actors alike (directory, recovery, replay, inspector, dashboard) reads this table. Pure.
  */
 import type { AnyStateMachine } from 'xstate';
-import type { BatchStatus, JobStatus, RunnerStatus } from '../src/contract/types.ts';
+import type { BatchStatus, JobStatus, NotificationStatus, RunnerStatus } from '../src/contract/types.ts';
 import { batchMachine, type BatchContext } from './batch.ts';
 import { jobDeadline, reviveJob, type JobContext, type JobInput } from './job-context.ts';
 import { jobMachine } from './job.ts';
+import { notificationDeadline, reviveNotification, type NotificationContext } from './notification/context.ts';
+import { notificationMachine } from './notification/notification.ts';
 import type { Deadline } from './protocol.ts';
 import { reviveRunner, runnerDeadline, type RunnerContext } from './runner-context.ts';
 import { runnerMachine } from './runner.ts';
@@ -20,11 +22,13 @@ export interface ActorState<Value extends string = string, Context extends objec
 export type JobState = ActorState<JobStatus, JobContext>;
 export type BatchState = ActorState<BatchStatus, BatchContext>;
 export type RunnerState = ActorState<RunnerStatus, RunnerContext>;
+export type NotificationState = ActorState<NotificationStatus, NotificationContext>;
 
 export interface StateOf {
   job: JobState;
   batch: BatchState;
   runner: RunnerState;
+  notification: NotificationState;
   supervisor: ActorState<string, SupervisorContext>;
 }
 export type MachineName = keyof StateOf;
@@ -57,12 +61,17 @@ const JOB_INPUT = [
   'memoryBytes',
 ] as const satisfies readonly (keyof JobInput)[];
 
-const TERMINAL = { job: finalStates(jobMachine), batch: finalStates(batchMachine) };
+const TERMINAL = {
+  job: finalStates(jobMachine),
+  batch: finalStates(batchMachine),
+  notification: finalStates(notificationMachine),
+};
 
 export const KINDS: {
   job: ActorKind<typeof jobMachine, StateOf['job']>;
   batch: ActorKind<typeof batchMachine, StateOf['batch']>;
   runner: ActorKind<typeof runnerMachine, StateOf['runner']>;
+  notification: ActorKind<typeof notificationMachine, StateOf['notification']>;
   supervisor: ActorKind<typeof supervisorMachine, StateOf['supervisor']>;
 } = {
   job: {
@@ -88,6 +97,14 @@ export const KINDS: {
     revive: ({ value, context }, now) => ({ value, context: reviveRunner(context, now) }),
     mayDeactivate: () => false,
     terminal: finalStates(runnerMachine),
+  },
+  notification: {
+    machine: notificationMachine,
+    unstored: [],
+    deadline: ({ value, context }) => notificationDeadline(value, context),
+    revive: ({ value, context }, now) => ({ value, context: reviveNotification(value, context, now) }),
+    mayDeactivate: ({ value }) => TERMINAL.notification.has(value),
+    terminal: TERMINAL.notification,
   },
   supervisor: {
     machine: supervisorMachine,

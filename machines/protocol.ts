@@ -13,11 +13,12 @@ import type {
   Uuid,
 } from '../src/contract/types.ts';
 
-/** `batch/<id>`, `job/<id>`, `runner/<id>` or `supervisor`. */
-export type Address = `batch/${string}` | `job/${string}` | `runner/${string}` | 'supervisor';
+/** `batch/<id>`, `job/<id>`, `runner/<id>`, `notification/<id>` or `supervisor`. */
+export type Address =
+  `batch/${string}` | `job/${string}` | `runner/${string}` | `notification/${string}` | 'supervisor';
 
 /** The kind of a deadline. The actor that owns the deadline decides whether it has expired. */
-export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing' | 'drain';
+export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing' | 'drain' | 'expiry' | 'answer';
 
 export interface Deadline {
   kind: DeadlineKind;
@@ -121,6 +122,10 @@ export type BatchEvent =
   | { type: 'SETTLE'; runId: number; now: number }
   | { type: 'PAUSE'; reason: string | undefined; now: number }
   | { type: 'RESUME'; now: number }
+  /** A finding has kept every pending run from starting for the dwell time. */
+  | { type: 'BLOCK'; finding: BlockingFinding; now: number }
+  /** None has for the dwell time. */
+  | { type: 'UNBLOCK'; now: number }
   | { type: 'RELEASE'; reason?: string; now: number };
 
 export interface BatchOpened {
@@ -150,10 +155,31 @@ export interface BatchFlow {
   now: number;
 }
 
+/** The finding that blocks a batch, as it is announced. */
+export interface BlockingFinding {
+  code: string;
+  message: string;
+  remedy: string;
+}
+/** A finding keeps the pending runs of a batch from starting, beyond the dwell time. */
+export interface BatchBlocked {
+  type: 'batch.blocked';
+  batchId: Uuid;
+  finding: BlockingFinding;
+  now: number;
+}
+export interface BatchUnblocked {
+  type: 'batch.unblocked';
+  batchId: Uuid;
+  now: number;
+}
+
 /** More runs of a batch were judged under its requirements; the record of its verdicts has changed. */
 export interface BatchJudged {
   type: 'batch.judged';
   batchId: Uuid;
+  /** The requirements that these runs settled, and how many are settled now; absent: none. */
+  settled?: { names: readonly string[]; total: number };
   now: number;
 }
 
@@ -238,6 +264,38 @@ export interface RunnerSignedOff {
   now: number;
 }
 
+export type NotificationEvent =
+  /** The request is sent after this event is on disk. `body`: the message, which later requests repeat. */
+  | { type: 'SEND'; body: string; now: number }
+  /** The receiver has accepted the message. */
+  | { type: 'ACCEPTED'; now: number }
+  /** The receiver has refused it, or was not reached. */
+  | { type: 'REJECTED'; reason: string; now: number }
+  /** Nothing is known of the request: the coordinator was restarted, or has lost it. */
+  | { type: 'NO_ANSWER'; now: number }
+  /** Its lifetime has ended. */
+  | { type: 'EXPIRE'; now: number }
+  /** Its receiver is not configured any more. */
+  | { type: 'WITHDRAW'; reason: string; now: number };
+
+export interface NotificationFact {
+  type: 'notification.delivered' | 'notification.failed' | 'notification.given-up';
+  notificationId: string;
+  receiver: string;
+  /** Requests so far. */
+  attempts: number;
+  /** Why the latest request failed; absent of a delivered one. */
+  reason?: string;
+  now: number;
+}
+
+/** An event was not announced, because as many notifications as are kept wait already. */
+export interface NotificationDropped {
+  type: 'notification.dropped';
+  notificationId: string;
+  now: number;
+}
+
 /** An operator deleted an Offline runner. */
 export interface RunnerForgotten {
   type: 'runner.forgotten';
@@ -265,10 +323,18 @@ export interface SupervisorFact {
 }
 
 export type JobFact = JobChange;
-export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow;
+export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;
 /** Facts about deleted actors and about records that belong to no actor, emitted by the turn that changes them. */
-export type RecordFact = BatchDeleted | RunnerForgotten | BatchJudged;
+export type RecordFact = BatchDeleted | RunnerForgotten | BatchJudged | NotificationDropped;
 export type Fact =
-  JobFact | BatchFact | RunnerFact | RunnerLost | RunnerSignedOff | DeadlinePassed | SupervisorFact | RecordFact;
+  | JobFact
+  | BatchFact
+  | RunnerFact
+  | RunnerLost
+  | RunnerSignedOff
+  | NotificationFact
+  | DeadlinePassed
+  | SupervisorFact
+  | RecordFact;
 export type FactType = Fact['type'];
-export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | SupervisorEvent;
+export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | NotificationEvent | SupervisorEvent;

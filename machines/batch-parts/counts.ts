@@ -55,5 +55,6 @@ export const INITIAL_COUNTERS = {
   releasedAtMs: undefined,
   settledAtRunId: undefined,
   releaseReason: undefined,
+  blockedAtMs: undefined,
   history: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;

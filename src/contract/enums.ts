@@ -15,6 +15,13 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const RUNNER_STATUSES = ['Idle', 'Busy', 'Offline', 'Maintenance'] as const;
 export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 
+export const NOTIFICATION_STATUSES = ['Waiting', 'Delivering', 'Delivered', 'GivenUp'] as const;
+export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
+
+/** The events of a study that are announced to webhooks. */
+export const NOTIFICATION_TYPES = ['study.settled', 'study.ended', 'study.blocked'] as const;
+export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
+
 /** The reason that a runner reports for a failure. `exit`, `signal` and `infrastructure` are retried; the others would recur. */
 export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
 export type FailReason = (typeof FAIL_REASONS)[number];

@@ -15,6 +15,7 @@ import { auditBatch } from './growth/audit.ts';
 import { auditAnswer } from './growth/audit-answer.ts';
 import { extendBatch } from './growth/extend.ts';
 import { rerunBatch } from './growth/rerun.ts';
+import { notifications } from './notifications/list.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
 import { batchResults } from './growth/results.ts';
 import { batches, jobs } from './operations/listings.ts';
@@ -71,6 +72,7 @@ const OPERATIONS = {
   runner,
   runners,
   poolHistory,
+  notifications,
   drain,
   resume,
   forgetRunner,

@@ -19,10 +19,12 @@ import { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { addFactRecords, updateIndex, updateIndexes } from './turn/projections.ts';
 import { quarantineFailing } from './scheduling/quarantine.ts';
+import { findings } from './operations/findings.ts';
 import { poolUse } from './operations/pool.ts';
 import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
+import { Notifications } from './notifications/notifications.ts';
 import { FileRequests } from './files/file-requests.ts';
 import { LiveReadings } from './files/live-readings.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
@@ -36,7 +38,7 @@ import { Turns } from './turn/turn.ts';
 import { createStatistics, summarize } from './resources/statistics.ts';
 import { LauncherReports } from './resources/launcher-reports.ts';
 import { PoolHistory } from './resources/pool-history.ts';
-import { StudyHealth, type MessageOf } from './resources/study-health.ts';
+import { messagesIn, StudyHealth } from './resources/study-health.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import { EventLoopShare } from '../base/event-loop-share.ts';
@@ -107,7 +109,10 @@ class RunningCoordinator implements Lifecycle {
       clock,
       registry: { openJobsOf: (batchId) => openJobsOf(directory, scheduler, batchId) },
       listener: {
-        ending: addFactRecords,
+        ending: (facts, turn) => {
+          addFactRecords(facts, turn);
+          this.core.notifications.announce(facts, turn);
+        },
         completed: (changed, facts) => {
           updateIndexes({ scheduler, deadlines: this.#deadlines, crowded }, changed, facts);
           // A turn that changed nothing added neither work nor capacity. A serving turn that assigns nothing changes nothing,
@@ -120,7 +125,7 @@ class RunningCoordinator implements Lifecycle {
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
     const share = new EventLoopShare(clock);
     const fileRequests = new FileRequests(clock);
-    this.core = {
+    const core = {
       clock,
       share,
       store,
@@ -153,8 +158,15 @@ class RunningCoordinator implements Lifecycle {
       purges: new Purges({ share, store, turns }),
       fileRequests,
       liveReadings: new LiveReadings(clock, fileRequests),
-      warned: (...warning) => hooks.warned?.(...warning),
+      warned: (...warning: Parameters<Core['warned']>) => hooks.warned?.(...warning),
     };
+    const notifications = new Notifications({
+      ...core,
+      settings: options.notifications,
+      findings: (batchId) => findings(this.core, batchId),
+      failed: (error) => this.#faulted('notify', error),
+    });
+    this.core = { ...core, notifications };
 
     this.#supervisor = createActor(supervisorMachine, { input: { now: clock.now() } });
     this.#supervisor.on('*', onFact);
@@ -213,6 +225,7 @@ class RunningCoordinator implements Lifecycle {
     }
     this.core.poolHistory.sample(clock.now(), () => poolUse(this.core));
     this.#schedulePendingPolls();
+    this.core.notifications.tick();
     if (this.core.options.quarantine !== false) written.push(quarantineFailing(this.core));
     if (clock.now() >= this.#sweepAtMs) {
       this.#sweepAtMs = clock.now() + SWEEP_MS;
@@ -226,7 +239,7 @@ class RunningCoordinator implements Lifecycle {
   /** Queues a deadline again that was not acted on, because its turn was rolled back or the clock was set back. */
   #requeueDeadline({ address }: DueDeadline): void {
     const { directory, scheduler, crowded } = this.core;
-    for (const live of [directory.jobs, directory.runners]) {
+    for (const live of [directory.jobs, directory.runners, directory.notifications]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
       if (activation?.deadline === undefined && activation?.address === address) {
         updateIndex({ scheduler, deadlines: this.#deadlines, crowded }, activation);
@@ -252,18 +265,17 @@ class RunningCoordinator implements Lifecycle {
     const { directory, statistics, clock } = this.core;
     const simulationOf = (batchId: Uuid): string | undefined =>
       directory.state('batch', batchId)?.context.simulationName;
-    const messageOf: MessageOf = (jobId, n) =>
-      directory.state('job', jobId)?.context.attempts.find((it) => it.n === n)?.message;
     // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
     const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationOf) : undefined;
     // Before the actors of requeued runs are dropped, which hold the messages.
-    this.core.health.onFacts(facts, messageOf);
+    this.core.health.onFacts(facts, messagesIn(directory));
     this.core.poolHistory.onFacts(facts);
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {
       this.core.answers.committed(facts);
       this.core.judgements.committed(facts);
+      this.core.notifications.committed(facts);
       if (summary !== undefined) statistics.trigger.committed(summary);
       this.#hooks.committed?.(group);
       for (const watcher of this.#watchers) watcher({ facts, transitions: steps });
@@ -300,6 +312,7 @@ class RunningCoordinator implements Lifecycle {
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
+    await this.core.notifications.stop();
     await this.core.judgements.stop();
     await this.core.purges.stop();
     await this.core.answers.close();

@@ -9,6 +9,8 @@ import type { GroupCommit } from './turn/group-commit.ts';
 import type { Directory } from './actors/directory.ts';
 import type { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
+import type { Notifications } from './notifications/notifications.ts';
+import type { NotificationSettings } from './notifications/receivers.ts';
 import type { Purges } from './storage/purges.ts';
 import type { Store } from './storage/store.ts';
 import type { StudyCache } from './resources/study-cache.ts';
@@ -41,6 +43,8 @@ export interface CoordinatorOptions {
   interpreter: Interpreter;
   /** Where files of runs are uploaded to, for studies that name one of its buckets. */
   objectStore?: ObjectStore;
+  /** The receivers of events of studies; absent: none. */
+  notifications?: NotificationSettings;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }
@@ -71,6 +75,7 @@ export interface Core {
   readonly poolHistory: PoolHistory;
   readonly answers: Answers;
   readonly judgements: Judgements;
+  readonly notifications: Notifications;
   readonly options: CoordinatorOptions;
   readonly purges: Purges;
   readonly fileRequests: FileRequests;

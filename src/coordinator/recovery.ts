@@ -8,7 +8,7 @@ import type { DeadlineQueue } from './scheduling/deadline-queue.ts';
 import { stateOf, type Activation } from './actors/directory.ts';
 import { updateIndex, type RequeueRecord } from './turn/projections.ts';
 import { allOf, idOf } from './storage/keys.ts';
-import { ACTOR_KINDS, isTerminal } from './actors/actor-kinds.ts';
+import { ACTOR_KINDS, decodeNotification, isTerminal, isTerminalNotification } from './actors/actor-kinds.ts';
 import type { StoreView } from './storage/store.ts';
 
 export async function recover(core: Core, deadlines: DeadlineQueue): Promise<void> {
@@ -18,6 +18,7 @@ export async function recover(core: Core, deadlines: DeadlineQueue): Promise<voi
     await restoreBatches(core, deadlines, snapshot);
     await restoreRequeued(core, snapshot);
     await restoreRunners(core, deadlines, snapshot);
+    await restoreNotifications(core, deadlines, snapshot);
   } finally {
     await snapshot.close();
   }
@@ -62,6 +63,19 @@ async function restoreRunners(core: Core, deadlines: DeadlineQueue, snapshot: St
         const revived = directory.restore('job', jobId, ACTOR_KINDS.job.revive(job, now));
         updateIndex({ scheduler, deadlines, crowded }, revived as Activation);
       }
+    }
+  }
+}
+
+async function restoreNotifications(core: Core, deadlines: DeadlineQueue, snapshot: StoreView): Promise<void> {
+  const { directory, scheduler, crowded, clock } = core;
+  for await (const chunk of snapshot.entries(allOf('notification'))) {
+    for (const [key, record] of chunk) {
+      const state = decodeNotification(record);
+      if (isTerminalNotification(state.value)) continue;
+      const revived = ACTOR_KINDS.notification.revive(state, clock.now());
+      const activation = directory.restore('notification', idOf(key), revived);
+      updateIndex({ scheduler, deadlines, crowded }, activation as Activation);
     }
   }
 }

@@ -71,6 +71,11 @@ export class Metrics {
     ),
     jobsRequeued: this.#counter('simbatch_jobs_requeued_total', 'Jobs requeued, by reason.', ['reason']),
     attemptsLost: this.#counter('simbatch_attempts_lost_total', 'Attempts whose runner was lost or forgot them.'),
+    notifications: this.#counter(
+      'simbatch_notifications_total',
+      'Requests to webhooks that were delivered or failed, and notifications given up or dropped, by outcome.',
+      ['outcome'],
+    ),
     runnersSilent: this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without signing off.'),
   };
   readonly #counted = new Map<string, number>();
@@ -145,6 +150,9 @@ export class Metrics {
       }
       for (const [status, runners] of count) set(runners, status);
     });
+    this.#gauge('simbatch_notifications_waiting', 'Notifications that are not delivered yet.', [], (set) =>
+      set(core.directory.notifications.size),
+    );
     this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.longPolls.size));
     this.#gauge(
       'simbatch_oldest_waiting_batch_seconds',

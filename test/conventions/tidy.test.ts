@@ -76,7 +76,7 @@ describe('conventions/tidy', () => {
   it('has a wiring row for every fact of a machine, and a fact for every row', () => {
     const protocol = files.find((it) => it.path === 'machines/protocol.ts')?.text ?? '';
     const emitted = new Set(
-      [...protocol.matchAll(/'((?:job|batch|runner|system|deadline)\.[a-z-]+)'/g)].map((it) => it[1]),
+      [...protocol.matchAll(/'((?:job|batch|runner|notification|system|deadline)\.[a-z-]+)'/g)].map((it) => it[1]),
     );
     expect(emitted.size).to.be.greaterThan(10);
     expect(new Set(Object.keys(WIRING))).to.deep.equal(emitted);

@@ -218,7 +218,11 @@ describe('machines/batch', () => {
   }
 
   it('takes exactly these events of its flow', () => {
-    const flow = { Open: {}, Paused: { pausedAtMs: NOW - 1, pauseReason: 'a look' } };
+    const flow = {
+      Open: {},
+      Paused: { pausedAtMs: NOW - 1, pauseReason: 'a look' },
+      Blocked: { blockedAtMs: NOW - 1 },
+    };
     const canary = { 'Canary running': { canaryRuns: 2 }, 'Canary released': { canaryRuns: 2, releasedAtMs: NOW - 1 } };
     const states = Object.entries({ ...flow, ...canary }).flatMap(([name, changes]) =>
       (['Pending', 'Running'] as const).map((value) => {
@@ -228,21 +232,29 @@ describe('machines/batch', () => {
       }),
     );
     const rowsIn = (state: string): string => `
-      Open, ${state}            | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
-      Paused, ${state}          | RESUME  | ${state} | batch.resumed  | pausedAtMs cleared, pauseReason cleared
-      Canary running, ${state}  | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
-      Canary running, ${state}  | RELEASE | ${state} | batch.released | releasedAtMs set
-      Canary released, ${state} | PAUSE   | ${state} | batch.paused   | pausedAtMs set, pauseReason set
+      Open, ${state}            | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Open, ${state}            | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Paused, ${state}          | RESUME  | ${state} | batch.resumed   | pausedAtMs cleared, pauseReason cleared
+      Paused, ${state}          | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Blocked, ${state}         | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Blocked, ${state}         | UNBLOCK | ${state} | batch.unblocked | blockedAtMs cleared
+      Canary running, ${state}  | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Canary running, ${state}  | RELEASE | ${state} | batch.released  | releasedAtMs set
+      Canary running, ${state}  | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Canary released, ${state} | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Canary released, ${state} | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
     `;
     expectTable(
       {
         machine: batchMachine,
         fact: (it: BatchFact) => it.type,
-        fields: ['pausedAtMs', 'pauseReason', 'releasedAtMs', 'next', 'cancelled'],
+        fields: ['pausedAtMs', 'pauseReason', 'releasedAtMs', 'blockedAtMs', 'next', 'cancelled'],
         events: {
           PAUSE: { type: 'PAUSE', reason: 'a look', now: NOW } as BatchEvent,
           RESUME: { type: 'RESUME', now: NOW } as BatchEvent,
           RELEASE: { type: 'RELEASE', now: NOW } as BatchEvent,
+          BLOCK: { type: 'BLOCK', finding: { code: 'a', message: 'b', remedy: 'c' }, now: NOW } as BatchEvent,
+          UNBLOCK: { type: 'UNBLOCK', now: NOW } as BatchEvent,
         },
         states: Object.fromEntries(states),
       },

@@ -9,11 +9,13 @@ import { recordAll } from '../support/record/record.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { open, recordings } from './support.ts';
 
+const OVER = ['Completed', 'Failed', 'Timeout', 'Cancelled', 'Stopped', 'Delivered', 'GivenUp'];
+
 describe('the recordings', () => {
   const all = recordings();
 
   it('are there for every machine and for whole studies', () => {
-    for (const kind of ['job', 'batch', 'runner', 'supervisor', 'study'])
+    for (const kind of ['job', 'batch', 'runner', 'notification', 'supervisor', 'study'])
       expect(all.filter((it) => it.name.includes(`/${kind}-`)).length, kind).to.be.greaterThan(2);
   });
 
@@ -27,7 +29,7 @@ describe('the recordings', () => {
     it(`${name} restores`, async () => {
       const snapshot = await open(text);
       if (snapshot.kind === 'scenario') {
-        const isOver = ['Completed', 'Failed', 'Timeout', 'Cancelled', 'Stopped'].includes(snapshot.end.value);
+        const isOver = OVER.includes(snapshot.end.value);
         expect(nextEvents(snapshot.machine, snapshot.end).length === 0).to.equal(isOver);
         return;
       }

@@ -261,6 +261,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
     deleteBatch: async () => ({ ...batch, status: 'Completed' }),
     demand: async () => ({ runs: 0, demand: [] }),
+    notifications: async () => ({
+      receivers: ['https://hooks.example'],
+      by_status: { Waiting: 0, Delivering: 0, Delivered: 1, GivenUp: 0 },
+      notifications: [],
+    }),
     launchers: async () => ({ launchers: [] }),
     reportLauncher: async () => ({ reported_at: AT }),
     forgetRunner: async () => ({ ...runner, status: 'Offline' }),

@@ -110,6 +110,7 @@ export const BatchRecord = Type.Object({
   pauseReason: Type.Optional(text('The reason given.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released by hand.')),
   releaseReason: Type.Optional(text('The reason given.')),
+  blockedAtMs: Type.Optional(time('When it was announced as blocked; absent while it is not.')),
   history: Type.Optional(StoredBatchHistory),
 });
 
@@ -196,7 +197,7 @@ const steps = Type.Array(Type.Object({}));
 export const ScenarioHead = Type.Object({
   name: text('Its name.'),
   about: text('One sentence.'),
-  machine: enumOf(['job', 'batch', 'runner', 'supervisor'], 'The machine.'),
+  machine: enumOf(['job', 'batch', 'runner', 'notification', 'supervisor'], 'The machine.'),
   input: Type.Object({}),
   start: Type.Object({}),
   startFacts: Type.Optional(Type.Array(Type.Unknown())),

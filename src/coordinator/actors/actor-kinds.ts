@@ -5,27 +5,50 @@
 import type { BatchContext, BatchSnapshot } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY, type JobContext } from '../../../machines/job-context.ts';
 import type { JobSnapshot } from '../../../machines/job.ts';
-import { KINDS, type ActorKind, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
+import {
+  KINDS,
+  type ActorKind,
+  type BatchState,
+  type JobState,
+  type NotificationState,
+  type RunnerState,
+} from '../../../machines/kinds.ts';
+import type { NotificationSnapshot } from '../../../machines/notification/notification.ts';
 import type { RunnerContext } from '../../../machines/runner-context.ts';
 import type { RunnerSnapshot } from '../../../machines/runner.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { BatchStatus, JobHistoryState, JobRecord, RunnerStatus, Uuid } from '../../contract/types.ts';
+import type {
+  BatchStatus,
+  JobHistoryState,
+  JobRecord,
+  NotificationRecord,
+  RunnerStatus,
+  Uuid,
+} from '../../contract/types.ts';
 import { mergeOf, namesOf } from '../../contract/codegen/member-functions.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 
-export { isTerminal, type BatchState, type JobState, type RunnerState } from '../../../machines/kinds.ts';
+export {
+  isTerminal,
+  type BatchState,
+  type JobState,
+  type NotificationState,
+  type RunnerState,
+} from '../../../machines/kinds.ts';
 
 export interface StateOf {
   job: JobState;
   batch: BatchState;
   runner: RunnerState;
+  notification: NotificationState;
 }
 export interface SnapshotOf {
   job: JobSnapshot;
   batch: BatchSnapshot;
   runner: RunnerSnapshot;
+  notification: NotificationSnapshot;
 }
 export type Kind = keyof StateOf;
 
@@ -79,6 +102,14 @@ export function decodeRunner(record: string): RunnerState {
   return { value, context };
 }
 
+export function decodeNotification(record: string): NotificationState {
+  const { value, ...context } = JSON.parse(record) as NotificationRecord;
+  return { value, context: context as NotificationState['context'] };
+}
+
+/** True for a notification that was delivered or given up. */
+export const isTerminalNotification = (value: string): boolean => KINDS.notification.terminal.has(value);
+
 /** An actor kind with its place in the store. */
 interface StoredKind<K extends Kind> extends ActorKind<(typeof KINDS)[K]['machine'], StateOf[K]> {
   key(id: string): string;
@@ -89,4 +120,5 @@ export const ACTOR_KINDS: { readonly [K in Kind]: StoredKind<K> } = {
   job: { ...KINDS.job, key: keys.job, encode: encodeJob },
   batch: { ...KINDS.batch, key: keys.batch, encode },
   runner: { ...KINDS.runner, key: keys.runner, encode },
+  notification: { ...KINDS.notification, key: keys.notification, encode },
 };

@@ -4,6 +4,7 @@
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { BatchContext, BatchInput } from '../../../machines/batch.ts';
+import type { NotificationInput } from '../../../machines/notification/context.ts';
 import type { Address, AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -16,6 +17,7 @@ import { keys } from '../storage/keys.ts';
 import {
   decodeBatch,
   decodeJob,
+  decodeNotification,
   decodeRunner,
   derivedJob,
   isTerminal,
@@ -23,6 +25,7 @@ import {
   type BatchState,
   type JobState,
   type Kind,
+  type NotificationState,
   type RunnerState,
   type SnapshotOf,
   type StateOf,
@@ -43,6 +46,13 @@ export interface Activation<K extends Kind = Kind> extends TimedActor {
   unwritten: object | undefined;
 }
 
+/** The inputs of the actors that requests and facts create; jobs are derived from their batch. */
+export interface InputOf {
+  batch: BatchInput;
+  runner: { runnerId: string; now: number };
+  notification: NotificationInput;
+}
+
 /** Returns the index of a run among the runs of its batch; undefined when the batch does not hold the run. */
 export type IndexOfRun = (batch: BatchContext, runId: number) => number | undefined;
 
@@ -61,6 +71,7 @@ export class Directory {
   readonly jobs = new Map<string, Activation<'job'>>();
   readonly batches = new Map<string, Activation<'batch'>>();
   readonly runners = new Map<string, Activation<'runner'>>();
+  readonly notifications = new Map<string, Activation<'notification'>>();
   /** Cache of ended batches, for reads of their jobs. Small; cleared when full. */
   readonly #endedBatches = new Map<string, BatchState>();
 
@@ -69,6 +80,7 @@ export class Directory {
     job: (id) => this.#readJob(id),
     batch: (id) => this.#readBatch(id),
     runner: (id) => this.#readRunner(id),
+    notification: (id) => this.#readNotification(id),
   };
 
   constructor(
@@ -77,7 +89,12 @@ export class Directory {
     onFact: (fact: Fact) => void,
     interpreter: Interpreter = 'flat',
   ) {
-    this.#activationsByKind = { job: this.jobs, batch: this.batches, runner: this.runners };
+    this.#activationsByKind = {
+      job: this.jobs,
+      batch: this.batches,
+      runner: this.runners,
+      notification: this.notifications,
+    };
     this.#source = source;
     this.#indexOfRun = indexOfRun;
     const observer: TransitionObserver = {
@@ -85,7 +102,12 @@ export class Directory {
       fail: (cause) => (this.#fault ??= { cause }),
     };
     const logic = (kind: Kind): AnyStateMachine => interpret(ACTOR_KINDS[kind].machine, interpreter, observer);
-    this.#logic = { job: logic('job'), batch: logic('batch'), runner: logic('runner') };
+    this.#logic = {
+      job: logic('job'),
+      batch: logic('batch'),
+      runner: logic('runner'),
+      notification: logic('notification'),
+    };
   }
 
   #activations<K extends Kind>(kind: K): Map<string, Activation<K>> {
@@ -101,6 +123,11 @@ export class Directory {
   #readRunner(id: string): RunnerState | undefined {
     const record = this.#source.read(keys.runner(id));
     return record === undefined ? undefined : decodeRunner(record);
+  }
+
+  #readNotification(id: string): NotificationState | undefined {
+    const record = this.#source.read(keys.notification(id));
+    return record === undefined ? undefined : decodeNotification(record);
   }
 
   #readBatch(id: Uuid): BatchState | undefined {
@@ -151,11 +178,7 @@ export class Directory {
   }
 
   /** Creates and activates a new actor. A machine that fails leaves its error for `takeFault`. */
-  create<K extends 'batch' | 'runner'>(
-    kind: K,
-    id: string,
-    input: K extends 'batch' ? BatchInput : { runnerId: string; now: number },
-  ): Activation<K> {
+  create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): Activation<K> {
     let snapshot: AnyMachineSnapshot | undefined;
     try {
       snapshot = this.#scope.initial(this.#logic[kind], input);

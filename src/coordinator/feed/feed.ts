@@ -209,7 +209,7 @@ function makeTopic(coordinator: Coordinator, name: string): Topic {
     if (kind !== undefined && rest === undefined) return new MachineTopic(core, kind, () => coordinator.supervisor());
     if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(core, kind, rest);
     if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(core, kind, rest);
-    if (kind === 'runner' && rest !== undefined) return new ActorTopic(core, kind, rest);
+    if ((kind === 'runner' || kind === 'notification') && rest !== undefined) return new ActorTopic(core, kind, rest);
   }
   throw new SimbatchError('not-found', `there is no topic ${JSON.stringify(name.slice(0, 100))}`);
 }

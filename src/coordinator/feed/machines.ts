@@ -9,7 +9,7 @@ import { batchIdOf } from '../../domain/ids.ts';
 import type { Core } from '../core.ts';
 import { allOf } from '../storage/keys.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
-import { decodeBatch, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
+import { decodeBatch, decodeNotification, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
 import type { ActorTransition } from '../turn/actor-transition.ts';
 import * as readings from '../operations/readings.ts';
 import { transitionsOf, type ChangeSet } from './change-set.ts';
@@ -53,12 +53,14 @@ export class MachineTopic implements Topic<MachineData> {
       return this.#isChanged;
     }
     const deleted = this.#kind === 'runner' ? forgottenRunners : deletedBatches;
-    if (deleted.size > 0) this.#markStale();
+    if (deleted.size > 0 && this.#kind !== 'notification') this.#markStale();
     for (const transition of transitions) {
       const { kind, id, event, from, to, now } = transition;
       if (kind === this.#kind) {
         this.#took(line(id, event?.type ?? '', from, to, now));
         this.#move(transition);
+        // Old notifications are deleted without an event each.
+        if (kind === 'notification') this.#markStale();
       } else if (this.#kind === 'job' && kind === 'batch' && (event === undefined || event.type === 'CANCEL')) {
         // Untouched runs are created and cancelled by number, without an event each.
         this.#markStale();
@@ -111,9 +113,10 @@ export class MachineTopic implements Topic<MachineData> {
     const add = (state: string, count: number): void => void counts.set(state, (counts.get(state) ?? 0) + count);
     const snapshot = this.#core.store.snapshot();
     try {
-      for await (const chunk of snapshot.entries(allOf(this.#kind === 'runner' ? 'runner' : 'batch'))) {
+      for await (const chunk of snapshot.entries(allOf(this.#kind === 'job' ? 'batch' : this.#kind))) {
         for await (const [, record] of this.#core.share.paced(chunk)) {
           if (this.#kind === 'runner') add(decodeRunner(record).value, 1);
+          else if (this.#kind === 'notification') add(decodeNotification(record).value, 1);
           else if (this.#kind === 'batch') add(decodeBatch(record).value, 1);
           else for (const [state, count] of Object.entries(jobsByStatus(decodeBatch(record)))) add(state, count);
         }
@@ -163,6 +166,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
 
   #isDeletedBy({ deletedBatches, forgottenRunners }: ChangeSet): boolean {
     if (this.#kind === 'runner') return forgottenRunners.has(this.#id);
+    if (this.#kind === 'notification') return false;
     return deletedBatches.has(this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
   }
 

@@ -37,7 +37,7 @@ interface Entry {
   isEnded: boolean;
   isRunning: boolean;
   /** As stored last. */
-  stored: { prefix: number; settled: number };
+  stored: { prefix: number; settled: readonly string[] };
 }
 
 interface Parts {
@@ -173,7 +173,7 @@ export class Judgements {
       isRead: false,
       isEnded: false,
       isRunning: false,
-      stored: { prefix: judgement.prefix, settled: judgement.settled },
+      stored: { prefix: judgement.prefix, settled: judgement.settledNames },
     };
     this.#entries.set(batchId, entry);
     return entry;
@@ -237,7 +237,7 @@ export class Judgements {
 
   #isDue({ judgement, stored }: Entry): boolean {
     if (!judgement.isBetweenRuns) return false;
-    return judgement.prefix - stored.prefix >= STORE_EVERY || judgement.settled > stored.settled;
+    return judgement.prefix - stored.prefix >= STORE_EVERY || judgement.settled > stored.settled.length;
   }
 
   /** Stores what is judged and, with the last requirement settled, stops the study, in one turn. */
@@ -245,7 +245,9 @@ export class Judgements {
     const { judgement } = entry;
     const { batchId } = judgement.study;
     const record = judgement.record();
-    const stored = { prefix: judgement.prefix, settled: judgement.settled };
+    const stored = { prefix: judgement.prefix, settled: judgement.settledNames };
+    const names = stored.settled.filter((it) => !entry.stored.settled.includes(it));
+    const settled = names.length === 0 ? {} : { settled: { names, total: stored.settled.length } };
     if (isOver) record.verdicts = await this.#final(entry);
     await this.#parts.turns.run('judge', (turn) => {
       const state = turn.state('batch', batchId);
@@ -253,7 +255,7 @@ export class Judgements {
       if (judgement.isSettled && !isTerminal(state.value))
         turn.trySend('batch', batchId, { type: 'SETTLE', runId: judgement.settledAtRunId, now: turn.now });
       turn.put(keys.verdicts(batchId), JSON.stringify(record));
-      turn.emit({ type: 'batch.judged', batchId, now: turn.now });
+      turn.emit({ type: 'batch.judged', batchId, ...settled, now: turn.now });
     });
     entry.stored = stored;
   }

@@ -67,6 +67,11 @@ export class StudyJudgement {
     return this.#progress.filter((it) => it.isSettled).length;
   }
 
+  /** Names of the settled requirements, in the order of the study. */
+  get settledNames(): string[] {
+    return this.study.requirements.filter((_, at) => this.#progress[at]?.isSettled === true).map((it) => it.name);
+  }
+
   /** The run at which the last requirement was settled; only of a settled study. */
   get settledAtRunId(): number {
     return Math.max(...this.#progress.map((it) => it.toJSON().settled_at_run_id ?? 0));

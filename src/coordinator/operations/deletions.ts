@@ -7,6 +7,7 @@ import type { Batch, Runner, SignOffRequest, Uuid } from '../../contract/types.t
 import type { Core } from '../core.ts';
 import { stateOf } from '../actors/directory.ts';
 import { leaveFamily } from '../growth/family.ts';
+import { sweepNotifications } from '../notifications/list.ts';
 import { allOf, keys } from '../storage/keys.ts';
 import type { StoreView } from '../storage/store.ts';
 import { batchOrThrow } from './cancel.ts';
@@ -93,7 +94,10 @@ export async function signOff(core: Core, runnerId: string, { instance }: SignOf
 /** An ephemeral runner that did not sign off is forgotten so long after its last heartbeat, at the next sweep. */
 const EPHEMERAL_MS = 3_600_000;
 
-/** Deletes studies that ended, and forgets runners last seen, before the retention time; ephemeral runners sooner. */
+/**
+ * Deletes studies that ended, and forgets runners last seen, before the retention time; ephemeral runners sooner, and
+ * notifications a day after their end.
+ */
 export async function sweepRetention(core: Core): Promise<void> {
   const { retainMs } = core.options;
   const before = retainMs === undefined ? -Infinity : core.clock.now() - retainMs;
@@ -101,6 +105,7 @@ export async function sweepRetention(core: Core): Promise<void> {
   try {
     if (retainMs !== undefined) await sweepBatches(core, snapshot, before);
     await sweepRunners(core, snapshot, before);
+    await sweepNotifications(core);
   } finally {
     await snapshot.close();
   }

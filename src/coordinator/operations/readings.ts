@@ -42,6 +42,7 @@ import { currentTimeLeft, latestTimeLeft } from '../resources/time-left.ts';
 import {
   decodeBatch,
   decodeJob,
+  decodeNotification,
   decodeRunner,
   derivedJob,
   isTerminal,
@@ -50,6 +51,7 @@ import {
   type JobState,
   type Kind,
   type RunnerState,
+  type NotificationState,
   type StateOf,
 } from '../actors/actor-kinds.ts';
 
@@ -78,7 +80,14 @@ export function readJob(
 /** Returns the stored state of an actor. @throws SimbatchError when there is no such actor */
 export function actorState(core: Core, kind: Kind, id: string): StateOf[Kind] {
   if (kind === 'batch') return readBatch(core.store, id);
+  if (kind === 'notification') return readNotification(core.store, id);
   return kind === 'job' ? readJob(core, core.store, id).state : readRunner(core.store, id);
+}
+
+function readNotification(records: Records, id: string): NotificationState {
+  const record = records.get(keys.notification(id));
+  if (record === undefined) throw new SimbatchError('not-found', `there is no notification "${id.slice(0, 100)}"`);
+  return decodeNotification(record);
 }
 
 function readRunner(records: Records, runnerId: string): RunnerState {

@@ -21,6 +21,7 @@ export const TOTALS = {
   jobsRequeued: 'reason',
   attemptsLost: '',
   runnersSilent: '',
+  notifications: 'outcome',
 } as const;
 export type TotalName = keyof typeof TOTALS;
 export type Totals = Readonly<Record<TotalName, Readonly<Record<string, number>>>>;
@@ -79,6 +80,7 @@ const NO_TOTALS: Totals = {
   jobsRequeued: {},
   attemptsLost: {},
   runnersSilent: {},
+  notifications: {},
 };
 
 function withTotals(totals: Totals, increments: TotalsIncrement): Totals {
@@ -149,6 +151,11 @@ function countFact(totals: TotalsIncrement, fact: Fact): void {
       return fact.held.length > 0 ? add(totals, 'attemptsLost', '', fact.held.length) : undefined;
     case 'runner.silent':
       return add(totals, 'runnersSilent', '', 1);
+    case 'notification.delivered':
+    case 'notification.failed':
+    case 'notification.given-up':
+    case 'notification.dropped':
+      return add(totals, 'notifications', fact.type.slice('notification.'.length), 1);
     default:
   }
 }

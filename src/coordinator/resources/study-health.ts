@@ -2,6 +2,7 @@
  * How the attempts of each study end, counted from the facts of committed groups; the time since which its active runs
  * execute. In memory: after a restart it is filled up from the latest records of a study when they are asked for.
  */
+import type { Directory } from '../actors/directory.ts';
 import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
@@ -31,6 +32,12 @@ export interface BatchHealth {
 
 /** Returns the message of an attempt of a job, which an actor in memory holds. */
 export type MessageOf = (jobId: Uuid, attempt: number) => string | undefined;
+
+/** Returns the messages of the attempts of active jobs. */
+export const messagesIn =
+  (directory: Pick<Directory, 'state'>): MessageOf =>
+  (jobId, attempt) =>
+    directory.state('job', jobId)?.context.attempts.find((it) => it.n === attempt)?.message;
 
 /** Studies in memory; the least recently changed one is dropped, and filled up again when it is asked for. */
 const MAX_STUDIES = 500;

@@ -5,6 +5,7 @@
 import { runnerDeadline, type RunnerContext } from '../../../machines/runner-context.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
+import type { NotificationContext } from '../../../machines/notification/context.ts';
 import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';
 import { leaseMs, offlineAfterMs } from '../../domain/rules.ts';
 import { FAIL_REASONS } from '../../contract/enums.ts';
@@ -35,6 +36,7 @@ const CANDIDATES: Readonly<Record<MachineName, (stored: StoredState) => Labelled
   job: (stored) => jobEvents(stored as unknown as JobContext),
   batch: (stored) => batchEvents(stored as unknown as BatchContext),
   runner: (stored) => runnerEvents(stored.value, stored as unknown as RunnerContext),
+  notification: (stored) => notificationEvents(stored as unknown as NotificationContext),
   supervisor: () => [
     ['OPENED: the store is open', { type: 'OPENED', now: 0 }],
     ['TICK', { type: 'TICK', now: 0, due: [] }],
@@ -96,6 +98,20 @@ function batchEvents(c: BatchContext): Labelled[] {
     ['PAUSE', { type: 'PAUSE', reason: undefined, now }],
     ['RESUME', { type: 'RESUME', now }],
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],
+    ['BLOCK: a finding', { type: 'BLOCK', finding: { code: '', message: '', remedy: '' }, now }],
+    ['UNBLOCK', { type: 'UNBLOCK', now }],
+  ];
+}
+
+function notificationEvents(c: NotificationContext): Labelled[] {
+  const now = c.retryAtMs;
+  return [
+    ['SEND: a request', { type: 'SEND', body: '', now }],
+    ['ACCEPTED by its receiver', { type: 'ACCEPTED', now }],
+    ['REJECTED by its receiver', { type: 'REJECTED', reason: '', now }],
+    [`NO_ANSWER${at(c.answerByMs)}`, { type: 'NO_ANSWER', now: c.answerByMs ?? now }],
+    [`EXPIRE${at(c.expiresAtMs)}`, { type: 'EXPIRE', now: c.expiresAtMs }],
+    ['WITHDRAW: its receiver is not configured any more', { type: 'WITHDRAW', reason: '', now }],
   ];
 }
 

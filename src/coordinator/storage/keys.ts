@@ -27,6 +27,8 @@ export const keys = {
   runner: (id: string) => `!runner!${id}`,
   /** Exists while a touched job is Pending. */
   requeue: (jobId: Uuid) => `!requeue!${jobId}`,
+  /** An event of a study for one receiver. */
+  notification: (id: string) => `!notification!${id}`,
   /** Exists while records of a deleted batch are left. */
   deletion: (batchId: Uuid) => `!deletion!${batchId}`,
   idempotency: (key: string) => `!idempotency!${key}`,

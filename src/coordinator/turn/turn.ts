@@ -5,7 +5,14 @@
 import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { accepts, stateOf, type Activation, type Directory, type RecordSource } from '../actors/directory.ts';
+import {
+  accepts,
+  stateOf,
+  type Activation,
+  type Directory,
+  type InputOf,
+  type RecordSource,
+} from '../actors/directory.ts';
 import type { Kind, StateOf } from '../actors/actor-kinds.ts';
 import type { ActorTransition } from './actor-transition.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
@@ -27,7 +34,7 @@ export interface Turn {
   /** Like `send`, but returns undefined when the actor does not take the event. */
   trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
   /** Creates a new actor. */
-  create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K];
+  create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K];
   /** Emits the fact that this turn deletes an actor or changes a record that belongs to none. All other facts come from actors. */
   emit(fact: RecordFact): void;
   /** Routes the facts so far through the wiring, until none is left. */
@@ -214,8 +221,8 @@ class RunningTurn implements Turn {
     return stateOf(activation);
   }
 
-  create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Directory['create']>[2]): StateOf[K] {
-    const activation: Activation<K> = this.#directory.create(kind, id, input as never);
+  create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K] {
+    const activation: Activation<K> = this.#directory.create(kind, id, input);
     this.touched.push(activation);
     this.#throwIfFaulted(activation, 'creation');
     if (this.isWatched) this.#recordTransition(activation, undefined, undefined);

@@ -50,6 +50,8 @@ const DEADLINE_EVENTS = {
   lease: 'LEASE_ENDED',
   missing: 'MISSING',
   drain: 'DRAIN_ENDED',
+  expiry: 'EXPIRE',
+  answer: 'NO_ANSWER',
 } as const satisfies Record<DeadlineKind, AnyEvent['type']>;
 
 function* each(held: readonly AttemptRef[], event: (ref: AttemptRef) => AnyEvent): Iterable<Message> {
@@ -77,6 +79,8 @@ export const WIRING: Wiring = {
   'batch.released': [],
   'batch.canary-passed': [],
   'batch.canary-failed': [],
+  'batch.blocked': [],
+  'batch.unblocked': [],
   'batch.judged': [],
   'batch.deleted': [],
 
@@ -96,6 +100,11 @@ export const WIRING: Wiring = {
   'runner.signed-off': [
     { send: ({ runnerId, held, now }) => each(held, ({ attempt }) => ({ type: 'HAND_BACK', runnerId, attempt, now })) },
   ],
+
+  'notification.delivered': [],
+  'notification.failed': [],
+  'notification.given-up': [],
+  'notification.dropped': [],
 
   'deadline.passed': [
     {

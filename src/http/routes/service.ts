@@ -1,6 +1,7 @@
 /** Routes of the service itself: health, description, limits, metrics, backup. */
 import { HealthResponse, LimitsResponse } from '../../contract/resources/problem.ts';
 import { SnapshotExport } from '../../contract/resources/batches.ts';
+import { NotificationList } from '../../contract/resources/notifications.ts';
 import { exported } from './answers.ts';
 import { routesOf } from './route.ts';
 
@@ -35,6 +36,17 @@ export const serviceRoutes = [
     scope: 'read',
     answer: 'single',
     handle: (_coordinator, call) => Promise.resolve(call.description()),
+  }),
+  route({
+    method: 'GET',
+    path: '/notifications',
+    operationId: 'listNotifications',
+    summary: 'List notifications of webhooks',
+    description:
+      'Events of studies that are delivered to the receivers of this coordinator, with their state; those that ended are kept for a day.',
+    scope: 'read',
+    response: NotificationList,
+    handle: (coordinator) => coordinator.notifications(),
   }),
   route({
     method: 'GET',

@@ -7,6 +7,7 @@ import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { Kind, StateOf } from '../../../src/coordinator/actors/actor-kinds.ts';
+import type { InputOf } from '../../../src/coordinator/actors/directory.ts';
 import type { Turn } from '../../../src/coordinator/turn/turn.ts';
 import { plain } from '../../../machines/actor-player.ts';
 import {
@@ -201,7 +202,7 @@ function listenToTurn(turn: Turn, messages: RecordedMessage[]): void {
       if (after !== undefined) messages.push({ to: `${kind}/${id}`, event });
       return after;
     },
-    create<K extends 'batch' | 'runner'>(kind: K, id: string, input: Parameters<Turn['create']>[2]): StateOf[K] {
+    create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K] {
       messages.push({ to: `${kind}/${id}`, create: input as unknown as Record<string, unknown> });
       return create<K>(kind, id, input);
     },

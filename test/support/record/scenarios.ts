@@ -1,4 +1,5 @@
 /** Scenarios of single machines: rows of events. `record.ts` records their effects. */
+import { NOTIFICATIONS } from './notifications.ts';
 import type { AnyEvent, JobChange, JobEvent, RunnerEvent } from '../../../machines/protocol.ts';
 import type { FailReason } from '../../../src/contract/types.ts';
 import type { MachineName } from '../../../src/coordinator/snapshots/format.ts';
@@ -17,6 +18,8 @@ const SECOND = 1_000;
 const BATCH = '019b76da-a800-8a1b-8c2d-3e4f00000000';
 const JOB = '019b76da-a800-8a1b-8c2d-3e4f00000001';
 const at = (seconds: number): number => T0 + seconds * SECOND;
+
+const BLOCKING = { code: 'no-runner', message: 'no runner has registered', remedy: 'start one' };
 
 const jobInput = {
   jobId: JOB,
@@ -294,6 +297,16 @@ const BATCHES: readonly ScenarioPlan[] = [
     { type: 'RESUME', now: at(4) },
     { type: 'RESUME', now: at(5) },
   ),
+  batch(
+    'blocked-and-unblocked',
+    'A finding blocks it, then none does; the repeats change nothing.',
+    3,
+    jobsChanged(claimed(0, 1)),
+    { type: 'BLOCK', finding: BLOCKING, now: at(2) },
+    { type: 'BLOCK', finding: BLOCKING, now: at(3) },
+    { type: 'UNBLOCK', now: at(4) },
+    { type: 'UNBLOCK', now: at(5) },
+  ),
   {
     ...batch(
       'canary-failed',
@@ -501,4 +514,4 @@ const SUPERVISORS: readonly ScenarioPlan[] = [
   ),
 ];
 
-export const SCENARIOS: readonly ScenarioPlan[] = [...JOBS, ...BATCHES, ...RUNNERS, ...SUPERVISORS];
+export const SCENARIOS: readonly ScenarioPlan[] = [...JOBS, ...BATCHES, ...RUNNERS, ...NOTIFICATIONS, ...SUPERVISORS];

@@ -90,6 +90,21 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
           log.warn({ runner_id, cause, jobs: held.length }, 'jobs were taken from a runner');
         }
         break;
+      case 'batch.blocked':
+        log.warn({ batch_id: fact.batchId, code: fact.finding.code }, `a study is blocked: ${fact.finding.message}`);
+        break;
+      case 'notification.failed':
+      case 'notification.given-up':
+        log.warn(
+          { notification: fact.notificationId, requests: fact.attempts, reason: fact.reason },
+          fact.type === 'notification.failed'
+            ? 'a notification was not delivered and is repeated'
+            : 'a notification was given up',
+        );
+        break;
+      case 'notification.dropped':
+        log.error({ notification: fact.notificationId }, 'an event was not announced: too many notifications wait');
+        break;
       case 'runner.registered':
       case 'runner.online':
       case 'runner.signed-off':

@@ -18,6 +18,7 @@ import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/stora
 import { systemClock } from '../../../base/clock.ts';
 import { CertificateFiles } from './certificate-files.ts';
 import { limitGarbage, setGarbageCollector } from './garbage-collector.ts';
+import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
@@ -37,7 +38,7 @@ const MAX_RETRIES = 1000;
 /** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
 
-interface ServeFlags extends ObjectStoreFlags {
+interface ServeFlags extends ObjectStoreFlags, NotifyFlags {
   host: string;
   port: number;
   dataDir: string;
@@ -55,7 +56,7 @@ interface ServeFlags extends ObjectStoreFlags {
 }
 
 export function serveCommand(): Command {
-  return withObjectStore(new Command('serve'))
+  return withNotify(withObjectStore(new Command('serve')))
     .description('start the coordinator')
     .addOption(new Option('--host <address>', 'where to listen').env('SVC_HOST').default('127.0.0.1'))
     .addOption(
@@ -133,7 +134,7 @@ class Running {
   }
 
   async open(flags: ServeFlags, log: Logger, stop: (error: unknown) => void): Promise<void> {
-    const settings = settingsOf(flags);
+    const settings = settingsOf(flags, () => this.url);
     const certificate = certificateOf(flags);
     // Handled from here on: an unhandled SIGHUP ends the process. At a terminal it means that the terminal closed, and ends it.
     if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
@@ -210,11 +211,13 @@ class Running {
   }
 }
 
-function settingsOf(flags: ServeFlags): Partial<CoordinatorOptions> {
+function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<CoordinatorOptions> {
   const { maxRetries, retainDays, quarantine = false, dataDir } = flags;
   const objectStore = objectStoreOf(flags, process.env);
+  const notifications = notificationsOf(flags, ownUrl);
   return {
     ...(objectStore === undefined ? {} : { objectStore }),
+    ...(notifications === undefined ? {} : { notifications }),
     freeBytes: () =>
       statfs(dataDir).then(
         ({ bavail, bsize }) => bavail * bsize,
