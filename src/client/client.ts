@@ -32,6 +32,7 @@ import type {
   JobHistory,
   JobResult,
   LimitsResponse,
+  NotificationList,
   RegisterRequest,
   RegisterResponse,
   ReportsRequest,
@@ -238,6 +239,11 @@ export class Client {
   /** Forgets a runner that is Offline and holds nothing; returns its last state. */
   forgetRunner(runnerId: string): Promise<Runner> {
     return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
+  }
+
+  /** The latest notifications of webhooks, and their receivers. */
+  notifications(): Promise<NotificationList> {
+    return this.#get(['notifications']);
   }
 
   limits(): Promise<LimitsResponse> {

@@ -4,6 +4,7 @@ import type { FailReason } from '../../src/contract/types.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
 import type { Interpreter } from '../../src/base/interpreters/interpreters.ts';
+import type { NotificationSettings } from '../../src/coordinator/notifications/receivers.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { Store } from '../../src/coordinator/storage/store.ts';
 import { allOf, idOf } from '../../src/coordinator/storage/keys.ts';
@@ -72,6 +73,8 @@ export class Stage {
   /** The reasons of failures that runners draw. */
   failReasons: readonly FailReason[] = FAIL_REASONS;
   readonly #interpreter: Interpreter;
+  /** The receivers of events; absent: none. */
+  notifications: NotificationSettings | undefined;
   #world: SimulatedClock;
   #engine!: SimEngine;
   #coordinator!: Coordinator;
@@ -116,6 +119,7 @@ export class Stage {
       interpreter: this.#interpreter,
       // A level at which few failures suffice.
       quarantine: 0.9,
+      ...(this.notifications === undefined ? {} : { notifications: this.notifications }),
     }).catch((error: unknown) => {
       throw new Violation(`the next process does not open: ${String(error)}`);
     });

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Client } from '../../client/client.ts';
-import type { Runner } from '../../contract/types.ts';
+import { ApiError } from '../../client/transport.ts';
+import type { NotificationList, Runner } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { describeFailure } from '../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../options.ts';
@@ -91,6 +92,7 @@ async function poolChecks(client: Client): Promise<Check[]> {
           ),
       ...runners.flatMap(runnerChecks),
       ...(await studyChecks(client)),
+      ...(await notificationChecks(client)),
     ];
   } catch (error) {
     return [fault('credentials', describeFailure(error).lines.join(' '))];
@@ -126,4 +128,36 @@ async function studyChecks(client: Client): Promise<Check[]> {
     }
   }
   return checks;
+}
+
+const NO_NOTIFICATIONS: NotificationList = { receivers: [], by_status: {}, notifications: [] };
+
+/** The webhooks of the coordinator, by the outcome of its requests; nothing without one, or where an older one has no list. */
+async function notificationChecks(client: Client): Promise<Check[]> {
+  const {
+    receivers,
+    by_status: counts,
+    notifications,
+  } = await client.notifications().catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not-found') return NO_NOTIFICATIONS;
+    throw error;
+  });
+  if (receivers.length === 0) return [];
+  const failing = notifications.filter(({ status, reason }) => status !== 'Delivered' && reason !== undefined);
+  if (failing.length === 0) {
+    return [
+      ok(
+        'webhooks',
+        `${receivers.map((it) => printable(it)).join(', ')}: ${counts['Delivered'] ?? 0} delivered in the last day`,
+      ),
+    ];
+  }
+  const [{ receiver, reason = '' } = { receiver: null }] = failing;
+  const waiting = (counts['Waiting'] ?? 0) + (counts['Delivering'] ?? 0);
+  return [
+    warning(
+      'webhooks',
+      `${plural(waiting, 'notification')} not delivered, ${counts['GivenUp'] ?? 0} given up; ${printable(receiver ?? 'a former receiver')}: ${printable(reason)}; see docs/webhooks.md`,
+    ),
+  ];
 }

@@ -9,10 +9,13 @@ import type { NotificationState } from '../actors/actor-kinds.ts';
 import { stateOf, type Activation, type Directory } from '../actors/directory.ts';
 import type { GroupCommit } from '../turn/group-commit.ts';
 import type { Turns } from '../turn/turn.ts';
-import type { NotificationReceiver } from './receivers.ts';
+import type { NotificationMessage, NotificationOutcome, NotificationReceiver } from './receivers.ts';
 
 /** Requests to one receiver at a time. */
 const MOST_AT_ONCE = 4;
+
+/** A receiver has settled before; shorter than the time after which the machine counts a request as failed. */
+const LONGEST_REQUEST_MS = 25_000;
 
 interface Parts {
   clock: Clock;
@@ -34,6 +37,8 @@ export class Deliveries {
   /** Requests in flight by receiver. */
   readonly #busy = new Map<string, number>();
   readonly #stop = new AbortController();
+  /** Ends the waiting for each request in flight. */
+  readonly #leaving = new Set<() => void>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -62,6 +67,7 @@ export class Deliveries {
   /** Ends all requests; the next start repeats those that were in flight. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    for (const leave of this.#leaving) leave();
     await Promise.all(this.#inFlight.values());
   }
 
@@ -98,10 +104,7 @@ export class Deliveries {
       turn.trySend('notification', id, { type: 'SEND', body, now: turn.now }),
     );
     if (sent?.value !== 'Delivering' || this.#stop.signal.aborted) return;
-    const outcome = await receiver.send(
-      { eventId: context.eventId, body: sent.context.body ?? body },
-      this.#stop.signal,
-    );
+    const outcome = await this.#send(receiver, { eventId: context.eventId, body: sent.context.body ?? body });
     // Of a request that the stop has ended, nothing is known.
     if (this.#stop.signal.aborted && !outcome.accepted) return;
     await turns.run('notify', (turn) => {
@@ -112,5 +115,22 @@ export class Deliveries {
       turn.trySend('notification', id, event);
     });
     if (outcome.accepted) this.sendDue();
+  }
+
+  /** Sends one request. A receiver that does not settle neither keeps its place for ever nor delays the stop. */
+  #send(receiver: NotificationReceiver, message: NotificationMessage): Promise<NotificationOutcome> {
+    return new Promise((resolve, reject) => {
+      const leave = (reason: string): void => resolve({ accepted: false, reason });
+      const onStop = (): void => leave('the coordinator stops');
+      const cancel = this.#parts.clock.after(LONGEST_REQUEST_MS, () => leave('it did not answer'));
+      this.#leaving.add(onStop);
+      void receiver
+        .send(message, this.#stop.signal)
+        .then(resolve, reject)
+        .finally(() => {
+          cancel();
+          this.#leaving.delete(onStop);
+        });
+    });
   }
 }

@@ -41,6 +41,7 @@ const TITLES = {
   job: 'Job',
   batch: 'Batch',
   runner: 'Runner',
+  notification: 'Notification',
   supervisor: 'Supervisor',
   allocation: 'Allocation',
 } as const;
