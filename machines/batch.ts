@@ -13,7 +13,6 @@ export * from './batch-parts/counts.ts';
 export { tally };
 export type { BatchContext, BatchInput };
 
-
 /** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
 const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated ?? 0);
 

@@ -2,6 +2,7 @@
  * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
  * `src/coordinator/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
+import type { NotificationEvent, NotificationFact } from './notification/events.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';
 import type {
   AttemptOutcome,
@@ -261,31 +262,6 @@ export interface RunnerSignedOff {
   type: 'runner.signed-off';
   runnerId: string;
   held: readonly AttemptRef[];
-  now: number;
-}
-
-export type NotificationEvent =
-  /** The request is sent after this event is on disk. `body`: the message, which later requests repeat. */
-  | { type: 'SEND'; body: string; now: number }
-  /** The receiver has accepted the message. */
-  | { type: 'ACCEPTED'; now: number }
-  /** The receiver has refused it, or was not reached. */
-  | { type: 'REJECTED'; reason: string; now: number }
-  /** Nothing is known of the request: the coordinator was restarted, or has lost it. */
-  | { type: 'NO_ANSWER'; now: number }
-  /** Its lifetime has ended. */
-  | { type: 'EXPIRE'; now: number }
-  /** Its receiver is not configured any more. */
-  | { type: 'WITHDRAW'; reason: string; now: number };
-
-export interface NotificationFact {
-  type: 'notification.delivered' | 'notification.failed' | 'notification.given-up';
-  notificationId: string;
-  receiver: string;
-  /** Requests so far. */
-  attempts: number;
-  /** Why the latest request failed; absent of a delivered one. */
-  reason?: string;
   now: number;
 }
 

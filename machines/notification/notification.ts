@@ -8,7 +8,7 @@ import {
   type NotificationContext,
   type NotificationInput,
 } from './context.ts';
-import type { NotificationEvent, NotificationFact } from '../protocol.ts';
+import type { NotificationEvent, NotificationFact } from './events.ts';
 
 const NO_ANSWER = 'no answer is known: the coordinator was restarted during the request';
 

@@ -32,7 +32,6 @@ import type {
   JobHistory,
   JobResult,
   LimitsResponse,
-  NotificationList,
   RegisterRequest,
   RegisterResponse,
   ReportsRequest,
@@ -239,11 +238,6 @@ export class Client {
   /** Forgets a runner that is Offline and holds nothing; returns its last state. */
   forgetRunner(runnerId: string): Promise<Runner> {
     return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
-  }
-
-  /** The latest notifications of webhooks, and their receivers. */
-  notifications(): Promise<NotificationList> {
-    return this.#get(['notifications']);
   }
 
   limits(): Promise<LimitsResponse> {

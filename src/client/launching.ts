@@ -1,4 +1,4 @@
-/** The requests of launchers, programs that start runners on clusters, and the use of the pool over time. */
+/** The requests of launchers, programs that start runners on clusters; the use of the pool over time, and notifications of webhooks. */
 import type {
   AllocationsEndedRequest,
   AllocationsEndedResponse,
@@ -7,6 +7,7 @@ import type {
   LauncherListResponse,
   LauncherReport,
   LauncherReportResponse,
+  NotificationList,
   PoolHistory,
 } from '../contract/types.ts';
 import type { Transport } from './transport.ts';
@@ -46,5 +47,10 @@ export class Launching {
   async poolHistory(runners: readonly string[] = []): Promise<PoolHistory> {
     const path = ['pool', 'history'];
     return (await this.#transport.send<PoolHistory>({ method: 'GET', path, query: { runner_id: runners } })).body;
+  }
+
+  /** The latest notifications of webhooks, and their receivers. */
+  async notifications(): Promise<NotificationList> {
+    return (await this.#transport.send<NotificationList>({ method: 'GET', path: ['notifications'] })).body;
   }
 }

@@ -6,7 +6,7 @@ import { createActor, type ActorRefFrom } from 'xstate';
 import type { DueDeadline, Fact } from '../../machines/protocol.ts';
 import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import type { ClaimResponse, Uuid } from '../contract/types.ts';
+import type { ClaimResponse } from '../contract/types.ts';
 import { Answers } from './answers/answers.ts';
 import { Judgements } from './judgement/judgements.ts';
 import { apiOf, type CoordinatorApi } from './api.ts';
@@ -35,7 +35,7 @@ import type { Store } from './storage/store.ts';
 import { BatchIdGenerator } from './storage/batch-id-generator.ts';
 import { StudyCache } from './resources/study-cache.ts';
 import { Turns } from './turn/turn.ts';
-import { createStatistics, summarize } from './resources/statistics.ts';
+import { createStatistics, simulationsIn, summarize } from './resources/statistics.ts';
 import { LauncherReports } from './resources/launcher-reports.ts';
 import { PoolHistory } from './resources/pool-history.ts';
 import { messagesIn, StudyHealth } from './resources/study-health.ts';
@@ -263,19 +263,16 @@ class RunningCoordinator implements Lifecycle {
   #committed(group: CommittedGroup, actors: readonly Activation[]): void {
     const { facts, steps } = group;
     const { directory, statistics, clock } = this.core;
-    const simulationOf = (batchId: Uuid): string | undefined =>
-      directory.state('batch', batchId)?.context.simulationName;
     // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
-    const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationOf) : undefined;
+    const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationsIn(directory)) : undefined;
     // Before the actors of requeued runs are dropped, which hold the messages.
     this.core.health.onFacts(facts, messagesIn(directory));
     this.core.poolHistory.onFacts(facts);
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {
-      this.core.answers.committed(facts);
-      this.core.judgements.committed(facts);
-      this.core.notifications.committed(facts);
+      const { answers, judgements, notifications } = this.core;
+      for (const part of [answers, judgements, notifications]) part.committed(facts);
       if (summary !== undefined) statistics.trigger.committed(summary);
       this.#hooks.committed?.(group);
       for (const watcher of this.#watchers) watcher({ facts, transitions: steps });

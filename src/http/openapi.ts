@@ -13,6 +13,30 @@ import { RUNNER_ID_PATTERN } from '../contract/patterns.ts';
 
 type Json = Record<string, unknown>;
 
+/** The request that receivers of `--notify-url` get. */
+const STUDY_WEBHOOK: Json = {
+  operationId: 'studyEvent',
+  summary: 'A study was settled, ended or blocked',
+  description:
+    'Sent to the addresses of `--notify-url` with the headers of the Standard Webhooks specification; repeated until it is accepted, for a day.',
+  tags: ['service'],
+  parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+    name,
+    in: 'header',
+    required: name !== 'webhook-signature',
+    description: 'As in the Standard Webhooks specification.',
+    schema: { type: 'string' },
+  })),
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/StudyNotification' } } },
+  },
+  responses: {
+    '2XX': { description: 'Accepted: it is not sent again.' },
+    default: { description: 'Not accepted: it is sent again.' },
+  },
+};
+
 let made: Json | undefined;
 
 /** Returns the description as a plain object, generated once. */
@@ -32,6 +56,7 @@ export function apiDescription(): Json {
     security: [{}, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(),
+    webhooks: { study: { post: STUDY_WEBHOOK } },
     components: {
       securitySchemes: {
         bearer: {

@@ -89,7 +89,7 @@ describe('e2e: webhooks', function () {
     const client = new Client({ endpoint: second.url });
     await until(() => second.printed.stderr.includes('a notification was not delivered'));
     for (;;) {
-      const { by_status } = await client.notifications();
+      const { by_status } = await client.launching.notifications();
       if (by_status['Delivered'] === 1) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -8,7 +8,7 @@ import {
   retryDelayMs,
   type NotificationContext,
 } from '../../machines/notification/context.ts';
-import type { NotificationEvent, NotificationFact } from '../../machines/protocol.ts';
+import type { NotificationEvent, NotificationFact } from '../../machines/notification/events.ts';
 import { notificationMachine } from '../../machines/notification/notification.ts';
 import { NOTIFICATION_STATUSES } from '../../src/contract/enums.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
@@ -26,7 +26,7 @@ const INPUT = {
 } as const;
 
 const at = (value: string, changes: Partial<NotificationContext> = {}) =>
-  notificationMachine.resolveState({ value, context: { ...newNotification(INPUT), ...changes } } as never);
+  notificationMachine.resolveState({ value, context: { ...newNotification(INPUT), ...changes } });
 
 const EVENTS: Readonly<Record<string, NotificationEvent>> = {
   SEND: { type: 'SEND', body: '{}', now: NOW + 1 },

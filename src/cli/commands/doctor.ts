@@ -138,7 +138,7 @@ async function notificationChecks(client: Client): Promise<Check[]> {
     receivers,
     by_status: counts,
     notifications,
-  } = await client.notifications().catch((error: unknown) => {
+  } = await client.launching.notifications().catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'not-found') return NO_NOTIFICATIONS;
     throw error;
   });

@@ -34,37 +34,46 @@ export const StudyNotification = named(
       '`study.settled`: requirements were settled. `study.ended`: it is Completed, Failed or Cancelled. `study.blocked`: no pending run can start until a person acts.',
     ),
     timestamp: timestamp('When it happened.'),
-    data: answered({
-      event_id: eventId,
-      text: text('The event in one sentence.'),
-      study: answered({
-        id: uuid('The batch.'),
-        name: text('Its name.'),
-        status: nullable(enumOf(BATCH_STATUSES, 'Its status; null when it was deleted since.')),
-        jobs_by_status: Type.Optional(mapOf(count('Number of runs.'), { description: 'Runs by status.' })),
-        total_jobs: Type.Optional(count('Its number of runs.')),
-        created_at: Type.Optional(timestamp('When it was submitted.')),
-        ended_at: Type.Optional(timestamp('When it ended.')),
-        cancel_reason: Type.Optional(text('Why it was cancelled.')),
-      }),
-      settled: Type.Optional(listOf(Type.String(), 'Names of the requirements that were settled.')),
-      finding: Type.Optional(
-        answered({
-          code: text('As in the findings of the study.'),
-          message: text('What is found.'),
-          remedy: text('An action that removes the cause.'),
-        }),
-      ),
-      requirements: Type.Optional(
-        listOf(
-          ref(NotifiedVerdict),
-          'The verdicts when the message was made, at most 50; absent without requirements.',
+    data: answered(
+      {
+        event_id: eventId,
+        text: text('The event in one sentence.'),
+        study: answered(
+          {
+            id: uuid('The batch.'),
+            name: text('Its name.'),
+            status: nullable(enumOf(BATCH_STATUSES, 'Its status; null when it was deleted since.')),
+            jobs_by_status: Type.Optional(mapOf(count('Number of runs.'), { description: 'Runs by status.' })),
+            total_jobs: Type.Optional(count('Its number of runs.')),
+            created_at: Type.Optional(timestamp('When it was submitted.')),
+            ended_at: Type.Optional(timestamp('When it ended.')),
+            cancel_reason: Type.Optional(text('Why it was cancelled.')),
+          },
+          'The study when the message was made.',
         ),
-      ),
-      requirements_omitted: Type.Optional(count('Further requirements.')),
-      verdicts_missing: Type.Optional(flag('True when the verdicts could not be judged in time.')),
-      link: Type.Optional(text('The page of the study in the dashboard.')),
-    }),
+        settled: Type.Optional(listOf(Type.String(), 'Names of the requirements that were settled.')),
+        finding: Type.Optional(
+          answered(
+            {
+              code: text('As in the findings of the study.'),
+              message: text('What is found.'),
+              remedy: text('An action that removes the cause.'),
+            },
+            'The finding that blocks it.',
+          ),
+        ),
+        requirements: Type.Optional(
+          listOf(
+            ref(NotifiedVerdict),
+            'The verdicts when the message was made, at most 50; absent without requirements.',
+          ),
+        ),
+        requirements_omitted: Type.Optional(count('Further requirements.')),
+        verdicts_missing: Type.Optional(flag('True when the verdicts could not be judged in time.')),
+        link: Type.Optional(text('The page of the study in the dashboard.')),
+      },
+      'The event.',
+    ),
   }),
 );
 export type StudyNotification = Static<typeof StudyNotification>;

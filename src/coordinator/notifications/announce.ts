@@ -46,8 +46,7 @@ export function announce(
 ): void {
   if (receivers.length === 0) return;
   let isDropped = false;
-  // The facts of dropped notifications join the list.
-  for (const fact of [...facts]) {
+  for (const fact of facts) {
     const event = eventOf(fact);
     if (event === undefined) continue;
     const study = turn.state('batch', event.batchId)?.context.name ?? '';

@@ -56,7 +56,7 @@ export class Deliveries {
     for (const activation of directory.notifications.values()) {
       if (this.#stop.signal.aborted) return;
       const { value, context } = stateOf(activation);
-      // One that is not on disk yet may still be lost, and must not be known to anyone.
+      // A notification that is not on disk yet may still be lost, and must not be known to anyone.
       if (value !== 'Waiting' || groupCommit.holds(activation) || this.#inFlight.has(activation.id)) continue;
       if (context.retryAtMs > clock.now()) continue;
       if ((this.#busy.get(context.receiver) ?? 0) >= MOST_AT_ONCE) continue;

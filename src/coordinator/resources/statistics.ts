@@ -3,6 +3,7 @@
  * facts of each committed group; empty after a start. No decision depends on them.
  */
 import { createStore } from '@xstate/store';
+import type { Directory } from '../actors/directory.ts';
 import type { Fact, JobEnded } from '../../../machines/protocol.ts';
 import { counted, EMPTY_WINDOW, isStale, type RateWindow } from '../../domain/progress.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -118,6 +119,12 @@ export function meanRunMs(statistics: Pick<Statistics, 'getSnapshot'>, simulatio
   const { runTimes } = statistics.getSnapshot().context;
   return Object.hasOwn(runTimes, simulation) ? runTimes[simulation]?.meanMs : undefined;
 }
+
+/** Returns the simulations of batches. */
+export const simulationsIn =
+  (directory: Pick<Directory, 'state'>) =>
+  (batchId: Uuid): string | undefined =>
+    directory.state('batch', batchId)?.context.simulationName;
 
 /** Summarizes the facts of a group. `simulationOf` returns the simulation of a batch. */
 export function summarize(

@@ -190,7 +190,7 @@ describe('coordinator/notifications', () => {
     await scene.api.close();
   });
 
-  it('delivers to each receiver on its own, and gives up what waits for one that is not configured any more', async () => {
+  it('delivers to each receiver on its own, and gives up what waits for a former receiver', async () => {
     const [first, second] = [new Inbox('first'), new Inbox('second')];
     second.answer = () => Promise.resolve({ accepted: false, reason: 'it answered 500' });
     const receivers = [first, second];

@@ -1,5 +1,5 @@
 /** Scenarios of the notification machine: rows of events. */
-import type { NotificationEvent } from '../../../machines/protocol.ts';
+import type { NotificationEvent } from '../../../machines/notification/events.ts';
 import type { ScenarioPlan } from './scenarios.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -13,7 +13,7 @@ export interface NotifyFlags {
   publicUrl?: string;
 }
 
-/** More receivers are better served by one that distributes the events. */
+/** More receivers are better served by a program that distributes the events. */
 const MOST_RECEIVERS = 5;
 /** The limits of the specification: 24 to 64 bytes. */
 const SECRET_BYTES = { least: 24, most: 64 };
