@@ -43,6 +43,7 @@ GROUPS = [
 ]
 FILES = ["RunFiles", "RunFile"]
 ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
+ANSWERS += ["LiveTelemetry"]
 
 
 def main() -> str:

@@ -29,7 +29,7 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/config/telemetry/sampling_rate_hz", "telemetry.rate_hz"),
     (r"/config/telemetry/buffer_flush_interval_seconds", "telemetry.flush_s"),
     (r"/config/telemetry/storage/compression", "telemetry.compression"),
-    (r"/config/telemetry/(variables)(?:/.*)?", "telemetry.{}"),
+    (r"/config/telemetry/(variables|live)(?:/.*)?", "telemetry.{}"),
     (r"/config/compute/container/environment(?:/(.+))?", "environment"),
     (r"/config/compute/container/cpu_request", "cpu"),
     (r"/config/compute/container/memory_request", "memory"),

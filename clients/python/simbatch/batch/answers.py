@@ -99,6 +99,59 @@ class Audit(Answer):
     table_member = "differing_runs"
 
 
+class LiveTelemetry(Answer):
+    """The telemetry of a running run so far, down-sampled: each point is a value that came.
+
+    The least and the greatest value of each span of time are kept, for up to 256 spans of each variable. `frame()` has the points.
+    """
+
+    table_member = "variables"
+    columns = ("name", "samples", "points", "latest", "least", "greatest")
+
+    @property
+    def sentence(self) -> Optional[str]:
+        """How many values are shown, and what is not."""
+        shown = sum(len(one["values"]) for one in self["variables"])
+        parts = [f"{shown} of {sum(one['samples'] for one in self['variables'])} values, down-sampled"]
+        came = {one["name"] for one in self["variables"] if one["values"]}
+        for one in self["conditions"]:
+            if one["variable"] not in came:
+                parts.append(f"no number of {one['variable']} has come, so {one['condition']} has judged nothing")
+        if self["omitted"]:
+            parts.append(f"{self['omitted']} more variables have no place")
+        if self["lost"]:
+            parts.append(f"{self['lost']} samples were lost")
+        if self["refused"]:
+            parts.append(f"{self['refused']} samples were refused")
+        odd = sum(one["not_finite"] for one in self["variables"])
+        if odd:
+            parts.append(f"{odd} values are NaN or infinite and not among the points")
+        return "; ".join(parts)
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """One row for each variable."""
+        return [
+            {
+                "name": one["name"],
+                "samples": one["samples"],
+                "points": len(one["values"]),
+                "latest": one["values"][-1] if one["values"] else None,
+                "least": min(one["values"], default=None),
+                "greatest": max(one["values"], default=None),
+            }
+            for one in self["variables"]
+        ]
+
+    def frame(self) -> Any:
+        """The points as a pandas DataFrame: `variable`, `time_s`, `value`. Raises MissingPackageError without pandas."""
+        from .frames import pandas
+
+        points = [
+            (one["name"], time, value) for one in self["variables"] for time, value in zip(one["time_s"], one["values"])
+        ]
+        return pandas().DataFrame(points, columns=["variable", "time_s", "value"])
+
+
 class Findings(Answer):
     """What keeps a study from its end, or from being trusted."""
 

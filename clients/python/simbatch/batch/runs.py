@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pandas_types
 
     from ..study.trial import Trial
+    from .answers import LiveTelemetry
     from .batch import Batch
     from .files import RunFiles
 
@@ -93,8 +94,18 @@ class RunView:
 
         return files_of(self, attempt)
 
+    def live_telemetry(self) -> "LiveTelemetry":
+        """The telemetry so far of a run that is running, down-sampled.
+
+        Raises ApiError `live-telemetry-off` when the study has no `Telemetry(live=True)`, `live-telemetry-unavailable` when its
+        runner does not send it, e.g. without `--serve-files`, and `run-not-running`.
+        """
+        from .answers import LiveTelemetry
+
+        return LiveTelemetry(self.batch.coordinator.transport.get(f"/jobs/{segment(self.job['id'])}/telemetry/live"))
+
     def telemetry(self) -> "pandas_types.DataFrame":
-        """The telemetry as a DataFrame, one row a sample. The file must be on this machine.
+        """The telemetry as a DataFrame, one row a sample. The file must be on this machine. `live_telemetry` is for a running run.
 
         Raises NotReadyError when the run has none, FileNotFoundError when it is elsewhere, MissingPackageError without pandas
         and pyarrow.

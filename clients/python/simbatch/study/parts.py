@@ -85,6 +85,8 @@ class Telemetry:
     """Seconds between writes to the disk; 0: every 100 ms."""
     compression: str = "snappy"
     """`none`, `gzip`, `snappy` or `lz4`."""
+    live: bool = False
+    """Whether the telemetry of running runs can be read, down-sampled, from runners with `--serve-files`."""
 
     def member(self) -> Dict[str, Any]:
         """The telemetry as a submission has it."""
@@ -93,6 +95,7 @@ class Telemetry:
             "variables": list(self.variables),
             "storage": {"s3_bucket": "", "s3_prefix": "", "compression": self.compression},
             "buffer_flush_interval_seconds": self.flush_s,
+            **({"live": True} if self.live else {}),
         }
 
 
