@@ -6,6 +6,7 @@ import { openCoordinator, type Coordinator } from '../../../src/coordinator/coor
 import { sweepRetention } from '../../../src/coordinator/operations/deletions.ts';
 import { forgetOldKeys } from '../../../src/coordinator/turn/idempotency.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
+import { LIMITS } from '../../../src/contract/limits.ts';
 import { keys } from '../../../src/coordinator/storage/keys.ts';
 import type { Report } from '../../../src/contract/types.ts';
 import { capabilities } from '../../support/fake-api.ts';
@@ -128,6 +129,7 @@ describe('coordinator/operations: slices of the event loop', () => {
     ['the full message of a machine', ITEMS, () => subscribed('machine/runner')],
     ['the metrics', ITEMS, () => metricsText()],
     ['an estimate of the time left', ESTIMATES, () => estimated()],
+    ['the variables of live telemetry', LIMITS.liveVariables, () => liveTelemetry()],
     ['the judgement of runs that waited for the first one', ITEMS, () => judged(false)],
     ['the reading of ended runs after a restart', ITEMS, () => judged(true)],
   ];
@@ -179,6 +181,28 @@ describe('coordinator/operations: slices of the event loop', () => {
     await coordinator.reports('j', { instance, reports });
     clock.iterations = 0;
     expect(await coordinator.batch(id)).to.have.property('eta');
+  }
+
+  /** The telemetry of a running run, with as many variables as a runner may send. */
+  async function liveTelemetry(): Promise<void> {
+    const submission = study({ runs: 1, config: { telemetry: { live: true } } });
+    await coordinator.submit({ ...submission, policy: FIRST });
+    const instance = 'j';
+    await coordinator.register({ id: 'j', instance, capabilities: { ...capabilities, max_concurrent_jobs: 1 } });
+    const { assignments } = await coordinator.claim('j', { instance, max_jobs: 1 });
+    const { job, attempt } = assignments[0]!;
+    await coordinator.start(job.id, { runner_id: 'j', attempt });
+    const { signal } = new AbortController();
+    const poll = coordinator.fileRequests('j', { instance, holding: [], wait_seconds: 25 }, signal);
+    const reading = coordinator.liveTelemetry(job.id, signal);
+    const [asked] = (await poll).requests;
+    const variable = { samples: 1, not_finite: 0, reversals: 0, time_s: [0], values: [1] };
+    const lines = Array.from({ length: LIMITS.liveVariables }, (_, at) => ({ name: `v${at}`, ...variable }));
+    const head = { samples: 1, refused: 0, lost: 0, omitted: 0 };
+    const bytes = Buffer.from([head, ...lines].map((it) => JSON.stringify(it)).join('\n'));
+    clock.iterations = 0;
+    await coordinator.filePart('j', { request: asked!.request_id, size: bytes.length, version: 'live' }, bytes);
+    expect((await reading).variables).to.have.lengthOf(LIMITS.liveVariables);
   }
 
   async function metricsText(): Promise<void> {

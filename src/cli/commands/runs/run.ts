@@ -6,6 +6,7 @@ import type {
   Job,
   JobHistory,
   JobResult,
+  LiveTelemetry,
   TelemetryCounts,
   Termination,
   Uuid,
@@ -28,10 +29,14 @@ export function runCommand(): Command {
         client.jobHistory(jobId),
         resultOf(client, jobId),
       ]);
-      if (flags.output === 'json') return writeJson({ job, history, result });
+      const live = job.status === 'Running' ? await liveOf(client, jobId) : undefined;
+      if (flags.output === 'json') {
+        return writeJson({ job, history, result, ...(typeof live === 'object' ? { live_telemetry: live } : {}) });
+      }
       await writeLine(renderPairs(jobPairs(job), outputWidth()));
       await section('parameters', parameterLines(job));
       await section('attempts', attemptLines(history));
+      if (live !== undefined) await section('live telemetry', typeof live === 'string' ? live : liveLines(live));
       if (result !== null) await section('result', resultLines(result));
     });
 }
@@ -41,6 +46,19 @@ async function resultOf(client: Client, jobId: Uuid): Promise<JobResult | null> 
     return await client.jobResult(jobId);
   } catch (error) {
     if (error instanceof ApiError && error.code === 'result-not-ready') return null;
+    throw error;
+  }
+}
+
+/** The live telemetry, or why there is none; undefined where the study does not ask for it, or the run has ended by now. */
+async function liveOf(client: Client, jobId: Uuid): Promise<LiveTelemetry | string | undefined> {
+  try {
+    return await client.files.liveTelemetry(jobId);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'live-telemetry-unavailable') return error.message;
+    // `not-found`: a coordinator of an older version.
+    if (['live-telemetry-off', 'run-not-running', 'not-found'].includes(error.code)) return undefined;
     throw error;
   }
 }
@@ -128,3 +146,42 @@ function countsOf({ samples, lost, refused, seen }: TelemetryCounts): string {
 
 const hitOf = ({ variable, condition, value, time_s }: Termination): string =>
   printable(`${variable} ${condition}: ${value === null ? 'infinite' : value} at ${time_s} s`);
+
+const VARIABLES: readonly Column[] = [
+  { name: 'variable', shrink: 12 },
+  { name: 'samples', align: 'right' },
+  { name: 'latest', align: 'right' },
+  { name: 'least', align: 'right' },
+  { name: 'greatest', align: 'right' },
+  { name: 'ends the run', shrink: 12 },
+];
+
+/** The points of a view have the least and the greatest value of all samples, and the latest one. */
+function liveLines({ variables, conditions, shadow, hit, omitted, lost, refused }: LiveTelemetry): string {
+  const rows = variables.map(({ name, samples, values }) => [
+    name,
+    samples,
+    ...[values.at(-1), least(values), greatest(values)].map((it) => (it === undefined ? '' : formatNumber(it))),
+    conditions.flatMap((it) => (it.variable === name ? [it.condition] : [])).join(', '),
+  ]);
+  const named = new Set(variables.filter(({ values }) => values.length > 0).map(({ name }) => name));
+  const odd = variables.reduce((sum, it) => sum + it.not_finite, 0);
+  return [
+    variables.length === 0
+      ? 'no sample has come yet'
+      : renderTable(VARIABLES, rows, { width: outputWidth() - INDENT }).trimEnd(),
+    ...conditions
+      .filter((it) => !named.has(it.variable))
+      .map((it) => printable(`no number of ${it.variable} has come: ${it.condition} has judged nothing`)),
+    ...(shadow && conditions.length > 0 ? ['the conditions are in shadow and end no run'] : []),
+    ...(hit === undefined ? [] : [`met: ${hitOf(hit)}`]),
+    ...(odd > 0 ? [`${odd} values are NaN or infinite and are left out`] : []),
+    ...(omitted > 0 ? [`${omitted} more variables have no place in the view`] : []),
+    ...(lost > 0 || refused > 0 ? [`${lost} samples were lost and ${refused} refused`] : []),
+  ].join('\n');
+}
+
+const least = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : Math.min(...values);
+const greatest = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : Math.max(...values);
