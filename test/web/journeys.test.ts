@@ -350,7 +350,7 @@ describe('web: journeys', function () {
     const completed = transitions.find((it) => it.event === 'COMPLETE')!.count;
     const { page, errors } = await open('#/machines/job');
     await page.getByLabel('Numbers of').selectOption(batch_id);
-    await page.getByText('Totals of all 30 runs, those that have ended').waitFor();
+    await page.getByText('Totals of all 30 runs, from').waitFor();
     const figures = page.locator('.edge-label').filter({ hasText: 'COMPLETE' }).locator('.rate');
     expect(await figures.textContent()).to.equal(`${completed} in all`);
     const started = page.locator('.edge-label').filter({ hasText: 'START' }).locator('.rate');

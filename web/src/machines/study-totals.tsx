@@ -41,7 +41,7 @@ export function Totals({ of: answer }: { of: StudyTransitions }) {
   const { from, to, of, n_used: used, omitted_attempts: omitted, excluded } = answer;
   return (
     <p className="small soft totals" role="status">
-      Totals of {used === of ? `all ${count(of)}` : `the ${count(used)} of ${count(of)}`} runs, those that have ended
+      Totals of {used === of ? `all ${count(of)} runs` : `the ${count(used)} of ${count(of)} runs that have ended`}
       {from !== null && to !== null && (
         <>
           , from <Time at={from} /> to <Time at={to} />

@@ -1,6 +1,5 @@
 /** `simbatch launcher pause`, `resume` and `stop`: commands for the running launcher, through its state folder. */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
 import type { OperatorCommand } from '../../../launcher/loop/ports.ts';
@@ -10,10 +9,9 @@ import { readStatus, sendCommand } from '../../../launcher/state/folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { note, writeLine } from '../../terminal/output.ts';
-import { stateOption } from './setup.ts';
+import { configOption, stateFolderOf, stateOption, type StateFlags } from './setup.ts';
 
-interface TargetFlags {
-  stateDir: string;
+interface TargetFlags extends StateFlags {
   all?: boolean;
   reason?: string;
   now?: boolean;
@@ -27,6 +25,7 @@ export function pauseCommand(): Command {
     .argument('[queue]', 'the queue')
     .option('--all', ALL)
     .option('--reason <text>', 'shown by `launcher why`')
+    .addOption(configOption())
     .addOption(stateOption())
     .action(async (queue: string | undefined, flags: TargetFlags) => {
       const status = await statusOf(flags);
@@ -40,6 +39,7 @@ export function resumeCommand(): Command {
     .description('submit allocations of a queue again, also after failures; delays are over')
     .argument('[queue]', 'the queue')
     .option('--all', ALL)
+    .addOption(configOption())
     .addOption(stateOption())
     .action(async (queue: string | undefined, flags: TargetFlags) => {
       const status = await statusOf(flags);
@@ -54,6 +54,7 @@ export function stopCommand(): Command {
     .option('--all', 'every allocation')
     .option('--now', 'as fast as the engine can; runs are reassigned when the lease of the runner ends')
     .option('--reason <text>', 'shown by `launcher log`')
+    .addOption(configOption())
     .addOption(stateOption())
     .action(async (target: string | undefined, flags: TargetFlags) => {
       const status = await statusOf(flags);
@@ -70,10 +71,11 @@ export function stopCommand(): Command {
     });
 }
 
-async function statusOf({ stateDir }: TargetFlags): Promise<LauncherStatus> {
-  const status = await readStatus(resolve(stateDir));
+async function statusOf(flags: TargetFlags): Promise<LauncherStatus> {
+  const folder = stateFolderOf(flags);
+  const status = await readStatus(folder);
   if (status !== undefined) return status;
-  throw new Failure(EXIT.missing, `no launcher has run in ${stateDir}; name its --state-dir`);
+  throw new Failure(EXIT.missing, `no launcher has run in ${folder}; name its --config or --state-dir`);
 }
 
 function queueOf({ queues }: LauncherStatus, name: string | undefined, { all }: TargetFlags): { queue?: string } {
@@ -89,8 +91,8 @@ function queueOf({ queues }: LauncherStatus, name: string | undefined, { all }: 
 const WAIT_MS = 15_000;
 const LOOK_MS = 200;
 
-async function send({ stateDir }: TargetFlags, command: OperatorCommand): Promise<void> {
-  const path = await sendCommand(resolve(stateDir), command, systemClock);
+async function send(flags: TargetFlags, command: OperatorCommand): Promise<void> {
+  const path = await sendCommand(stateFolderOf(flags), command, systemClock);
   for (let waitedMs = 0; waitedMs < WAIT_MS; waitedMs += LOOK_MS) {
     if (!existsSync(path)) {
       await writeLine('done');

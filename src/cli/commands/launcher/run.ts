@@ -1,6 +1,5 @@
 /** `simbatch launcher run`: the loop, one process per state folder, until it is stopped. Allocations outlive it. */
 import { chmodSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
 import { makeDirectory } from '../../../base/directories.ts';
@@ -13,7 +12,7 @@ import { inboxOf, storePath, writeStatus } from '../../../launcher/state/folder.
 import { connect, endpointOption } from '../../options.ts';
 import { note, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
-import { configOption, launcherSetup, stateOption, type LauncherFlags } from './setup.ts';
+import { configOption, launcherSetup, stateFolderOf, stateOption, type LauncherFlags } from './setup.ts';
 
 interface RunFlags extends LauncherFlags {
   once?: boolean;
@@ -34,7 +33,7 @@ export function runCommand(): Command {
 async function run(flags: RunFlags): Promise<void> {
   const { config, engines } = await launcherSetup(flags);
   const client = await connect({ endpoint: config.endpoint });
-  const folder = resolve(flags.stateDir);
+  const folder = stateFolderOf(flags);
   makeDirectory(folder);
   chmodSync(folder, 0o700);
   const isDryRun = flags.dryRun === true;

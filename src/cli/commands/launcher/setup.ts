@@ -12,11 +12,18 @@ import { readTextFile } from '../../study/check-study.ts';
 import { readStudyText } from '../../study/study-file.ts';
 import { plural } from '../../terminal/format.ts';
 
-export interface LauncherFlags {
+/** The place of the launcher's state: given, or beside its configuration. */
+export interface StateFlags {
   config: string;
-  stateDir: string;
+  stateDir?: string;
+}
+
+export interface LauncherFlags extends StateFlags {
   endpoint?: string;
 }
+
+/** One folder for all commands: the launcher runs in it, and the others read it and leave commands in it. */
+const STATE_FOLDER = 'simbatch-launcher';
 
 export const configOption = (): Option =>
   new Option('--config <file>', 'the configuration of the launcher')
@@ -24,9 +31,14 @@ export const configOption = (): Option =>
     .default('launcher.yaml');
 
 export const stateOption = (): Option =>
-  new Option('--state-dir <dir>', 'where the launcher keeps its allocations')
-    .env('SVC_LAUNCHER_STATE')
-    .default('./simbatch-launcher');
+  new Option(
+    '--state-dir <dir>',
+    `where the launcher keeps its allocations (default: ${STATE_FOLDER} beside the configuration)`,
+  ).env('SVC_LAUNCHER_STATE');
+
+/** The state folder as a whole path. The configuration file is not read. */
+export const stateFolderOf = ({ config, stateDir = '' }: StateFlags): string =>
+  stateDir === '' ? join(dirname(resolve(config)), STATE_FOLDER) : resolve(stateDir);
 
 export interface LauncherSetup {
   config: LauncherConfig;
@@ -36,7 +48,7 @@ export interface LauncherSetup {
 
 /** @throws Failure with a line `file:line:column: pointer detail` for every fault */
 export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup> {
-  const { config: file, stateDir, endpoint } = flags;
+  const { config: file, endpoint } = flags;
   const text = readStudyText(await readTextFile(file));
   const faults = text.faults.map((it) => `  ${file}:${it.line}:${it.column}: ${it.detail}`);
   if (faults.length > 0) throw invalid(file, faults);
@@ -48,7 +60,7 @@ export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup
     });
     throw invalid(file, lines);
   }
-  const scratchDirectory = join(resolve(stateDir), 'scratch');
+  const scratchDirectory = join(stateFolderOf(flags), 'scratch');
   const engines = new Map<string, Engine>();
   for (const module of ENGINES) {
     const queues = read.config.queues.filter((it) => it.engine === module.name) as QueueConfig<never>[];

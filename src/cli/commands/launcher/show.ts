@@ -1,5 +1,4 @@
 /** `simbatch launcher status`, `why` and `log`: the state of the launcher after its last round. */
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { formatDuration } from '../../../domain/durations.ts';
@@ -12,10 +11,9 @@ import { Failure } from '../../failure.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { plural, printable } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { stateOption } from './setup.ts';
+import { configOption, stateFolderOf, stateOption, type StateFlags } from './setup.ts';
 
-interface ShowFlags {
-  stateDir: string;
+interface ShowFlags extends StateFlags {
   output: string;
 }
 
@@ -25,6 +23,7 @@ const outputOption = (): Option =>
 export function statusCommand(): Command {
   return new Command('status')
     .description('queues and live allocations')
+    .addOption(configOption())
     .addOption(stateOption())
     .addOption(outputOption())
     .action(showStatus);
@@ -34,6 +33,7 @@ export function whyCommand(): Command {
   return new Command('why')
     .description('the reasons of the last decision of each queue')
     .argument('[queue]', 'one queue')
+    .addOption(configOption())
     .addOption(stateOption())
     .addOption(outputOption())
     .action(showWhy);
@@ -43,17 +43,19 @@ export function logCommand(): Command {
   return new Command('log')
     .description('the states of an allocation, with times and reasons')
     .argument('<allocation>', 'its id, the beginning of its id, or its name in the API')
+    .addOption(configOption())
     .addOption(stateOption())
     .addOption(outputOption())
     .action(showLog);
 }
 
-async function lastStatus({ stateDir }: ShowFlags): Promise<LauncherStatus> {
-  const status = await readStatus(resolve(stateDir));
+async function lastStatus(flags: ShowFlags): Promise<LauncherStatus> {
+  const folder = stateFolderOf(flags);
+  const status = await readStatus(folder);
   if (status === undefined) {
     throw new Failure(
       EXIT.missing,
-      `no launcher has run in ${stateDir}; start one with \`simbatch launcher run\`, or name its --state-dir`,
+      `no launcher has run in ${folder}; start one with \`simbatch launcher run\`, or name its --config or --state-dir`,
     );
   }
   const ageMs = systemClock.now() - Date.parse(status.at);
