@@ -5,6 +5,7 @@
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import {
   afterObservation,
+  afterRunner,
   endText,
   isLaunchFailure,
   newAllocation,
@@ -55,17 +56,8 @@ export const allocationMachine = setup({
     ),
     noteReason: assign(({ event }) => ('reason' in event ? { reason: event.reason } : {})),
     observe: assign(({ context, event }) => (event.type === 'OBSERVED' ? afterObservation(context, event) : {})),
-    noteRunner: assign(({ context: c, event }) =>
-      event.type === 'RUNNER'
-        ? {
-            runs: event.runs,
-            isRunnerOffline: event.status === 'offline',
-            readyAtMs: c.readyAtMs ?? event.now,
-            startingAtMs: c.startingAtMs ?? event.now,
-          }
-        : {},
-    ),
-    noteRunnerGone: assign({ runs: 0, isRunnerOffline: false }),
+    noteRunner: assign(({ context, event }) => (event.type === 'RUNNER' ? afterRunner(context, event) : {})),
+    noteRunnerGone: assign(({ context, event }) => (event.type === 'RUNNER_GONE' ? afterRunner(context, event) : {})),
     noteStop: assign(({ context: c, event }) => {
       if (event.type !== 'STOP') return {};
       const { reason, isFailure, immediately, now } = event;
@@ -231,7 +223,8 @@ export const allocationMachine = setup({
       },
     },
     Draining: {
-      description: 'Its runner gets no new runs: it is drained, or has signed off.',
+      description:
+        'Its runner gets no new runs: it is drained, or has signed off. Stopped when its runs take too long to end.',
       meta: { within: ['Accepted', 'Ready'] },
       on: {
         RUNNER: [

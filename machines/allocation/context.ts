@@ -43,7 +43,14 @@ export type AllocationEvent =
   /** The engine has answered, and does not list it. */
   | { type: 'ABSENT'; now: number }
   /** The coordinator lists its runner. */
-  | { type: 'RUNNER'; status: 'idle' | 'busy' | 'draining' | 'offline'; runs: number; now: number }
+  | {
+      type: 'RUNNER';
+      status: 'idle' | 'busy' | 'draining' | 'offline';
+      runs: number;
+      /** The longest time limit of these runs, where it was asked for; 0: one of them has none. */
+      timeLimitMs?: number | undefined;
+      now: number;
+    }
   /** The coordinator does not list its runner any more: it has signed off. */
   | { type: 'RUNNER_GONE'; now: number }
   /** It must end: an operator's wish, or a deadline. `isFailure`: the fault of its queue's configuration. */
@@ -64,6 +71,8 @@ export interface AllocationInput {
   lifetimeMs: number;
   startTimeoutMs: number;
   queueTimeoutMs: number | undefined;
+  /** How long a drained runner may hold runs: ms, or by their time limits; absent in older records: until the wall time. */
+  drain?: number | 'time-limits' | undefined;
   /** A submission of unknown outcome has no effect after this time. */
   settleMs: number;
   /** Kept without demand. */
@@ -90,6 +99,12 @@ export interface AllocationContext extends Omit<AllocationInput, 'now'> {
   /** Runs that its runner holds. */
   runs: number;
   isRunnerOffline: boolean;
+  /** Since when its runner gets no new runs. */
+  drainingAtMs?: number | undefined;
+  /** The longest time limit of the runs that a drained runner holds; 0: one of them has none. */
+  drainLimitMs?: number | undefined;
+  /** Since when its runner, drained, is Offline or has signed off. */
+  leftAtMs?: number | undefined;
   stop: { reason: string; isFailure: boolean; immediately: boolean; atMs: number } | undefined;
   end: AllocationEnd | undefined;
 }
@@ -131,6 +146,37 @@ export function afterObservation(c: AllocationContext, { seen, now }: Of<'OBSERV
   };
 }
 
+/** The members that the registration, the work and the departure of its runner change. */
+export function afterRunner(c: AllocationContext, event: Of<'RUNNER' | 'RUNNER_GONE'>): Partial<AllocationContext> {
+  const { now } = event;
+  const isGone = event.type === 'RUNNER_GONE';
+  const isOffline = !isGone && event.status === 'offline';
+  return {
+    runs: isGone ? 0 : event.runs,
+    isRunnerOffline: isOffline,
+    ...(isGone ? {} : { readyAtMs: c.readyAtMs ?? now, startingAtMs: c.startingAtMs ?? now }),
+    ...(c.drain === undefined ? {} : drainOf(c, event, isGone || isOffline)),
+  };
+}
+
+function drainOf(
+  c: AllocationContext,
+  event: Of<'RUNNER' | 'RUNNER_GONE'>,
+  hasLeft: boolean,
+): Pick<AllocationContext, 'drainingAtMs' | 'drainLimitMs' | 'leftAtMs'> {
+  const { now } = event;
+  const isDrained = hasLeft
+    ? event.type === 'RUNNER_GONE' || c.drainingAtMs !== undefined
+    : event.type === 'RUNNER' && event.status === 'draining';
+  if (!isDrained) return { drainingAtMs: undefined, drainLimitMs: undefined, leftAtMs: undefined };
+  return {
+    drainingAtMs: c.drainingAtMs ?? now,
+    // A drained runner gets no new runs, so the first answer stays an upper bound.
+    drainLimitMs: c.drainLimitMs ?? (event.type === 'RUNNER' ? event.timeLimitMs : undefined),
+    leftAtMs: hasLeft ? (c.leftAtMs ?? now) : undefined,
+  };
+}
+
 /** Ends of an allocation without a registered runner that are not the fault of its queue. */
 const BLAMELESS: ReadonlySet<AllocationEnd['kind']> = new Set([
   'timeout',
@@ -166,20 +212,50 @@ export function endText({ stop, reason }: AllocationContext, { kind, exitCode }:
   return `${END_TEXT[kind]}${code}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
+/**
+ * The time of a drained runner beyond the time limits of its runs, of an allocation after its runner has left, and of a drained
+ * runner that was asked to end.
+ */
+const DRAIN_MARGIN_MS = 600_000;
+
+export interface AllocationDeadline {
+  atMs: number;
+  reason: string;
+  isFailure: boolean;
+  /** False: its runner hands its runs back. */
+  immediately: boolean;
+}
+
 /** The time at which an allocation in this state is stopped, and why; undefined when it may wait for ever. */
-export function allocationDeadline(
-  value: string,
-  c: AllocationContext,
-): { atMs: number; reason: string; isFailure: boolean } | undefined {
+export function allocationDeadline(value: string, c: AllocationContext): AllocationDeadline | undefined {
   if (value === 'Starting' && c.startingAtMs !== undefined) {
-    const seconds = String(Math.round(c.startTimeoutMs / 1_000));
-    const reason = `its runner did not register within ${seconds} s of its start`;
-    return { atMs: c.startingAtMs + c.startTimeoutMs, reason, isFailure: true };
+    const reason = `its runner did not register within ${seconds(c.startTimeoutMs)} s of its start`;
+    return { atMs: c.startingAtMs + c.startTimeoutMs, reason, isFailure: true, immediately: true };
   }
   if (value === 'Queued' && c.queueTimeoutMs !== undefined && c.submittedAtMs !== undefined) {
-    const seconds = String(Math.round(c.queueTimeoutMs / 1_000));
-    const reason = `it waited longer than ${seconds} s in the queue of the engine`;
-    return { atMs: c.submittedAtMs + c.queueTimeoutMs, reason, isFailure: false };
+    const reason = `it waited longer than ${seconds(c.queueTimeoutMs)} s in the queue of the engine`;
+    return { atMs: c.submittedAtMs + c.queueTimeoutMs, reason, isFailure: false, immediately: true };
   }
+  if (value === 'Draining') return drainDeadline(c);
+  // Its runner was asked to end while it was drained, and has not: its runs are reassigned when its lease ends.
+  if (value === 'Stopping' && c.drainingAtMs !== undefined && c.stop !== undefined && !c.stop.immediately)
+    return { atMs: c.stop.atMs + DRAIN_MARGIN_MS, reason: c.stop.reason, isFailure: false, immediately: true };
   return undefined;
 }
+
+/** A drained runner without runs waits: an operator may resume it. */
+function drainDeadline(c: AllocationContext): AllocationDeadline | undefined {
+  const { drain, drainLimitMs, drainingAtMs, leftAtMs, runs } = c;
+  if (leftAtMs !== undefined) {
+    const reason = `it had not ended ${seconds(DRAIN_MARGIN_MS)} s after its runner had left`;
+    return { atMs: leftAtMs + DRAIN_MARGIN_MS, reason, isFailure: false, immediately: true };
+  }
+  if (drainingAtMs === undefined || runs === 0) return undefined;
+  const byLimits = drainLimitMs === undefined || drainLimitMs === 0 ? undefined : drainLimitMs + DRAIN_MARGIN_MS;
+  const afterMs = typeof drain === 'number' ? drain : byLimits;
+  if (afterMs === undefined) return undefined;
+  const reason = `its runner still held runs ${seconds(afterMs)} s after it was drained`;
+  return { atMs: drainingAtMs + afterMs, reason, isFailure: false, immediately: false };
+}
+
+const seconds = (ms: number): string => String(Math.round(ms / 1_000));

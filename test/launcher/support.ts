@@ -21,6 +21,7 @@ export function queueConfig<Section>(
     idleTimeoutMs: 60_000,
     startTimeoutMs: 120_000,
     queueTimeoutMs: undefined,
+    drainTimeoutMs: undefined,
     scaleUpAfterMs: 0,
     backoff: { firstMs: 10_000, maxMs: 600_000, pauseAfter: 5 },
     runner: { program: undefined, args: [], environment: {}, slots: undefined },

@@ -189,11 +189,19 @@ describe('machines/allocation', () => {
     });
   }
 
-  it('expires in Starting, and in Queued where the queue has a limit', () => {
+  it('expires in Starting, in Draining with runs, and in Queued where the queue has a limit', () => {
     const { Starting, Queued, Idle } = ALLOCATION_STATES;
     expect(allocationDeadline('Starting', Starting.context)).to.include({ atMs: 1_060_000, isFailure: true });
     expect(allocationDeadline('Queued', Queued.context)).to.equal(undefined);
     expect(allocationDeadline('Idle', Idle.context)).to.equal(undefined);
+    const { Draining } = ALLOCATION_STATES;
+    const drained = { ...Draining.context, runs: 1, drain: 'time-limits', drainingAtMs: 1_000_000 } as const;
+    expect(allocationDeadline('Draining', drained), 'no limit is known').to.equal(undefined);
+    expect(allocationDeadline('Draining', { ...drained, drainLimitMs: 0 }), 'a run has none').to.equal(undefined);
+    expect(allocationDeadline('Draining', { ...drained, drainLimitMs: 5_000 })).to.include({ atMs: 1_605_000 });
+    expect(allocationDeadline('Draining', { ...drained, drain: 5_000 })).to.include({ atMs: 1_005_000 });
+    expect(allocationDeadline('Draining', { ...drained, drain: 5_000, runs: 0 }), 'it waits').to.equal(undefined);
+    expect(allocationDeadline('Draining', { ...drained, leftAtMs: 1_000_000 })).to.include({ atMs: 1_600_000 });
     const limited = { ...Queued.context, queueTimeoutMs: 5_000 };
     expect(allocationDeadline('Queued', limited)).to.include({ atMs: 1_005_000, isFailure: false });
   });

@@ -101,8 +101,8 @@ class Reading {
       maxQueued: file.max_queued ?? Math.max(1, file.max),
       idleTimeoutMs: this.#duration(`${at}/idle_timeout`, file.idle_timeout, DEFAULTS.idleTimeoutMs),
       startTimeoutMs: this.#duration(`${at}/start_timeout`, file.start_timeout, DEFAULTS.startTimeoutMs),
-      queueTimeoutMs:
-        file.queue_timeout === undefined ? undefined : this.#duration(`${at}/queue_timeout`, file.queue_timeout, 0),
+      queueTimeoutMs: this.#optionalDuration(`${at}/queue_timeout`, file.queue_timeout),
+      drainTimeoutMs: this.#optionalDuration(`${at}/drain_timeout`, file.drain_timeout),
       scaleUpAfterMs: this.#duration(`${at}/scale_up_after`, file.scale_up_after, 0),
       backoff: {
         firstMs: this.#duration(`${at}/backoff/first`, file.backoff?.first, DEFAULTS.backoff.firstMs),
@@ -158,6 +158,10 @@ class Reading {
     if (ms === undefined)
       this.fault(pointer, `is ${JSON.stringify(value)} and must be a time such as 90s, 55m or 1h30m`);
     return ms ?? fallback;
+  }
+
+  #optionalDuration(pointer: string, value: string | number | undefined): number | undefined {
+    return value === undefined ? undefined : this.#duration(pointer, value, 0);
   }
 
   #memory(pointer: string, value: string | undefined): number {

@@ -71,6 +71,9 @@ const QUEUE = {
   idle_timeout: duration('A runner without a run leaves after this time.'),
   start_timeout: duration('From the start of an allocation until its runner has registered.'),
   queue_timeout: duration('An allocation that waits longer in the engine is stopped; absent: never.'),
+  drain_timeout: duration(
+    'A drained runner that holds runs for longer is stopped; absent: 10 min after the longest time limit of these runs.',
+  ),
   scale_up_after: duration('Runs must have waited so long before an allocation is submitted for them.'),
   backoff: Type.Optional(Backoff),
   runner: Type.Optional(Runner),

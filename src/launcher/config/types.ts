@@ -50,6 +50,8 @@ export interface QueueConfig<Section = unknown> {
   startTimeoutMs: number;
   /** An allocation that waits longer in the engine's queue is stopped; undefined: never. */
   queueTimeoutMs: number | undefined;
+  /** A drained runner that holds runs for longer is stopped; undefined: by the time limits of these runs. */
+  drainTimeoutMs: number | undefined;
   /** Runs must have waited so long before an allocation is submitted for them. */
   scaleUpAfterMs: number;
   backoff: BackoffConfig;

@@ -10,6 +10,15 @@ export function coordinatorPort(client: Client): CoordinatorPort {
   return {
     demand: () => client.demand(),
     runners: async () => (await client.runners()).runners,
+    async timeLimits(runnerIds) {
+      const limits = new Map<string, number>();
+      const jobs = client.jobs({ runner_id: [...runnerIds], status: ['Claimed', 'Running'] });
+      for await (const { assigned_runner: id, timeout_secs: secs } of jobs) {
+        const known = id === undefined ? undefined : limits.get(id);
+        if (id !== undefined) limits.set(id, secs === 0 || known === 0 ? 0 : Math.max(known ?? 0, 1_000 * secs));
+      }
+      return limits;
+    },
     async makeTokens(requests) {
       const { tokens } = await client.launching.makeTokens({
         allocations: requests.map((it) => ({

@@ -7,7 +7,6 @@ import { plural } from '../../domain/plural.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../coordinator/storage/store.ts';
 import type { AllocationFact } from '../../../machines/allocation/context.ts';
-import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherConfig } from '../config/types.ts';
 import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';
 import { wanted, type QueueDecision, type Unserved } from '../decision/wanted.ts';
@@ -18,12 +17,13 @@ import { afterFailure, afterReady, blockOf, INITIAL_QUEUE, type QueueState } fro
 import { applyCommand } from './commands.ts';
 import {
   askEngines,
-  byAllocation,
+  askPool,
   expire,
   observeEngines,
   observePool,
   runnerNameOf,
   type EngineAnswers,
+  type Pool,
 } from './observe.ts';
 import type { CoordinatorPort, Inbox, LauncherLog, StatusSink } from './ports.ts';
 import { statusOf, type LauncherStatus } from './status.ts';
@@ -111,13 +111,12 @@ export class Launcher {
     await done();
 
     // All questions are asked before anything is submitted: an answer never misses a submission of its own round.
-    const [pool, answers] = await Promise.all([askCoordinator(coordinator), askEngines(engines)]);
+    const [pool, answers] = await Promise.all([askPool(coordinator, this.#allocations), askEngines(engines)]);
     const problems = answers.silent.map(
       (it) => `the engine of ${it.queue}${it.place === undefined ? '' : ` at ${it.place}`} gives no answer: ${it.why}`,
     );
     if ('why' in pool) problems.push(`the coordinator gives no answer: ${pool.why}`);
-    const runners = byAllocation('why' in pool ? [] : pool.runners);
-    this.#observe(answers, 'why' in pool ? undefined : runners);
+    this.#observe(answers, 'why' in pool ? undefined : pool);
     await this.#persist();
 
     const silent = new Map(
@@ -125,7 +124,7 @@ export class Launcher {
         it.place === undefined ? [[it.queue, `its engine gives no answer: ${it.why}`]] : [],
       ),
     );
-    if (!('why' in pool)) await this.#decideAndSubmit(pool, runners, silent);
+    if (!('why' in pool)) await this.#decideAndSubmit(pool, silent);
     if (!isDryRun) {
       await this.#stopping.stop(this.#allocations.live(), answers, clock.now());
       if (!('why' in pool)) await this.#revoke();
@@ -147,24 +146,20 @@ export class Launcher {
     this.#changedQueues.add(name);
   }
 
-  #observe(answers: EngineAnswers, runners: ReadonlyMap<string, Runner> | undefined): void {
+  #observe(answers: EngineAnswers, pool: Pool | undefined): void {
     const { config, engines, clock, log } = this.#parts;
     const now = clock.now();
-    if (runners !== undefined) observePool(this.#allocations, runners, now);
+    if (pool !== undefined) observePool(this.#allocations, pool, now);
     const settleMsOf = (queue: string): number => engines.get(queue)?.settleMs ?? 0;
     for (const id of observeEngines(this.#allocations, answers, config, settleMsOf, now)) {
       log('warn', `adopted ${id}: it lives in the engine under the label of this launcher`);
     }
     // An adopted allocation may have a registered runner.
-    if (runners !== undefined) observePool(this.#allocations, runners, now);
-    expire(this.#allocations, runners !== undefined, answers.silent, now);
+    if (pool !== undefined) observePool(this.#allocations, pool, now);
+    expire(this.#allocations, pool !== undefined, answers.silent, now);
   }
 
-  async #decideAndSubmit(
-    { demand, runners: all }: Pool,
-    runners: ReadonlyMap<string, Runner>,
-    silent: ReadonlyMap<string, string>,
-  ): Promise<void> {
+  async #decideAndSubmit({ demand, all, runners }: Pool, silent: ReadonlyMap<string, string>): Promise<void> {
     const { config, clock, isDryRun } = this.#parts;
     const now = clock.now();
     const live = this.#allocations.live();
@@ -289,20 +284,6 @@ export class Launcher {
       usage: this.#usage(),
       allocations: this.#allocations.all(),
     });
-  }
-}
-
-interface Pool {
-  demand: readonly DemandGroup[];
-  runners: readonly Runner[];
-}
-
-async function askCoordinator(coordinator: CoordinatorPort): Promise<Pool | { why: string }> {
-  try {
-    const [{ demand }, runners] = await Promise.all([coordinator.demand(), coordinator.runners()]);
-    return { demand, runners };
-  } catch (error) {
-    return { why: messageOf(error) };
   }
 }
 

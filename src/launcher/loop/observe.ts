@@ -1,12 +1,13 @@
 /** Sends what the pool and the engines say to the allocations: registrations, states, ends, adoption. No I/O. */
 import type { AllocationContext, AllocationEvent, AllocationInput } from '../../../machines/allocation/context.ts';
 import { allocationDeadline } from '../../../machines/allocation/context.ts';
-import type { Runner } from '../../contract/types.ts';
+import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from '../config/types.ts';
 import type { Engine, EngineAllocation, EngineView, Silence } from '../engine.ts';
 import { allocationName } from '../request.ts';
 import { isLive } from '../decision/usage.ts';
 import type { Allocations } from '../state/allocations.ts';
+import type { CoordinatorPort } from './ports.ts';
 
 /** The answers of the engines in one round. */
 export interface EngineAnswers {
@@ -50,7 +51,7 @@ export const runnerNameOf = ({ engine, queue, id }: AllocationContext): string =
   allocationName({ engine, name: queue }, id);
 
 /** The runners of the pool by the name of their allocation; a runner that has not signed off hides an older Offline one. */
-export function byAllocation(runners: readonly Runner[]): ReadonlyMap<string, Runner> {
+function byAllocation(runners: readonly Runner[]): ReadonlyMap<string, Runner> {
   const found = new Map<string, Runner>();
   for (const it of runners) {
     if (it.allocation === undefined) continue;
@@ -62,14 +63,53 @@ export function byAllocation(runners: readonly Runner[]): ReadonlyMap<string, Ru
 
 const STATUS = { Idle: 'idle', Busy: 'busy', Maintenance: 'draining', Offline: 'offline' } as const;
 
+/** The coordinator's answers in one round. */
+export interface Pool {
+  demand: readonly DemandGroup[];
+  all: readonly Runner[];
+  /** By the name of their allocation. */
+  runners: ReadonlyMap<string, Runner>;
+  /** The longest time limit of the runs of drained runners, in ms, by their ids; 0: a run has none. */
+  timeLimits: ReadonlyMap<string, number>;
+}
+
+/** More runners are asked about in the next round. */
+const MAX_LIMITED = 50;
+
+/** Asks the coordinator. `why`: an answer that did not arrive, or a refusal. */
+export async function askPool(coordinator: CoordinatorPort, allocations: Allocations): Promise<Pool | { why: string }> {
+  try {
+    const [{ demand }, all] = await Promise.all([coordinator.demand(), coordinator.runners()]);
+    const runners = byAllocation(all);
+    const unlimited = runnersToLimit(allocations, runners).slice(0, MAX_LIMITED);
+    const timeLimits = unlimited.length === 0 ? new Map<string, number>() : await coordinator.timeLimits(unlimited);
+    return { demand, all, runners, timeLimits };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Drained runners with runs whose time limits decide how long they may take, and are not known. */
+function runnersToLimit(allocations: Allocations, runners: ReadonlyMap<string, Runner>): string[] {
+  return allocations.live().flatMap(({ context: c }) => {
+    const runner = runners.get(runnerNameOf(c));
+    if (runner === undefined || c.drain !== 'time-limits' || c.drainLimitMs !== undefined) return [];
+    return isDrained(runner) && runner.current_jobs.length > 0 ? [runner.id] : [];
+  });
+}
+
+const isDrained = ({ status, accepting_jobs: accepting }: Runner): boolean =>
+  status === 'Maintenance' || (accepting === false && status !== 'Offline');
+
 /** Registrations, work and departures of runners. */
-export function observePool(allocations: Allocations, runners: ReadonlyMap<string, Runner>, now: number): void {
+export function observePool(allocations: Allocations, { runners, timeLimits }: Pool, now: number): void {
   for (const { context } of allocations.live()) {
     const runner = runners.get(runnerNameOf(context));
     if (runner !== undefined) {
-      const status =
-        runner.accepting_jobs === false && runner.status !== 'Offline' ? 'draining' : STATUS[runner.status];
-      allocations.send(context.id, { type: 'RUNNER', status, runs: runner.current_jobs.length, now });
+      const status = isDrained(runner) ? 'draining' : STATUS[runner.status];
+      const timeLimitMs = status === 'draining' ? timeLimits.get(runner.id) : undefined;
+      const limit = timeLimitMs === undefined ? {} : { timeLimitMs };
+      allocations.send(context.id, { type: 'RUNNER', status, runs: runner.current_jobs.length, ...limit, now });
     } else if (context.readyAtMs !== undefined) {
       allocations.send(context.id, { type: 'RUNNER_GONE', now });
     }
@@ -133,6 +173,7 @@ function adoptionInput(
     lifetimeMs: lifetimeMs ?? config?.lifetimeMs ?? former?.lifetimeMs ?? 0,
     startTimeoutMs: config?.startTimeoutMs ?? 600_000,
     queueTimeoutMs: config?.queueTimeoutMs,
+    drain: config?.drainTimeoutMs ?? 'time-limits',
     settleMs,
     isKept: former?.isKept ?? false,
     now,
@@ -144,8 +185,8 @@ export function expire(allocations: Allocations, isPoolKnown: boolean, silent: r
   for (const { value, context } of allocations.live()) {
     const deadline = allocationDeadline(value, context);
     if (deadline === undefined || now < deadline.atMs || isSilent(context, silent)) continue;
-    if (value === 'Starting' && !isPoolKnown) continue;
-    const { reason, isFailure } = deadline;
-    allocations.send(context.id, { type: 'STOP', reason, isFailure, immediately: true, now });
+    if ((value === 'Starting' || value === 'Draining') && !isPoolKnown) continue;
+    const { reason, isFailure, immediately } = deadline;
+    allocations.send(context.id, { type: 'STOP', reason, isFailure, immediately, now });
   }
 }

@@ -15,6 +15,8 @@ export interface TokenRequest {
 export interface CoordinatorPort {
   demand(): Promise<DemandResponse>;
   runners(): Promise<readonly Runner[]>;
+  /** The longest time limit of the runs that each of these runners holds, in ms, by its id; 0: a run has none. */
+  timeLimits(runnerIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** A token for each, by its allocation; a former token of the same allocation is revoked. Undefined where none is needed. */
   makeTokens(requests: readonly TokenRequest[]): Promise<ReadonlyMap<string, string | undefined>>;
   /** Revokes the tokens of these allocations; an allocation without a token is not an error. */

@@ -56,7 +56,7 @@ function planAll(
     if (queue === undefined || engine === undefined) throw new Error(`there is no engine for the queue ${name}`);
     return submit.map((need) => {
       const id = newId(clock);
-      const { lifetimeMs, startTimeoutMs, queueTimeoutMs, size } = queue;
+      const { lifetimeMs, startTimeoutMs, queueTimeoutMs, drainTimeoutMs, size } = queue;
       allocations.plan({
         id,
         queue: name,
@@ -65,6 +65,7 @@ function planAll(
         lifetimeMs,
         startTimeoutMs,
         queueTimeoutMs,
+        drain: drainTimeoutMs ?? 'time-limits',
         settleMs: engine.settleMs,
         isKept: need === undefined,
         now: clock.now(),

@@ -40,6 +40,7 @@ describe('launcher/config/read-config', () => {
           idleTimeoutMs: 300_000,
           startTimeoutMs: 600_000,
           queueTimeoutMs: undefined,
+          drainTimeoutMs: undefined,
           scaleUpAfterMs: 0,
           backoff: { firstMs: 30_000, maxMs: 600_000, pauseAfter: 5 },
           runner: { program: undefined, args: [], environment: {}, slots: undefined },

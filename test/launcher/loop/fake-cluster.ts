@@ -19,7 +19,7 @@ import { group, runner } from '../decision/support.ts';
 /** The launcher's process is dead: nothing after the step happens. */
 export class Crash extends Error {}
 
-interface Job {
+export interface FakeJob {
   request: AllocationRequest;
   state: EngineAllocation['state'];
   end?: EngineAllocation['end'];
@@ -29,6 +29,12 @@ interface Job {
   /** Runs that its runner executes; undefined before it has registered. */
   runs?: { endsAtMs: number }[];
   idleSinceMs?: number;
+  /** Its runner gets no new runs. */
+  isDrained?: boolean;
+  /** Its runs never end, and its runner takes no notice of a signal. */
+  isHung?: boolean;
+  /** Its runner has signed off, and its process stays. */
+  hasLeft?: boolean;
 }
 
 export interface FakeClusterOptions {
@@ -41,11 +47,13 @@ export interface FakeClusterOptions {
   /** From the start of an allocation to the registration of its runner; undefined: never. */
   registerMs?: number | undefined;
   hasTokens?: boolean;
+  /** Of each run; 0: none. A run that hangs takes no notice of it. */
+  timeLimitMs?: number;
 }
 
 export class FakeCluster implements Engine, CoordinatorPort {
   readonly settleMs = 30_000;
-  readonly jobs = new Map<string, Job>();
+  readonly jobs = new Map<string, FakeJob>();
   /** Calls of `submit` for each id. */
   readonly submissions = new Map<string, number>();
   readonly tokens = new Map<string, string>();
@@ -73,6 +81,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
       runMs: 20_000,
       nodes: 100,
       hasTokens: true,
+      timeLimitMs: 600_000,
       ...options,
       registerMs: 'registerMs' in options ? options.registerMs : 3_000,
     };
@@ -88,7 +97,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
     throw new Crash(`crash at step ${String(this.steps)}`);
   }
 
-  get live(): Job[] {
+  get live(): FakeJob[] {
     return [...this.jobs.values()].filter((it) => it.state !== 'ended');
   }
 
@@ -122,12 +131,13 @@ export class FakeCluster implements Engine, CoordinatorPort {
     return { handle: `job-${request.id}` };
   }
 
-  async stop(allocations: readonly EngineAllocation[]): Promise<void> {
-    this.requests.push('stop');
+  async stop(allocations: readonly EngineAllocation[], isImmediate: boolean): Promise<void> {
+    this.requests.push(isImmediate ? 'stop now' : 'stop');
     this.step();
     for (const { id } of allocations) {
       const job = this.jobs.get(id);
-      if (job !== undefined && job.state !== 'ended') this.#end(job, 'cancelled');
+      if (job === undefined || job.state === 'ended') continue;
+      if (isImmediate || job.isHung !== true) this.#end(job, 'cancelled');
     }
     this.step();
   }
@@ -150,17 +160,22 @@ export class FakeCluster implements Engine, CoordinatorPort {
   async runners(): Promise<Runner[]> {
     this.#asked('runners');
     return this.live.flatMap((it) => {
-      if (it.runs === undefined) return [];
+      if (it.runs === undefined || it.hasLeft === true) return [];
       const { id, queue } = it.request;
       return [
         runner({
           id: runnerIdOf(queue, id),
           allocation: `fake/${queue}/${id}`,
-          status: it.runs.length > 0 ? 'Busy' : 'Idle',
+          status: it.isDrained === true ? 'Maintenance' : it.runs.length > 0 ? 'Busy' : 'Idle',
           current_jobs: it.runs.map((_, index) => String(index)),
         }),
       ];
     });
+  }
+
+  async timeLimits(runnerIds: readonly string[]): Promise<Map<string, number>> {
+    this.#asked('timeLimits');
+    return new Map(runnerIds.map((id) => [id, this.#options.timeLimitMs]));
   }
 
   async makeTokens(requests: readonly TokenRequest[]): Promise<Map<string, string | undefined>> {
@@ -210,15 +225,15 @@ export class FakeCluster implements Engine, CoordinatorPort {
       }
       job.runs ??= [];
       const before = job.runs.length;
-      job.runs = job.runs.filter((it) => it.endsAtMs > now);
+      job.runs = job.runs.filter((it) => job.isHung === true || it.endsAtMs > now);
       this.completed += before - job.runs.length;
-      while (job.runs.length < 4 && this.pending > 0) {
+      while (job.isDrained !== true && job.hasLeft !== true && job.runs.length < 4 && this.pending > 0) {
         this.pending -= 1;
         job.runs.push({ endsAtMs: now + runMs });
       }
       if (job.runs.length > 0) delete job.idleSinceMs;
       else job.idleSinceMs ??= now;
-      const isKept = !request.runner.args.includes('--idle-exit');
+      const isKept = !request.runner.args.includes('--idle-exit') || job.hasLeft === true;
       if (!isKept && job.idleSinceMs !== undefined && now >= job.idleSinceMs + 60_000) this.#end(job, 'completed');
       else if (now >= job.startedAtMs + request.lifetimeSecs * 1_000) this.#end(job, 'timeout');
     }
@@ -226,7 +241,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
     for (const [id, { endedAtMs = Infinity }] of this.jobs) if (now > endedAtMs + 300_000) this.jobs.delete(id);
   }
 
-  #end(job: Job, kind: 'completed' | 'failed' | 'timeout' | 'cancelled'): void {
+  #end(job: FakeJob, kind: 'completed' | 'failed' | 'timeout' | 'cancelled'): void {
     // Runs of a runner that ends are handed back.
     this.pending += job.runs?.length ?? 0;
     delete job.runs;

@@ -43,7 +43,7 @@ describe('launcher/loop', function () {
     for (let n = 0; n < 6; n += 1) await site.round();
     const lived = site.cluster.live.map((it) => it.request.id);
     const [gone] = lived;
-    await site.cluster.stop([{ id: gone ?? '', queue: 'main', handle: '', state: 'running' }]);
+    await site.cluster.stop([{ id: gone ?? '', queue: 'main', handle: '', state: 'running' }], true);
     // Its token expires by itself: no record of it is left.
     site.cluster.tokens.delete(`fake/main/${gone ?? ''}`);
     site.forgetEverything();

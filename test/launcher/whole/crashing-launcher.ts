@@ -96,6 +96,7 @@ export class CrashingLauncher {
     const coordinator: CoordinatorPort = {
       demand: () => port.demand(),
       runners: () => port.runners(),
+      timeLimits: (runnerIds) => port.timeLimits(runnerIds),
       makeTokens: (requests) => this.#effect(() => port.makeTokens(requests)),
       revokeTokens: (allocations) => this.#effect(() => port.revokeTokens(allocations)),
     };

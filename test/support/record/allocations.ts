@@ -34,6 +34,9 @@ const ended = (kind: 'completed' | 'failed' | 'timeout' | 'preempted'): Step => 
 });
 const runner = (status: 'idle' | 'busy', runs = 0): Step => ({ type: 'RUNNER', status, runs });
 
+/** Records before this member have no deadline in Draining. */
+const DRAINING: AllocationInput = { ...INPUT, drain: 'time-limits' };
+
 const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   works: [
     SUBMIT,
@@ -80,6 +83,29 @@ const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     ended('completed'),
   ],
   preempted: [SUBMIT, ACCEPTED, RUNNING, runner('busy', 4), ended('preempted')],
+  'drained-too-long': [
+    SUBMIT,
+    ACCEPTED,
+    RUNNING,
+    runner('busy', 2),
+    { type: 'RUNNER', status: 'draining', runs: 2 },
+    { type: 'RUNNER', status: 'draining', runs: 1, timeLimitMs: 900_000 },
+    { type: 'RUNNER', status: 'offline', runs: 1 },
+    { type: 'RUNNER', status: 'draining', runs: 1 },
+    {
+      type: 'STOP',
+      reason: 'its runner still held runs 1500 s after it was drained',
+      isFailure: false,
+      immediately: false,
+    },
+    {
+      type: 'STOP',
+      reason: 'its runner still held runs 1500 s after it was drained',
+      isFailure: false,
+      immediately: true,
+    },
+    ended('completed'),
+  ],
   adopted: [RUNNING, runner('idle'), { type: 'ABSENT' }],
 };
 
@@ -98,14 +124,15 @@ export function recordAllocations(): Map<string, string> {
   return new Map(
     Object.entries(SCENARIOS).map(([name, events]) => {
       const allocations = new Allocations(() => {});
-      allocations.plan(INPUT);
+      const input = name.startsWith('drained-') ? DRAINING : INPUT;
+      allocations.plan(input);
       const steps = events.map((it, at) => {
         const event = { ...it, now: START + (at + 1) * SECOND_MS };
         if (!allocations.send(INPUT.id, event) && event.type !== 'ABSENT')
           throw new Error(`${name}: ${event.type} was refused`);
         return { event, record: allocations.get(INPUT.id) as AllocationRecord };
       });
-      const recording: AllocationRecording = { format: 1, machine: 'allocation', input: INPUT, steps };
+      const recording: AllocationRecording = { format: 1, machine: 'allocation', input, steps };
       return [`allocation-${name}.json`, `${JSON.stringify(recording, null, 2)}\n`];
     }),
   );
