@@ -1,16 +1,13 @@
 /**
- * Runs per second of one runner whose simulation does nothing (`true`), against a real coordinator in another process, beside
- * an earlier build, HyperQueue and a bare `spawn`. Prints its figures; `run` is for `bench/run.ts`.
+ * Cost of a run on one runner, for a simulation that does nothing (`true`) and for a short warm Python model: wall and CPU time by
+ * process, beside an earlier build and HyperQueue, in turns. Prints its figures; `run` is for `bench/run.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '../src/client/client.ts';
-import type { BatchSubmission } from '../src/client/client.ts';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
@@ -18,43 +15,30 @@ import { openStore } from '../src/coordinator/storage/open-store.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { packageRoot } from '../src/base/package.ts';
 import { median } from './support/measure.ts';
+import { Rig } from './support/rig.ts';
+import type { Build, RunCost, Workload } from './support/rig.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const TRUE = existsSync('/bin/true') ? '/bin/true' : '/usr/bin/true';
-const PARALLEL = [1, 2, 16];
-const RUNS = 300;
-const ROUNDS = 3;
+const PARALLEL = (process.env['RUNNER_SLOTS'] ?? '1,2,16').split(',').map(Number);
+const RUNS = Number(process.env['RUNNER_RUNS'] ?? 300);
+const ROUNDS = Number(process.env['RUNNER_ROUNDS'] ?? 5);
 /** Runs before the measured ones. */
 const WARM_UP = 50;
-/** Linux counts CPU time in hundredths of a second. */
-const MS_PER_TICK = 10;
 
-const STUDY: BatchSubmission = {
-  name: 'nothing',
-  config: {
-    simulation: { name: 'nothing', version: '1', duration_minutes: 0 },
-    monte_carlo: { runs: RUNS, sampling_method: 'monte_carlo', seed: 1 },
-    dispersions: { x: { distribution: { type: 'normal', mean: 0, std_dev: 1 }, units: '' } },
-    compute: {
-      container: { image: 'none', cpu_request: '0', memory_request: '0' },
-      max_parallel_jobs: 0,
-      job_timeout_seconds: 60,
-    },
-    early_termination: { enabled: false, check_frequency_hz: 1, conditions: [] },
-    telemetry: {
-      sampling_rate_hz: 1,
-      variables: [],
-      storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
-      buffer_flush_interval_seconds: 1,
-    },
-  },
-};
-
-/** A build of simbatch: its `bench/runner.js`. */
-interface Build {
-  name: string;
-  program: string;
-}
+const WORKLOADS: readonly Workload[] = [
+  { name: 'true', entrypoint: TRUE, options: [] },
+  // An interpreter with numpy and scipy.
+  ...(process.env['WARM_PYTHON'] === undefined
+    ? []
+    : [
+        {
+          name: 'warm model',
+          entrypoint: join(packageRoot, 'bench', 'answer', 'model.py'),
+          options: ['--warm', '--python-executable', process.env['WARM_PYTHON']],
+        },
+      ]),
+];
 
 /** Milliseconds per process when `parallel` bare spawns are kept going. */
 async function bareSpawnMs(parallel: number): Promise<number> {
@@ -68,83 +52,6 @@ async function bareSpawnMs(parallel: number): Promise<number> {
   return (performance.now() - since) / RUNS;
 }
 
-/** Milliseconds a process has computed so far, the time of its ended children not counted. Linux only. */
-function cpuMs(pid: number | undefined): number {
-  const fields =
-    readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
-      .split(') ')[1]
-      ?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
-}
-
-/** Per job of a study of RUNS runs, in milliseconds: from its submission to its end, and of the runner's CPU time. */
-async function jobMs(
-  build: Build,
-  client: Client,
-  folder: string,
-  parallel: number,
-): Promise<{ ms: number; runnerMs: number }> {
-  const runner = child(
-    build,
-    'runner',
-    '--endpoint',
-    client.endpoint,
-    '--runner-id',
-    `p${String(parallel)}`,
-    '--entrypoint',
-    TRUE,
-    '--max-concurrent-jobs',
-    String(parallel),
-    '--output-root',
-    join(folder, `out-${String(parallel)}`),
-    '--log-level',
-    'warn',
-  );
-  try {
-    while (!(await client.runners()).runners.some((it) => it.id === `p${String(parallel)}`)) await pause(20);
-    await complete(client, WARM_UP);
-    const computedMs = cpuMs(runner.pid);
-    const since = performance.now();
-    await complete(client, RUNS);
-    return { ms: (performance.now() - since) / RUNS, runnerMs: (cpuMs(runner.pid) - computedMs) / RUNS };
-  } finally {
-    runner.kill('SIGTERM');
-    await once(runner, 'exit');
-  }
-}
-
-/** Submits a study of so many runs and waits for its end. */
-async function complete(client: Client, runs: number): Promise<void> {
-  const { batch_id } = await client.submit({ ...STUDY, runs_override: runs });
-  for (let status = ''; status !== 'Completed';) {
-    await pause(25);
-    status = (await client.batch(batch_id)).batch.status;
-    if (status === 'Failed') throw new Error('the study failed');
-  }
-}
-
-function child({ program }: Build, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Per run with a coordinator and a runner of this build. */
-async function buildRate(build: Build, slots: number): Promise<{ ms: number; runnerMs: number }> {
-  const folder = mkdtempSync(join(tmpdir(), 'simbatch-bench-'));
-  const server = child(build, 'coordinator', join(folder, 'data'));
-  try {
-    const [url] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    return await jobMs(build, new Client({ endpoint: url.toString().trim() }), folder, slots);
-  } finally {
-    server.kill('SIGTERM');
-    await once(server, 'exit');
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 /** Milliseconds per task of HyperQueue; undefined where its Python package is not installed. */
 function hyperqueueMs(slots: number): number | undefined {
   const python = process.env['HYPERQUEUE_PYTHON'] ?? 'python3';
@@ -154,15 +61,12 @@ function hyperqueueMs(slots: number): number | undefined {
   return status === 0 && seconds !== undefined ? (Number(seconds) * 1000) / RUNS : undefined;
 }
 
-/** One contender in one round at one number of slots. */
-interface Sample {
-  ms: number;
-  runnerMs?: number;
-}
+const totalMs = (it: RunCost): number => it.runnerMs + it.serversMs + it.runsMs + it.coordinatorMs;
 
 /**
  * Every contender once in each round, in turns, so that the state of the machine is the same for all. `BENCH_BEFORE` is the
- * `dist` folder of an earlier build to compare with; `HYPERQUEUE_PYTHON` a Python that has the package `hyperqueue`.
+ * `dist` folder of an earlier build to compare with; `HYPERQUEUE_PYTHON` a Python that has the package `hyperqueue`; `WARM_PYTHON`
+ * one with numpy and scipy.
  */
 export async function run(): Promise<void> {
   const before = process.env['BENCH_BEFORE'];
@@ -170,34 +74,56 @@ export async function run(): Promise<void> {
     ...(before === undefined ? [] : [{ name: 'before', program: join(before, 'bench', 'runner.js') }]),
     { name: 'simbatch', program: SELF },
   ];
-  console.log(`runner: ${String(RUNS)} runs of \`true\`, ${String(ROUNDS)} rounds in turns; medians`);
-  console.log('slots  contender     runs/s   ms/run   runner CPU ms/run   bare spawn ms   load');
-  for (const slots of PARALLEL) {
-    const samples = new Map<string, Sample[]>();
-    const bare: number[] = [];
+  console.log(`runner: ${String(RUNS)} runs, ${String(ROUNDS)} rounds in turns; medians, CPU time in ms a run`);
+  console.log(
+    'workload    slots  contender   runs/s   ms/run   runner  servers     runs  coord.      all   ratio of rates / CPU to before   load',
+  );
+  for (const workload of WORKLOADS) for (const slots of PARALLEL) await compare(builds, workload, slots);
+}
+
+async function compare(builds: readonly Build[], workload: Workload, slots: number): Promise<void> {
+  const costs = new Map<string, RunCost[]>(builds.map(({ name }) => [name, []]));
+  const bare: number[] = [];
+  const peer: number[] = [];
+  const rigs: { name: string; rig: Rig }[] = [];
+  try {
+    for (const build of builds) rigs.push({ name: build.name, rig: await Rig.open(build, workload, slots) });
+    for (const { rig } of rigs) await rig.measure(WARM_UP);
     for (let round = 0; round < ROUNDS; round += 1) {
-      bare.push(await bareSpawnMs(slots));
-      const add = (name: string, sample: Sample): void =>
-        void samples.set(name, [...(samples.get(name) ?? []), sample]);
-      for (const build of builds) add(build.name, await buildRate(build, slots));
-      const peerMs = hyperqueueMs(slots);
-      if (peerMs !== undefined) add('hyperqueue', { ms: peerMs });
+      if (workload.entrypoint === TRUE) bare.push(await bareSpawnMs(slots));
+      for (const { name, rig } of round % 2 === 0 ? rigs : rigs.toReversed()) {
+        costs.get(name)?.push(await rig.measure(RUNS));
+      }
+      const peerMs = workload.entrypoint === TRUE ? hyperqueueMs(slots) : undefined;
+      if (peerMs !== undefined) peer.push(peerMs);
     }
-    for (const [name, its] of samples) {
-      const ms = median(its.map((it) => it.ms));
-      const cpu = median(its.flatMap((it) => it.runnerMs ?? []));
-      const cells = [
-        (1000 / ms).toFixed(0).padStart(8),
-        ms.toFixed(2).padStart(8),
-        (Number.isNaN(cpu) ? '' : cpu.toFixed(2)).padStart(19),
-      ];
-      const load = loadavg()[0]?.toFixed(1) ?? '';
-      console.log(
-        `${String(slots).padStart(5)}  ${name.padEnd(11)} ${cells.join(' ')} ${median(bare).toFixed(2).padStart(15)} ${load.padStart(6)}`,
-      );
-    }
-    if (!samples.has('hyperqueue')) console.log('       hyperqueue is not installed (pip install hyperqueue): skipped');
+  } finally {
+    for (const { rig } of rigs) await rig.close();
   }
+  const cell = (value: number, width = 8, digits = 2): string => value.toFixed(digits).padStart(width);
+  const row = (name: string, ms: number, rest: string): void =>
+    console.log(
+      `${workload.name.padEnd(10)} ${String(slots).padStart(6)}  ${name.padEnd(10)} ${cell(1000 / ms, 7, 0)} ${cell(ms)} ${rest}`,
+    );
+  const earlier = costs.get('before');
+  for (const [name, its] of costs) {
+    const of = (part: (it: RunCost) => number): string => cell(median(its.map(part)));
+    const cells = [
+      of((it) => it.runnerMs),
+      of((it) => it.serversMs),
+      of((it) => it.runsMs),
+      of((it) => it.coordinatorMs),
+    ];
+    const ratio = (part: (it: RunCost) => number): string =>
+      cell(median(its.map((it, round) => part(it) / part(earlier?.[round] ?? it))));
+    const ratios =
+      earlier === undefined || name === 'before' ? '' : `${ratio((it) => 1 / it.wallMs)} /${ratio(totalMs)}`;
+    const load = (loadavg()[0] ?? 0).toFixed(1).padStart(6);
+    row(name, median(its.map((it) => it.wallMs)), `${cells.join(' ')} ${of(totalMs)} ${ratios.padStart(33)} ${load}`);
+  }
+  if (peer.length > 0) row('hyperqueue', median(peer), '');
+  else if (workload.entrypoint === TRUE) console.log('hyperqueue is not installed (pip install hyperqueue): skipped');
+  if (bare.length > 0) row('bare spawn', median(bare), '');
 }
 
 async function coordinator(directory: string): Promise<void> {

@@ -113,7 +113,7 @@ export class Agent {
     this.#attempts = new AttemptManager({
       config,
       spool,
-      reporter: new ReportQueue(this.#connection, log, { runnerId: config.id, instance }, this.#over.signal),
+      reporter: new ReportQueue({ ...sending, isStartExpected: () => this.#attempts.slots.waiting > 0 }),
       site: {
         clock,
         log,

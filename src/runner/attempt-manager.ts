@@ -14,6 +14,7 @@ import { planFault } from './attempt/preparation.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
+import { Fitness } from './capacity/fitness.ts';
 import { Slots, type Slot } from './capacity/slots.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import { OutcomeDelivery } from './connection/outcome-delivery.ts';
@@ -25,6 +26,8 @@ import { oneLine } from './system-error.ts';
 
 interface ActiveAttempt {
   actor: AttemptActor;
+  /** In the spool, while it is not sure to be executed. */
+  record?: SpooledAttempt;
   /** Set from its slot on, until its processes have ended. */
   slot?: Slot;
   /** While it is executed. */
@@ -33,6 +36,14 @@ interface ActiveAttempt {
   hasEnded?: true;
   /** Its run is not executed again, here or elsewhere. */
   isOver?: boolean;
+}
+
+/** An assignment before it is executed. */
+interface Claimed {
+  planned: ReturnType<typeof executionPlan>;
+  record: SpooledAttempt;
+  /** Resolves when the record is in the spool, to why it cannot be, if so. */
+  recorded: Promise<string | undefined>;
 }
 
 export interface AttemptManagerOptions {
@@ -51,8 +62,6 @@ export interface AttemptManagerOptions {
   onUnfit: () => void;
 }
 
-const LONGEST_UNFIT_MS = 60_000;
-
 export class AttemptManager {
   /** Until when (monotonic) this machine is not fit for new jobs. */
   unfitUntilMs = 0;
@@ -60,7 +69,7 @@ export class AttemptManager {
   readonly ahead: ClaimAhead;
   readonly #delivery: OutcomeDelivery;
   readonly #checkpoints: Checkpoints;
-  #failuresInARow = 0;
+  readonly #fitness = new Fitness();
   readonly #options: AttemptManagerOptions;
   readonly #held = new Map<string, ActiveAttempt>();
 
@@ -184,6 +193,7 @@ export class AttemptManager {
   #release(held: ActiveAttempt): void {
     if (this.#held.get(keyOf(held.actor.ref)) !== held) return;
     this.#held.delete(keyOf(held.actor.ref));
+    if (held.record !== undefined) this.#options.spool.settled(held.record);
     if (held.isOver === true) void this.#checkpoints.remove(held.actor.ref.job_id);
     this.#options.onChange();
   }
@@ -194,7 +204,12 @@ export class AttemptManager {
     batch: BatchConfig | undefined,
     priority: number,
   ): Promise<void> {
-    const { clock } = this.#options.site;
+    const { config, site } = this.#options;
+    const { clock } = site;
+    const planned = executionPlan(config, assignment, batch);
+    held.record = { ...held.actor.ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
+    // Runs that are claimed together are written together.
+    const recorded = this.#record(held.record);
     const endWaiting = clock.after(HAND_BACK_MS, () => {
       this.ahead.reset();
       this.handBackWaiting('the runs before it take long');
@@ -211,7 +226,7 @@ export class AttemptManager {
     };
     let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
     try {
-      ended = await this.#execute(held, assignment, batch, onEnded);
+      ended = await this.#execute(held, { planned, record: held.record, recorded }, onEnded);
     } finally {
       // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
       slot.close(held.execution?.remains(), { ...held.actor.ref });
@@ -225,15 +240,13 @@ export class AttemptManager {
   /** Undefined when it is not to be executed. */
   async #execute(
     held: ActiveAttempt,
-    assignment: Assignment,
-    batch: BatchConfig | undefined,
+    { planned, record, recorded }: Claimed,
     onEnded: () => void,
   ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
-    const { spool, reporter, site, leaving, config } = this.#options;
+    const { spool, reporter, site, leaving } = this.#options;
     const { actor } = held;
     const { ref } = actor;
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const planned = executionPlan(config, assignment, batch);
     // Before the start is reported: the time limit of the run counts from then on.
     if (planned.type === 'plan' && planFault(planned.plan, site) === undefined) {
       const { code, engine, container } = planned.plan;
@@ -243,21 +256,24 @@ export class AttemptManager {
       else await site.launchers.prepare(engine, environmentOf(site, planned.plan));
     }
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const record: SpooledAttempt = { ...ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
     const execution = planned.type === 'plan' ? new Attempt(site, planned.plan, actor) : undefined;
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
-    const preparing = execution === undefined ? undefined : this.#prepare(execution, record);
+    const preparing = recorded.then(async (unrecorded) => {
+      if (unrecorded === undefined) await execution?.prepare();
+      return unrecorded;
+    });
     const verdict = await reporter.report({ type: 'start', ...ref }).catch((error: unknown) => error as Error);
     const isOver = verdict instanceof Error || this.#delivery.isRefused(actor, verdict, 'start') || leaving.aborted;
     const isAcknowledged = !isOver && actor.send({ type: 'ACKNOWLEDGED' });
     if (execution !== undefined) held.execution = execution;
     const unrecorded = await preparing;
     if (!isAcknowledged) {
-      await Promise.all([execution?.discard(), this.#delivery.forget(record)]);
+      await execution?.discard();
       if (verdict instanceof Error) throw verdict;
       return undefined;
     }
+    delete held.record;
     const ended = (end: AttemptEnd): { record: SpooledAttempt; end: AttemptEnd } => {
       actor.send({ type: 'ENDED', survivors: 0 });
       return { record, end };
@@ -269,7 +285,7 @@ export class AttemptManager {
     if (unrecorded !== undefined) {
       return ended({ type: 'fail', reason: 'infrastructure', error_message: unrecorded });
     }
-    site.log.debug(`run ${String(assignment.job.run_config.run_id)} starts`, { ...ref });
+    site.log.debug(`run ${String(planned.plan.runConfig.run_id)} starts`, { ...ref });
     const launched = async (pid: number, pidStart: string | undefined): Promise<void> => {
       await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
     };
@@ -278,42 +294,26 @@ export class AttemptManager {
     return { record, end };
   }
 
-  /** Resolves to why the runner cannot execute, if so. Never rejects. */
-  async #prepare(execution: Attempt, record: SpooledAttempt): Promise<string | undefined> {
-    const unrecorded = await this.#record(record);
-    if (unrecorded === undefined) await execution.prepare();
-    return unrecorded;
-  }
-
   /** Before the process exists, so that a successor knows of every process. Resolves to why it failed, if so. */
   async #record(record: SpooledAttempt): Promise<string | undefined> {
     const { spool } = this.#options;
-    try {
-      await spool.running(record);
-      return undefined;
-    } catch (error) {
+    return await spool.running(record).then(noFault, (error: unknown) => {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       return `the runner cannot write to ${spool.directory}: ${oneLine(cause)}`;
-    }
+    });
   }
 
-  /** A machine that fails every run would fail a whole study within seconds: it pauses, longer each time. */
   #judgeFitness(end: AttemptEnd): void {
-    if (end.type === 'abandoned' || end.type === 'lost') return;
-    if (end.type === 'complete' || end.reason !== 'infrastructure') {
-      this.#failuresInARow = 0;
-      return;
-    }
+    const fault = this.#fitness.judge(end);
+    if (fault === undefined) return;
     const { clock, log } = this.#options.site;
-    const pauseMs = Math.min(LONGEST_UNFIT_MS, 1000 * 2 ** Math.min(this.#failuresInARow, 10));
-    this.#failuresInARow += 1;
-    this.unfitUntilMs = clock.monotonicMs() + pauseMs;
+    this.unfitUntilMs = clock.monotonicMs() + fault.pauseMs;
     this.#options.onUnfit();
     this.handBackWaiting('this machine cannot execute');
-    log.error(`no new jobs for ${String(pauseMs / 1000)} s, this machine cannot execute: ${end.error_message}`);
+    log.error(`no new jobs for ${String(fault.pauseMs / 1000)} s, this machine cannot execute: ${fault.why}`);
   }
 }
 
-function keyOf(ref: AttemptRef): string {
-  return `${ref.job_id}/${String(ref.attempt)}`;
-}
+const noFault = (): undefined => undefined;
+
+const keyOf = (ref: AttemptRef): string => `${ref.job_id}/${String(ref.attempt)}`;

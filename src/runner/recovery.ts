@@ -37,9 +37,7 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
     if (outcome !== undefined) undelivered.push({ record, outcome });
     else {
       await closeTelemetry(record, site);
-      await spool.settled(record).catch((error: unknown) => {
-        log.warn(`the spool cannot be written: ${oneLine(error)}`, { job_id, attempt });
-      });
+      spool.settled(record);
     }
   }
   if (undelivered.length > 0) {

@@ -33,7 +33,8 @@ export interface SpooledAttempt extends AttemptRef {
 type Operation = { type: 'put'; key: string; value: SpooledAttempt } | { type: 'del'; key: string };
 
 interface PendingWrite {
-  operation: Operation;
+  /** Undefined: only the records of settled attempts are deleted. */
+  record: SpooledAttempt | undefined;
   /** The write must reach the disk, not only the operating system. */
   sync: boolean;
   resolve: () => void;
@@ -45,6 +46,8 @@ const MOST_INSTANCES = 5;
 
 /** Every operation ends by then, whatever the disk does. */
 const DEADLINE_MS = 15_000;
+/** A record of a settled attempt is deleted with the next write, at the latest after this time. */
+const DELETED_MS = 200;
 
 const FORMAT = 'simbatch-runner-1';
 
@@ -56,8 +59,11 @@ export class Spool {
   readonly #own: { pid: number; instance: string };
   readonly #waits: Waits;
   readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
-  /** Records to delete from the disk. */
+  /** Records to delete from the disk, by their keys: the next write includes them. */
   readonly #settled = new Set<string>();
+  /** The keys of records that are being deleted. */
+  readonly #deleting = new Set<string>();
+  #cancelDeletion: (() => void) | undefined;
 
   private constructor(
     directory: string,
@@ -111,7 +117,10 @@ export class Spool {
       // A write that failed may have left it closed.
       if (this.#level.status !== 'open') await this.#reopen();
       const all: SpooledAttempt[] = [];
-      for await (const record of this.#level.values()) if (!this.#settled.has(key(record))) all.push(record);
+      for await (const record of this.#level.values()) {
+        const it = key(record);
+        if (!this.#settled.has(it) && !this.#deleting.has(it)) all.push(record);
+      }
       return all;
     };
     return await this.#waits.within(DEADLINE_MS, `reading ${this.directory}`, read());
@@ -127,20 +136,23 @@ export class Spool {
    * the machine's own death takes the processes along.
    */
   async running(attempt: SpooledAttempt): Promise<void> {
-    await this.#write({ type: 'put', key: key(attempt), value: attempt });
+    await this.#write(attempt);
   }
 
   /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */
   async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
-    await this.#write({ type: 'put', key: key(attempt), value: { ...attempt, outcome } }, true);
+    await this.#write({ ...attempt, outcome }, true);
   }
 
-  /** The coordinator has the outcome or refuses it. A crash that loses this costs one report that is refused or repeated. */
-  async settled(attempt: AttemptRef): Promise<void> {
-    const settled = key(attempt);
-    // When the disk does not take it now, the next write includes it.
-    this.#settled.add(settled);
-    await this.#write({ type: 'del', key: settled });
+  /**
+   * The coordinator has the outcome or refuses it, or the attempt is not executed. The record is deleted with the next write, or
+   * soon: a crash before costs one report that is refused or repeated. Never fails: what the disk does not take is deleted later.
+   */
+  settled(attempt: AttemptRef): void {
+    this.#settled.add(key(attempt));
+    this.#cancelDeletion ??= this.#waits.clock.after(DELETED_MS, () => {
+      void this.#write(undefined).catch(() => {});
+    });
   }
 
   /** The coordinator knows this process: the former ones are forgotten. */
@@ -154,29 +166,46 @@ export class Spool {
   }
 
   async close(): Promise<void> {
+    if (this.#settled.size > 0) await this.#write(undefined).catch(() => {});
+    this.#cancelDeletion?.();
     await this.#waits.within(DEADLINE_MS, `closing ${this.directory}`, this.#level.close());
   }
 
   /** Writes that arrive while one group is being written share the next and its one sync. */
-  #write(operation: Operation, sync = false): Promise<void> {
+  #write(record: SpooledAttempt | undefined, sync = false): Promise<void> {
+    // A record that is written again is not to be deleted.
+    if (record !== undefined) this.#settled.delete(key(record));
     const written = new Promise<void>((resolve, reject) => {
-      this.#writes.add({ operation, sync, resolve, reject });
+      this.#writes.add({ record, sync, resolve, reject });
     });
     return this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
   }
 
   async #writeTogether(group: readonly PendingWrite[]): Promise<void> {
-    const settled = [...this.#settled];
-    const operations = group.map((it) => it.operation).filter((it) => it.type === 'put');
+    this.#cancelDeletion?.();
+    this.#cancelDeletion = undefined;
+    const operations: Operation[] = [];
+    for (const { record: value } of group) {
+      // An attempt that is settled meanwhile needs no record.
+      if (value !== undefined && !this.#settled.has(key(value)))
+        operations.push({ type: 'put', key: key(value), value });
+    }
+    for (const gone of this.#settled) {
+      operations.push({ type: 'del', key: gone });
+      this.#deleting.add(gone);
+    }
+    this.#settled.clear();
     try {
       await this.#writeGroup(
-        [...operations, ...settled.map((gone) => ({ type: 'del' as const, key: gone }))],
+        operations,
         group.some((it) => it.sync),
       );
-      for (const gone of settled) this.#settled.delete(gone);
       for (const it of group) it.resolve();
     } catch (error) {
+      for (const gone of this.#deleting) this.#settled.add(gone);
       for (const it of group) it.reject(error);
+    } finally {
+      this.#deleting.clear();
     }
   }
 

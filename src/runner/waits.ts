@@ -8,19 +8,19 @@ import type { Clock } from '../base/clock.ts';
 export class DeadlineError extends Error {}
 
 export class Waits {
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #parent: Waits | undefined;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #overdue = new Map<Promise<unknown>, string>();
 
   constructor(clock: Clock, parent?: Waits) {
-    this.#clock = clock;
+    this.clock = clock;
     this.#parent = parent;
   }
 
   /** Counts its operations by itself, and in this object as well. */
   child(): Waits {
-    return new Waits(this.#clock, this);
+    return new Waits(this.clock, this);
   }
 
   /** How many operations have not settled. */
@@ -47,7 +47,7 @@ export class Waits {
     this.#add(operation);
     let cancel = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = this.#clock.after(ms, () => {
+      cancel = this.clock.after(ms, () => {
         this.#markOverdue(operation, what);
         reject(new DeadlineError(`${what} did not finish within ${String(ms / 1000)} s`));
       });

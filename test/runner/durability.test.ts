@@ -53,7 +53,7 @@ describe('runner: durability', () => {
         calls.push('spooled');
         return new Promise<void>((resolve) => (release = resolve));
       },
-      settled: async () => {},
+      settled: () => {},
     };
     const report = async ({ type }: { type: string }): Promise<object> => {
       calls.push(type);

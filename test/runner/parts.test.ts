@@ -173,7 +173,7 @@ describe('runner: parts', () => {
     await first.running(attempt);
     await first.ended(attempt, outcome);
     await first.running({ ...attempt, attempt: 2 });
-    await first.settled({ job_id: 'j', attempt: 2 });
+    first.settled({ job_id: 'j', attempt: 2 });
     await first.registered();
     await first.close();
     const second = await open(folder, { pid: 2, instance: 'two' });

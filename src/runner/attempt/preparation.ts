@@ -10,6 +10,7 @@ import { environmentFault } from './environment.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
+import type { Launcher } from '../launch/launcher.ts';
 import { createLogs } from './simulation-process.ts';
 import type { Logs } from './simulation-process.ts';
 
@@ -50,6 +51,17 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
 /** True when the run is executed in a container. */
 export const isContained = ({ containers }: Pick<ExecutionSite, 'containers'>, { container }: ExecutionPlan): boolean =>
   containers !== undefined && container !== undefined;
+
+/** How the run is started: in the container that its study names where there are containers, else by its engine. */
+export function launcherOf(
+  { launchers, containers }: ExecutionSite,
+  plan: ExecutionPlan,
+  own: Record<string, string>,
+): Launcher {
+  const { engine, container } = plan;
+  if (containers === undefined || container === undefined) return launchers.of(engine, own);
+  return containers.launcherOf(engine, container, plan);
+}
 
 /** The interpreter of a container, which is not a file of this machine. */
 const IN_IMAGE_PYTHON = 'python3';

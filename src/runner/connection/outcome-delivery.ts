@@ -1,6 +1,5 @@
 /** Brings the outcome of an attempt to the coordinator: into the spool first, then reported until it is acknowledged. */
 import { TERMINAL_STATUSES } from '../../contract/enums.ts';
-import type { AttemptRef } from '../../contract/types.ts';
 import type { AttemptActor } from '../attempt/attempt-actor.ts';
 import type { AttemptEnd } from '../attempt/outcome.ts';
 import type { Log } from '../log.ts';
@@ -33,7 +32,7 @@ export class OutcomeDelivery {
     if (end.type === 'abandoned') {
       const { killedFor } = actor;
       log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, { ...ref });
-      await this.forget(started);
+      spool.settled(started);
       return false;
     }
     const outcome: Outcome =
@@ -51,7 +50,7 @@ export class OutcomeDelivery {
 
   /** Reports an outcome that is in the spool; resolves to whether the run has ended by it. Never rejects. */
   async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome): Promise<boolean> {
-    const { reporter, log, onReport } = this.#options;
+    const { reporter, spool, log, onReport } = this.#options;
     const about = { ...actor.ref };
     try {
       const reported = reporter.report(outcome);
@@ -67,7 +66,7 @@ export class OutcomeDelivery {
       const upload = isOver && record.upload !== undefined && this.#options.uploads !== undefined;
       actor.send({ type: 'DELIVERED', upload });
       if (upload) await this.#upload(actor, record);
-      else await this.forget(record);
+      else spool.settled(record);
       return isOver;
     } catch (error) {
       // It stays in the spool for the next process under this id.
@@ -93,15 +92,5 @@ export class OutcomeDelivery {
     const level = what === 'start' && code === 'stale-attempt' ? 'info' : 'warn';
     this.#options.log[level](`dropped: the coordinator refuses its ${what}: ${detail}`, { ...actor.ref, code });
     return true;
-  }
-
-  /** Harmless when it fails: a successor reports once more and is answered as before, or refused. */
-  async forget(record: AttemptRef): Promise<void> {
-    const { spool, log } = this.#options;
-    try {
-      await spool.settled(record);
-    } catch (error) {
-      log.warn(`the spool cannot be written: ${oneLine(error)}`, { job_id: record.job_id, attempt: record.attempt });
-    }
   }
 }

@@ -1,10 +1,11 @@
 /**
- * Sends reports to the coordinator in bulk: reports made while one request is in flight share the next. Each report
- * is repeated until it is answered; the coordinator answers an exact repeat as it answered the first.
+ * Sends reports to the coordinator in bulk. A start is sent at once, because a slot waits for its answer; outcomes go with it. Each
+ * report is repeated until it is answered; the coordinator answers an exact repeat as it answered the first.
  */
 import { ApiError } from '../../client/client.ts';
 import type { Problem, Report, ReportOutcome } from '../../client/client.ts';
-import { Coalescer } from '../../base/coalescer.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { RunnerConfig } from '../config/config.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
 import type { Log } from '../log.ts';
 
@@ -23,31 +24,68 @@ const LARGEST_BULK = 500;
 /** Characters of one request; a larger report goes alone. */
 const LARGEST_REQUEST = 512 << 10;
 const REFUSED_BODY = new Set([400, 413, 422]);
+/** How long an outcome waits for the start of the next run, to share its request. */
+const SHARE_MS = 10;
+/** A start does not wait for the answer to the request before it; outcomes do. */
+const MOST_REQUESTS = 2;
+
+export interface ReportQueueOptions {
+  connection: CoordinatorConnection;
+  clock: Pick<Clock, 'after'>;
+  log: Log;
+  config: Pick<RunnerConfig, 'id'>;
+  /** The random name of this process. */
+  instance: string;
+  /** No request follows it. */
+  stop: AbortSignal;
+  /** Whether a start will be reported as soon as a run ends. */
+  isStartExpected: () => boolean;
+}
 
 export class ReportQueue {
-  readonly #link: CoordinatorConnection;
-  readonly #log: Log;
-  readonly #runnerId: string;
-  readonly #instance: string;
-  readonly #stop: AbortSignal;
-  readonly #reports = new Coalescer<PendingReport>(
-    (bulk) => this.#send(bulk),
-    (waiting) => bulkLength(waiting),
-  );
+  readonly #options: ReportQueueOptions;
+  readonly #waiting: PendingReport[] = [];
+  #requests = 0;
+  /** A report must be sent as soon as a request may be. */
+  #isDue = false;
+  #isStartWaiting = false;
+  #cancelWait: (() => void) | undefined;
 
-  constructor(link: CoordinatorConnection, log: Log, who: { runnerId: string; instance: string }, stop: AbortSignal) {
-    this.#link = link;
-    this.#log = log;
-    this.#runnerId = who.runnerId;
-    this.#instance = who.instance;
-    this.#stop = stop;
+  constructor(options: ReportQueueOptions) {
+    this.#options = options;
   }
 
   /** @throws Stopped when the runner stops before an answer came. */
   report(report: Report): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      this.#reports.add({ report, size: JSON.stringify(report).length, resolve, reject });
+      this.#waiting.push({ report, size: JSON.stringify(report).length, resolve, reject });
+      if (report.type === 'start') this.#isStartWaiting = true;
+      if (report.type === 'start' || !this.#options.isStartExpected()) this.#sendSoon();
+      else this.#cancelWait ??= this.#options.clock.after(SHARE_MS, () => this.#sendSoon());
     });
+  }
+
+  /** Reports made in one turn of the event loop go together. */
+  #sendSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => this.#sendDue());
+  }
+
+  #sendDue(): void {
+    while (this.#isDue && this.#requests < (this.#isStartWaiting ? MOST_REQUESTS : 1)) {
+      this.#cancelWait?.();
+      this.#cancelWait = undefined;
+      const bulk = this.#waiting.splice(0, bulkLength(this.#waiting));
+      this.#isDue = this.#waiting.length > 0;
+      this.#isStartWaiting = this.#waiting.some(({ report }) => report.type === 'start');
+      if (bulk.length === 0) return;
+      this.#requests += 1;
+      void this.#send(bulk).then(() => {
+        this.#requests -= 1;
+        this.#sendDue();
+      });
+    }
   }
 
   async #send(bulk: readonly PendingReport[]): Promise<void> {
@@ -78,17 +116,18 @@ export class ReportQueue {
       it.resolve({ problem: { code: error.code, detail: error.message } });
       return;
     }
-    this.#log.warn(`the coordinator refuses a result as it is; reporting it without its details: ${error.message}`, {
-      job_id: it.report.job_id,
-    });
+    this.#options.log.warn(
+      `the coordinator refuses a result as it is; reporting it without its details: ${error.message}`,
+      {
+        job_id: it.report.job_id,
+      },
+    );
     await this.#send([{ ...it, report: smaller }]);
   }
 
   async #ask(reports: Report[]): Promise<ReportOutcome[]> {
-    const answer = await this.#link.ask(
-      () => this.#link.client.reports(this.#runnerId, { instance: this.#instance, reports }),
-      this.#stop,
-    );
+    const { connection, config, instance, stop } = this.#options;
+    const answer = await connection.ask(() => connection.client.reports(config.id, { instance, reports }), stop);
     return answer.outcomes;
   }
 }

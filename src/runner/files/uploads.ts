@@ -111,12 +111,12 @@ export class Uploads {
         if (left.length > 0) await spool.running({ ...record, upload: { files: left } });
       }
       actor.send({ type: 'UPLOADED' });
-      await spool.settled(record);
+      spool.settled(record);
     } catch (error) {
       if (error instanceof ApiError) {
         actor.send({ type: 'REFUSED', code: error.code });
         log.warn(`files are not uploaded: ${oneLine(error)}`, about);
-        await spool.settled(record).catch(() => {});
+        spool.settled(record);
       } else {
         actor.send({ type: 'KEPT' });
         if (!(error instanceof Stopped)) log.error(`files were not uploaded: ${oneLine(error)}`, about);
