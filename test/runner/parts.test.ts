@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
+import { Level } from 'level';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
 import { LogFile, OutputCapture } from '../../src/runner/attempt/output-capture.ts';
 import { killOrphans } from '../../src/runner/processes/process-scope.ts';
@@ -187,6 +188,44 @@ describe('runner: parts', () => {
     const fourth = await open(folder, { pid: 4, instance: 'four' });
     expect(fourth.replaces).to.deep.equal([]);
     await fourth.close();
+  });
+
+  it('keeps a record that is written again after it was settled', async () => {
+    const attempt = { job_id: 'j', attempt: 1, directory: '/d' };
+    const other = { ...attempt, attempt: 2 };
+    const first = await open(folder, { pid: 1, instance: 'one' });
+    await Promise.all([first.running(attempt), first.running(other)]);
+    first.settled(attempt);
+    first.settled(other);
+    expect(await first.leftovers()).to.deep.equal([]);
+    await first.running(attempt);
+    expect(await first.leftovers()).to.deep.equal([attempt]);
+    await first.close();
+    const second = await open(folder, { pid: 2, instance: 'two' });
+    expect(await second.leftovers()).to.deep.equal([attempt]);
+    await second.close();
+  });
+
+  it('deletes the records of settled attempts with the next write, or by itself soon', async () => {
+    const prototype = Level.prototype as unknown as { batch: (...args: unknown[]) => unknown };
+    const original = prototype.batch;
+    const groups: string[][] = [];
+    prototype.batch = function (this: unknown, ...args: unknown[]) {
+      groups.push((args[0] as { type: string; key: string }[]).map(({ type, key }) => `${type} ${key}`));
+      return original.apply(this, args);
+    };
+    try {
+      const spool = await open(folder, { pid: 1, instance: 'one' });
+      await spool.running({ job_id: 'a', attempt: 1, directory: '' });
+      spool.settled({ job_id: 'a', attempt: 1 });
+      await spool.running({ job_id: 'b', attempt: 1, directory: '' });
+      spool.settled({ job_id: 'b', attempt: 1 });
+      while (groups.length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+      await spool.close();
+    } finally {
+      prototype.batch = original;
+    }
+    expect(groups).to.deep.equal([['put a/1'], ['put b/1', 'del a/1'], ['del b/1']]);
   });
 
   it('replaces the file of instances atomically, so that a kill during the write loses none', async () => {

@@ -21,7 +21,6 @@ import type { AttemptEnd } from './outcome.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, prepareRun, removePrepared } from './preparation.ts';
-import type { Ending } from '../launch/launcher.ts';
 import { SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 
@@ -30,14 +29,11 @@ const DEADLINES_MS = { prepare: 30_000, launched: 30_000, telemetry: 60_000, log
 /** How often processes that survived are looked at again. */
 const SURVIVORS_LOOK_MS = 1000;
 
-/** A run that ends within this time leaves no record of its process id. */
-const RECORDED_MS = 20;
-
 /** Calls during a run. */
 export interface RunCalls {
   /**
-   * The process has existed for `RECORDED_MS`; not waited for, but for the end of the run. `start`: as `processStart` returns it.
-   * The processes of a shorter run are found by their marker, their cgroup, and their creator.
+   * The process exists, and is not that of a very short run; not waited for, but for the end of the run. `start`: as
+   * `processStart` returns it.
    */
   launched?: (pid: number, start: string | undefined) => Promise<void>;
   /** No process of the run is left: the next run may start while this one is concluded. Not called when some survive. */
@@ -194,7 +190,10 @@ export class Attempt {
       timeoutSecs > 0 ? clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' })) : undefined;
     try {
       if (simulation.pid !== undefined) this.#actor.send({ type: 'LAUNCHED', pid: simulation.pid });
-      const ending = await this.#ending(simulation, launched);
+      const ending = await simulation.endedAndRecorded(async (pid) => {
+        const recording = launched?.(pid, this.#scope.leaderStart) ?? Promise.resolve();
+        await this.#waits.within(DEADLINES_MS.launched, 'recording its process', recording);
+      });
       // An attempt that has ended by itself in time keeps its own outcome.
       endTimeLimit?.();
       const elapsedMs = clock.monotonicMs() - simulation.sinceMs;
@@ -219,24 +218,6 @@ export class Attempt {
     } finally {
       endTimeLimit?.();
     }
-  }
-
-  /** Waits for the end; rejects before when the process cannot be recorded. */
-  #ending({ pid, ended }: SimulationProcess, launched: RunCalls['launched']): Promise<Ending> {
-    if (pid === undefined || launched === undefined) return ended;
-    return new Promise((resolve, reject) => {
-      let recorded: Promise<void> | undefined;
-      const cancel = this.#site.clock.after(RECORDED_MS, () => {
-        const recording = launched(pid, this.#scope.leaderStart);
-        recorded = this.#waits.within(DEADLINES_MS.launched, 'recording its process', recording);
-        recorded.catch(reject);
-      });
-      void ended.then(async (ending) => {
-        cancel();
-        await recorded?.catch(() => {});
-        resolve(ending);
-      });
-    });
   }
 
   /** Ends what is left of the processes and completes the logs; returns what a reader of the result must know of it. */

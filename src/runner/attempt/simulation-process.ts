@@ -21,6 +21,11 @@ export interface Logs {
   stderr: LogFile;
 }
 
+/**
+ * A run that ends within this time leaves no record of its process id: its processes are found by their marker, their cgroup, and
+ * their creator.
+ */
+const RECORDED_MS = 20;
 /** How long the pipes may stay open after the last known process has ended. */
 const PIPES_MS = 250;
 
@@ -91,6 +96,24 @@ export class SimulationProcess {
       stderr: new OutputCapture(stderr, this.#logs.stderr),
     };
     void ended.then(this.#end);
+  }
+
+  /** Waits for the end. Calls `record` unless the run is very short; rejects as soon as that fails. */
+  endedAndRecorded(record: (pid: number) => Promise<void>): Promise<Ending> {
+    const { pid } = this;
+    if (pid === undefined) return this.ended;
+    return new Promise((resolve, reject) => {
+      let recorded: Promise<void> | undefined;
+      const cancel = this.#clock.after(RECORDED_MS, () => {
+        recorded = record(pid);
+        recorded.catch(reject);
+      });
+      void this.ended.then(async (ending) => {
+        cancel();
+        await recorded?.catch(() => {});
+        resolve(ending);
+      });
+    });
   }
 
   /** SIGKILL to the group and the cgroup, at once, or as soon as there is a process. */

@@ -49,6 +49,8 @@ export class ReportQueue {
   /** A report must be sent as soon as a request may be. */
   #isDue = false;
   #isStartWaiting = false;
+  /** It is sent at the end of this turn. */
+  #isScheduled = false;
   #cancelWait: (() => void) | undefined;
 
   constructor(options: ReportQueueOptions) {
@@ -67,9 +69,13 @@ export class ReportQueue {
 
   /** Reports made in one turn of the event loop go together. */
   #sendSoon(): void {
-    if (this.#isDue) return;
     this.#isDue = true;
-    queueMicrotask(() => this.#sendDue());
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#sendDue();
+    });
   }
 
   #sendDue(): void {
