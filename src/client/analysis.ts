@@ -12,6 +12,7 @@ import type {
   StudyTable,
   StudyTransitions,
   StudyVerdicts,
+  TelemetryBand,
   Uuid,
   WorstRuns,
 } from '../contract/types.ts';
@@ -72,6 +73,10 @@ export class Analysis {
 
   transitions(batchId: Uuid): Promise<StudyTransitions> {
     return this.#ask(batchId, 'transitions', {});
+  }
+
+  telemetryBand(batchId: Uuid, query: ParametersOf<typeof queries.BAND_QUERY> = {}): Promise<TelemetryBand> {
+    return this.#ask(batchId, 'telemetry-band', query);
   }
 
   /** The text of the manifest as it arrives. */

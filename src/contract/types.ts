@@ -3,6 +3,7 @@
  * layers and pages without packages may use it.
  */
 export type * from './answers/audit.ts';
+export type * from './answers/band.ts';
 export type * from './answers/causes.ts';
 export type * from './answers/comparison.ts';
 export type * from './answers/header.ts';

@@ -27,6 +27,7 @@ import type { Commit, CoordinatorHooks } from './hooks.ts';
 import { Notifications } from './notifications/notifications.ts';
 import { FileRequests } from './files/file-requests.ts';
 import { LiveReadings } from './files/live-readings.ts';
+import { runTelemetry } from './files/run-telemetry.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
 import { recover } from './recovery.ts';
 import { Purges } from './storage/purges.ts';
@@ -138,7 +139,10 @@ class RunningCoordinator implements Lifecycle {
       studyCache,
       answers: new Answers(
         { store, clock, share, studyCache },
-        { crashed: (error) => hooks.fault?.('analysis', error) },
+        {
+          crashed: (error) => hooks.fault?.('analysis', error),
+          telemetryOf: (jobId) => runTelemetry(this.core, jobId),
+        },
       ),
       judgements: new Judgements({
         clock,

@@ -16,6 +16,22 @@ import type { Listing, PageRequest } from '../../src/coordinator/operations/list
 
 export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
 export const JOB_ID = jobId(BATCH_ID, 0);
+
+const band: wire.TelemetryBand = {
+  batch_id: BATCH_ID,
+  of: 10,
+  prefix: { length: 10, of: 10 },
+  warnings: [],
+  sentence: 'band of 1 of 10 runs; 1 run could not be read',
+  drawn_from: 2,
+  sampled: 2,
+  read: 1,
+  unread: [{ run_id: 3, reason: 'it has no telemetry' }],
+  seconds: [0, 1],
+  present: [1, 1],
+  variables: [{ name: 'altitude', runs: 1, present: [1, 0], p5: [2, null], median: [2, null], p95: [2, null] }],
+};
+
 const AT = '2026-03-01T12:00:00.000Z';
 
 export const batch: wire.Batch = {
@@ -313,7 +329,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     batches: async (_filter, page) => new FakeListing(2, () => batch, page),
     batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
     answer: async (question) => {
-      const text = stringifyExact(answerTo(question, [analysedStudy(), analysedStudy()]));
+      const answered = question.kind === 'band' ? band : answerTo(question, [analysedStudy(), analysedStudy()]);
+      const text = stringifyExact(answered);
       return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
     },
     table: async ({ format }) => {

@@ -3,7 +3,7 @@ import type { Analysis } from '../../client/analysis.ts';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { answerTo } from '../../coordinator/answers/worker/answer.ts';
-import type { Question } from '../../coordinator/answers/question.ts';
+import type { RecordQuestion } from '../../coordinator/answers/question.ts';
 import { QUESTIONS } from '../../http/request/questions.ts';
 import type { Query } from '../../http/request/query.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -22,9 +22,9 @@ export type AnswerSource = Pick<
  */
 export function fileAnalysis(study: FileStudy, other?: FileStudy): AnswerSource {
   const batchId = study.table.batchId;
-  const ask = <T>(kind: Question['kind'], query: object = {}): Promise<T> => {
+  const ask = <T>(kind: RecordQuestion['kind'], query: object = {}): Promise<T> => {
     try {
-      const question: Question =
+      const question: RecordQuestion =
         kind === 'compare' ? { ...query, kind, batchId, with: batchId } : QUESTIONS[kind](batchId, query as Query);
       const answer = answerTo(question, [study, other]) as { warnings: unknown[] };
       const warnings = [...study.warnings, ...answer.warnings];

@@ -108,6 +108,17 @@ export const WORST_QUERY = {
   ...wait,
 } as const satisfies QueryParameters;
 
+export const BAND_QUERY = {
+  without: {
+    kind: 'integer',
+    list: false,
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: 'The run that is to be compared with the band: it is left out of the sample.',
+  },
+  ...wait,
+} as const satisfies QueryParameters;
+
 export const COMPARE_QUERY = {
   with: { ...text('The batch after; the one in the path is before.'), required: true },
   ...failing,

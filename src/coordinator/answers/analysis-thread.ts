@@ -1,9 +1,11 @@
 /** The analysis worker as the coordinator holds it: started at the first question, replaced after a crash. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { RowReadings } from './row-readings.ts';
 import { ThreadChannel } from './thread-channel.ts';
+import type { TelemetryReading } from './worker/telemetry/bands.ts';
 import type { CoordinatorMethods, WorkerMethods } from './worker/worker.ts';
 
 /** The limit of the worker's heap; columns are outside of it. Beyond it the worker ends, and the process continues. */
@@ -19,6 +21,8 @@ const WORKER_FILE = fileURLToPath(
 export interface AnalysisThreadHooks {
   /** The worker ended although it was not stopped. */
   crashed(error: Error): void;
+  /** Reads the telemetry file of a run. */
+  telemetryOf(jobId: Uuid): Promise<TelemetryReading>;
 }
 
 export class AnalysisThread {
@@ -68,6 +72,7 @@ export class AnalysisThread {
       readRows: (request) => this.#readings.rows(request),
       restartReading: (request) => this.#readings.restart(request),
       closeReading: (reading) => this.#readings.close(reading),
+      readTelemetry: (jobId) => this.#hooks.telemetryOf(jobId),
     };
     const channel = new ThreadChannel<WorkerMethods>(worker, methods);
     const ended = (why: string, cause?: Error): void => {

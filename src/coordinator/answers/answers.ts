@@ -43,7 +43,7 @@ export interface AskOptions {
 }
 
 interface Entry {
-  /** The versions of the question's studies in this answer. */
+  /** The versions of the question's studies in this answer; one more of an answer that may be another one at the same versions. */
   versions: string[];
   body: Uint8Array | undefined;
   /** A client was asked to come back. */
@@ -63,6 +63,8 @@ export class Answers {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   #waiting = 0;
+  /** Answers that may be other ones at the same versions. */
+  #passing = 0;
   /** In every tag: a restored backup may have the counters of other results. */
   #epoch: string | undefined;
 
@@ -81,7 +83,7 @@ export class Answers {
 
   /**
    * The answer to a question, as of a version of its studies that is not older than the question. While a study runs, a client that
-   * was asked to come back may get an older one.
+   * was asked to come back may get an older one; so may a client that asks for a band, which files that cannot be read make passing.
    * @throws SimbatchError `unknown-batch`; `malformed-query` for a question that its study cannot answer; `too-many-requests`;
    * `unavailable` when the worker crashes.
    */
@@ -93,7 +95,7 @@ export class Answers {
     const current = this.#tag(key, versions);
     if (isKnown?.(current) === true) return { state: 'unchanged', tag: current };
     // Otherwise a study that changes faster than the answer is computed would never be answered.
-    const mayBeOlder = studies.some(({ value }) => !isTerminal(value));
+    const mayBeOlder = asked.kind === 'band' || studies.some(({ value }) => !isTerminal(value));
     const entry = this.#entry(key, question, versions, mayBeOlder);
     if (entry.body === undefined && !(await this.#isDoneWithin(entry.done, waitMs, abandoned))) {
       entry.isOwed = true;
@@ -131,7 +133,8 @@ export class Answers {
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#drop(key, known);
-      const isCurrent = known.versions.every((it, at) => it === versions[at]);
+      const isCurrent =
+        known.versions.length === versions.length && known.versions.every((it, at) => it === versions[at]);
       if (isCurrent || (known.isOwed && mayBeOlder)) {
         this.#keep(key, known);
         return known;
@@ -153,11 +156,11 @@ export class Answers {
   async #compute(key: string, question: Question, entry: Entry): Promise<void> {
     this.#waiting++;
     try {
-      const { bytes, versions } = await this.thread.call('answer', { question, versions: entry.versions });
+      const { bytes, versions, isLasting } = await this.thread.call('answer', { question, versions: entry.versions });
       const isKept = this.#entries.get(key) === entry;
       if (isKept) this.#drop(key, entry);
       entry.body = bytes;
-      entry.versions = versions;
+      entry.versions = isLasting ? versions : [...versions, `passing-${String(this.#passing++)}`];
       if (isKept) this.#keep(key, entry);
       this.#dropOld(key);
     } catch (error) {

@@ -65,7 +65,14 @@ export interface TransitionsQuestion extends About {
   kind: 'transitions';
 }
 
-export type Question =
+export interface BandQuestion extends About {
+  kind: 'band';
+  /** The run that is compared with the band, and no part of it. */
+  without?: number | undefined;
+}
+
+/** A question that the runs' records answer. */
+export type RecordQuestion =
   | SummaryQuestion
   | DistributionsQuestion
   | VerdictsQuestion
@@ -75,6 +82,8 @@ export type Question =
   | WorstQuestion
   | CompareQuestion
   | TransitionsQuestion;
+
+export type Question = RecordQuestion | BandQuestion;
 
 /** The studies that a question is about. */
 export const batchesOf = (question: Question): Uuid[] =>

@@ -72,6 +72,7 @@ export const QUESTIONS = {
     k: number(query, 'k') ?? 10,
     direction: (text(query, 'direction') as Direction | undefined) ?? 'largest',
   }),
+  band: (batchId, query) => ({ kind: 'band', batchId, without: number(query, 'without') }),
   compare: (batchId, query) => {
     const other = (query['with'] as string).toLowerCase();
     if (!isBatchId(other)) {

@@ -1,6 +1,7 @@
 /** Routes of questions about a study; see docs/analysis.md. */
 import { StudyAttribution, StudySensitivity } from '../../contract/answers/causes.ts';
 import { StudyComparison } from '../../contract/answers/comparison.ts';
+import { TelemetryBand } from '../../contract/answers/band.ts';
 import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../contract/answers/outputs.ts';
 import * as queries from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
@@ -128,6 +129,17 @@ export const analysisRoutes = [
     query: queries.WORST_QUERY,
     response: WorstRuns,
     handle: ask('worst'),
+  }),
+  route({
+    ...computed,
+    path: '/batches/{batch_id}/telemetry-band',
+    operationId: 'getTelemetryBand',
+    summary: 'Read the band of the telemetry of a batch',
+    description:
+      'Median, P5 and P95 of each variable over the time of the run, from the telemetry files of up to 64 runs that can be read.',
+    query: queries.BAND_QUERY,
+    response: TelemetryBand,
+    handle: ask('band'),
   }),
   route({
     ...computed,

@@ -14,7 +14,7 @@ import { type RunTable, outputColumn, outputNames } from '../../../analysis/tabl
 import { closestMatch } from '../../../base/closest-match.ts';
 import type * as contract from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
-import type { Question } from '../question.ts';
+import type { RecordQuestion } from '../question.ts';
 import { declaredOutputs } from './study.ts';
 import { studyTransitions } from './transitions.ts';
 
@@ -27,8 +27,8 @@ export interface AnsweredStudy {
 }
 
 type Answerers = {
-  [K in Question['kind']]: (
-    question: Extract<Question, { kind: K }>,
+  [K in RecordQuestion['kind']]: (
+    question: Extract<RecordQuestion, { kind: K }>,
     study: AnsweredStudy,
     other: AnsweredStudy,
   ) => AnswerOf[K];
@@ -105,10 +105,13 @@ const ANSWERERS: Answerers = {
  * The answer, by the schema of its endpoint. `studies`: as `batchesOf` names them.
  * @throws SimbatchError `malformed-query` for a name that the study does not have and for a number out of its range.
  */
-export function answerTo(question: Question, [study, other = study]: readonly [AnsweredStudy, AnsweredStudy?]): object {
+export function answerTo(
+  question: RecordQuestion,
+  [study, other = study]: readonly [AnsweredStudy, AnsweredStudy?],
+): object {
   try {
     const answerer = ANSWERERS[question.kind] as (
-      question: Question,
+      question: RecordQuestion,
       study: AnsweredStudy,
       other: AnsweredStudy,
     ) => object;

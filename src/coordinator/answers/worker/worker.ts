@@ -7,12 +7,14 @@ import { type Question, batchesOf } from '../question.ts';
 import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { type AnsweredStudy, answerTo } from './answer.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
 import { StudyTables } from './study-tables.ts';
 import { Tables } from './table/tables.ts';
+import { Bands, type TelemetryReading } from './telemetry/bands.ts';
 
 /** The columns of the studies in memory hold at most this many bytes; a study of 10^6 runs and 20 numbers has about 180 MB. */
 const MAX_TABLE_BYTES = 512 * 1024 * 1024;
@@ -26,11 +28,19 @@ export type CoordinatorMethods = {
   readRows(request: RowsRequest): Promise<Uint8Array>;
   restartReading(request: { reading: number; from?: number }): Promise<void>;
   closeReading(reading: number): Promise<void>;
+  readTelemetry(jobId: Uuid): Promise<TelemetryReading>;
 };
+
+/** `isLasting`: the same versions have the same answer. */
+export interface WorkerAnswer {
+  bytes: Uint8Array;
+  versions: string[];
+  isLasting: boolean;
+}
 
 /** The methods of this thread. */
 export type WorkerMethods = {
-  answer(request: { question: Question; versions: string[] }): Promise<{ bytes: Uint8Array; versions: string[] }>;
+  answer(request: { question: Question; versions: string[] }): Promise<WorkerAnswer>;
   openManifest(batchId: Uuid): Promise<number>;
   openTable(request: MergeRequest): Promise<number>;
   /** The next piece of a manifest or table; null after the last one. */
@@ -57,8 +67,12 @@ async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<K
 
 const tables = new StudyTables(refreshed, MAX_TABLE_BYTES);
 
+/** How long the files of a band are read. */
+const BAND_MS = 60_000;
+const bands = new Bands((jobId) => coordinator.call('readTelemetry', jobId), systemClock);
+
 /** The runs of a family as those of the batch that was asked for, with its requirements and outputs. */
-function pooled({ batchId }: Question, studies: readonly Study[]): AnsweredStudy {
+function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
   const members = studies.map(({ table, submission }) => ({
     table,
     replicate: submission.config.monte_carlo.replicate ?? 0,
@@ -95,16 +109,22 @@ async function* manifestOf(head: ReadingHead): AsyncGenerator<Uint8Array> {
   yield* manifestPieces(head, next, counts);
 }
 
+const encoded = (answer: object): Uint8Array => new TextEncoder().encode(stringifyExact(answer));
+
 const methods: WorkerMethods = {
   async answer({ question, versions }) {
     const studies: Study[] = [];
     for (const [at, batchId] of batchesOf(question).entries()) studies.push(await tables.of(batchId, versions[at]!));
+    const used = studies.map((it) => it.version);
+    if (question.kind === 'band') {
+      const { band, isLasting } = await bands.of(studies[0]!.table, question.without, BAND_MS);
+      return { bytes: encoded(band), versions: used, isLasting };
+    }
     const answer = answerTo(
       question,
-      question.members === undefined ? (studies as [Study, Study?]) : [pooled(question, studies)],
+      question.members === undefined ? (studies as [Study, Study?]) : [pooled(question.batchId, studies)],
     );
-    const bytes = new TextEncoder().encode(stringifyExact(answer));
-    return { bytes, versions: studies.map((it) => it.version) };
+    return { bytes: encoded(answer), versions: used, isLasting: true };
   },
   async openManifest(batchId) {
     const head = await coordinator.call('openReading', batchId);

@@ -1,0 +1,110 @@
+/** The telemetry bands of studies: reads the files of a drawn sample of runs, some at once, and keeps their samples. */
+import { bandOf, type RunSamples } from '../../../../analysis/band/band.ts';
+import { bandSample } from '../../../../analysis/band/sample.ts';
+import { unfinishedWarnings } from '../../../../analysis/table/header.ts';
+import { completePrefix, type RunTable } from '../../../../analysis/table/run-table.ts';
+import type { TelemetryBand, Uuid } from '../../../../contract/types.ts';
+import type { Clock } from '../../../../base/clock.ts';
+import { jobId } from '../../../../domain/ids.ts';
+import { plural } from '../../../../domain/plural.ts';
+import { samplesIn } from './samples.ts';
+
+/** Files that are read at the same time. */
+const AT_ONCE = 4;
+/** The samples of the least recently used runs are dropped beyond this size. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
+/** The bytes of a telemetry file, or why there are none. `isLasting`: a later reading would not have them either. */
+export type TelemetryReading = { bytes: Uint8Array } | { why: string; isLasting: boolean };
+
+type Read = (job: Uuid) => Promise<TelemetryReading>;
+
+export class Bands {
+  readonly #read: Read;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** By job, in order of use. A run that has ended keeps its telemetry. */
+  readonly #kept = new Map<Uuid, { samples: RunSamples; bytes: number }>();
+  #bytes = 0;
+
+  constructor(read: Read, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /**
+   * The band of a study. `isLasting` is false where a file may be readable later.
+   * @param limitMs for reading: files that are not begun within it count as unread.
+   */
+  async of(
+    table: RunTable,
+    without: number | undefined,
+    limitMs: number,
+  ): Promise<{ band: TelemetryBand; isLasting: boolean }> {
+    const deadline = this.#clock.monotonicMs() + limitMs;
+    const { runIds, drawnFrom } = bandSample(table, without);
+    const runs = new Map<number, RunSamples>();
+    const unread: { run_id: number; reason: string }[] = [];
+    let isLasting = true;
+    const waiting = runIds.values();
+    const take = async (): Promise<void> => {
+      for (const runId of waiting) {
+        const found = await this.#samples(jobId(table.batchId, runId), deadline);
+        if ('samples' in found) runs.set(runId, found.samples);
+        else {
+          unread.push({ run_id: runId, reason: found.why });
+          isLasting &&= found.isLasting;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, take));
+    const read = runIds.flatMap((it) => runs.get(it) ?? []);
+    const missing = unread.length === 0 ? '' : `; ${plural(unread.length, 'run')} could not be read`;
+    return {
+      isLasting,
+      band: {
+        batch_id: table.batchId,
+        of: table.rows,
+        prefix: { length: completePrefix(table), of: table.rows },
+        drawn_from: drawnFrom,
+        sampled: runIds.length,
+        read: read.length,
+        unread: unread.sort((a, b) => a.run_id - b.run_id),
+        warnings: unfinishedWarnings(table),
+        sentence: `band of ${read.length} of ${plural(table.rows, 'run')}${missing}`,
+        ...bandOf(read),
+      },
+    };
+  }
+
+  async #samples(job: Uuid, deadline: number): Promise<{ samples: RunSamples } | { why: string; isLasting: boolean }> {
+    const known = this.#kept.get(job);
+    if (known !== undefined) {
+      this.#kept.delete(job);
+      this.#kept.set(job, known);
+      return known;
+    }
+    if (this.#clock.monotonicMs() > deadline) return { why: 'the time for reading was over', isLasting: false };
+    const reading = await this.#read(job);
+    if (!('bytes' in reading)) return reading;
+    try {
+      const samples = await samplesIn(reading.bytes);
+      this.#keep(job, samples);
+      return { samples };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { why: `its telemetry file is not readable: ${message}`.slice(0, 300), isLasting: true };
+    }
+  }
+
+  #keep(job: Uuid, samples: RunSamples): void {
+    let bytes = 0;
+    for (const it of samples.variables.values()) bytes += it.secs.byteLength + it.values.byteLength;
+    this.#kept.set(job, { samples, bytes });
+    this.#bytes += bytes;
+    for (const [oldest, { bytes: size }] of this.#kept) {
+      if (this.#bytes <= MAX_KEPT_BYTES || oldest === job) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= size;
+    }
+  }
+}
