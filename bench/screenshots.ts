@@ -40,6 +40,7 @@ const pagesOf = (it: DashboardScene): Record<string, string> => ({
   compare: `#/batches/${it.done}/compare?with=${it.running}`,
   study: `#/batches/${it.done}/study`,
   run: `#/jobs/${it.failedRun}`,
+  telemetry: `#/jobs/${it.endedRun}`,
   pool: '#/runners',
   runner: '#/runners/lab-07',
   machine: `#/machines/job/${it.failedRun}`,
@@ -62,6 +63,7 @@ async function take(folder: string, { name, address, theme, width, height }: Pic
     const buffer = Buffer.from(JSON.stringify(descentStudy('descent, from a file', 500)));
     await page.locator('input[type=file]').setInputFiles({ name: 'study.yaml', mimeType: 'text/yaml', buffer });
   }
+  if (name.startsWith('telemetry')) await page.getByRole('button', { name: 'Compare with the other runs' }).click();
   await pause(address === '#/runners' ? 6_000 : 2_500);
   const path = join(folder, `${name}.png`);
   await page.screenshot({ path });

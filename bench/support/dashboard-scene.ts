@@ -22,6 +22,8 @@ export interface DashboardScene {
   /** The sounding rocket, executed by a real runner. */
   rocket: Uuid;
   failedRun: Uuid;
+  /** A run of the rocket that a limit ended. */
+  endedRun: Uuid;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,12 @@ export async function dashboardScene({ rocketRuns = 60 } = {}): Promise<Dashboar
   const rocketStudy = parse(
     await readFile(join(packageRoot, 'examples/sounding-rocket/study.yaml'), 'utf8'),
   ) as BatchSubmission;
+  // Low enough that some runs meet it.
+  rocketStudy.config.early_termination.conditions[0]!.condition = '> 120000';
+  rocketStudy.outputs = {
+    ...rocketStudy.outputs,
+    max_dynamic_pressure_pa: { units: 'Pa', censored: 'dynamic_pressure_pa' },
+  };
   const rocket = (await coordinator.submit({ ...rocketStudy, runs_override: rocketRuns })).batch_id;
   await settled(rocket);
   const lab = { outcome: descent, tags: ['lab'] };
@@ -78,9 +86,12 @@ export async function dashboardScene({ rocketRuns = 60 } = {}): Promise<Dashboar
   const running = (await coordinator.submit(study('descent, stronger gusts', 20_000))).batch_id;
   const large = { container: { image: 'none', cpu_request: '64', memory_request: '1Gi' } };
   const blocked = (await coordinator.submit(descentStudy('chute variant C', 60, large))).batch_id;
-  let failedRun = '';
-  for await (const chunk of (await coordinator.jobs({ batch_id: [done], status: ['Failed'] })).chunks)
-    failedRun ||= chunk[0]?.id ?? '';
+  const failedOf = async (batchId: Uuid): Promise<Uuid> => {
+    let failed = '';
+    for await (const chunk of (await coordinator.jobs({ batch_id: [batchId], status: ['Failed'] })).chunks)
+      failed ||= chunk[0]?.id ?? '';
+    return failed;
+  };
   await pause(4_000);
   return {
     web,
@@ -89,7 +100,8 @@ export async function dashboardScene({ rocketRuns = 60 } = {}): Promise<Dashboar
     blocked,
     cancelled,
     rocket,
-    failedRun,
+    failedRun: await failedOf(done),
+    endedRun: await failedOf(rocket),
     async close() {
       real.kill('SIGKILL');
       for (const runner of runners) await runner.stop();
@@ -103,7 +115,7 @@ function realRunner({ url, folder }: WebServer): ChildProcess {
   const program = join(packageRoot, 'dist/bin/simbatch.js');
   return spawn(
     process.execPath,
-    [program, 'runner', '--endpoint', url, '--runner-id', 'bench-1', '--max-concurrent-jobs', '2'],
+    [program, 'runner', '--endpoint', url, '--runner-id', 'bench-1', '--max-concurrent-jobs', '2', '--serve-files'],
     {
       stdio: 'ignore',
       cwd: folder,

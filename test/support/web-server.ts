@@ -151,7 +151,6 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
       clearInterval(beat);
       for (const timer of timers) clearTimeout(timer);
       stopping.abort();
-      coordinator.releaseWaiting();
       await working;
     },
   };

@@ -1,14 +1,9 @@
 /** Every page in a real browser: no violation that axe finds, no foreign request, no error, no overflow on a phone. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import type { Uuid } from '../../src/contract/types.ts';
-import { clippedOn } from '../support/clipped.ts';
+import { requireClean } from '../support/clean-page.ts';
 import { descent, descentStudy, scriptedRunner } from '../support/web-server.ts';
 import { webSuite } from '../support/web-suite.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe('web: pages', function () {
   this.timeout(180_000);
@@ -76,26 +71,6 @@ describe('web: pages', function () {
     { name: '390x844, light', options: { colorScheme: 'light', viewport: { width: 390, height: 844 } } },
     { name: '390x844, dark', options: { colorScheme: 'dark', viewport: { width: 390, height: 844 } } },
   ] as const;
-
-  /** No violation that axe finds, nothing clipped, nothing wider than the window. */
-  async function requireClean(page: Page, name: string): Promise<void> {
-    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
-    expect(overflow, `${name} is wider than the window`).to.be.at.most(0);
-    expect(await clippedOn(page), `clipped on ${name}`).to.deep.equal([]);
-    // Through the debugger, which the page's policy does not bind.
-    await page.evaluate(AXE);
-    const found = await page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: {
-          run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
-        };
-      };
-      return (await axe.run()).violations.map(
-        (it) => `${it.id}: ${it.nodes[0]?.html.slice(0, 200)} ${it.nodes[0]?.failureSummary}`,
-      );
-    });
-    expect(found, name).to.deep.equal([]);
-  }
 
   for (const { name: look, options } of LOOKS) {
     it(`are accessible, quiet, within their width, and nothing is clipped: ${look}`, async () => {

@@ -10,6 +10,7 @@ import type {
   Job,
   JobData,
   JobResult,
+  RunFiles as Listed,
   Seed,
 } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
@@ -23,9 +24,12 @@ import { Table } from '../parts/table.tsx';
 import { duration, figure } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { LiveTelemetry } from '../runs/live-telemetry.tsx';
+import { TelemetryPanel } from '../telemetry/panel.tsx';
 import { setTitle } from '../title.ts';
 import { neighboursOf, type Neighbours } from './neighbours.ts';
 import { Attempts } from './run-attempts.tsx';
+
+const isOpen = ({ status }: Job): boolean => status === 'Pending' || status === 'Claimed' || status === 'Running';
 
 const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
 
@@ -34,6 +38,8 @@ export function RunPage({ jobId: id }: { jobId: string }) {
   const batchId = isJobId(id) ? batchIdOf(id) : undefined;
   const batch = useRequest<BatchStatusResponse>(batchId === undefined ? undefined : `/batches/${batchId}`);
   const submission = useRequest<BatchSubmission>(batchId === undefined ? undefined : `/batches/${batchId}/submission`);
+  // The files may be others in another state.
+  const files = useRequest<Listed>(data === undefined ? undefined : `/jobs/${id}/files`, data?.job.status);
   if (error !== undefined) return <Failure what="The run could not be read." detail={error} />;
   if (data === undefined) return <Waiting what="Reading the run" />;
   const { job, history, result } = data;
@@ -51,6 +57,9 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         </div>
       )}
       <LiveTelemetry job={job} submission={submission.data} />
+      {result?.telemetry_data != null && !isOpen(job) && (
+        <TelemetryPanel files={files} job={job} result={result} submission={submission.data} />
+      )}
       <div className="columns">
         <Panel title="Attempts" flush>
           <Attempts history={history} job={job} />
@@ -74,7 +83,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         </Panel>
         <Outputs result={result} job={job} declared={submission.data?.outputs} />
       </div>
-      <RunFiles jobId={job.id} version={job.status} />
+      <RunFiles jobId={job.id} files={files} />
     </>
   );
 }
@@ -92,7 +101,6 @@ function RunHead({
   const [failure, setFailure] = useState<string>();
   const run = job.run_config.run_id;
   useEffect(() => setTitle(`Run #${run}${batchName === undefined ? '' : `, ${batchName}`}`), [run, batchName]);
-  const isOpen = job.status === 'Pending' || job.status === 'Claimed' || job.status === 'Running';
   const cancel = (reason: string | undefined): void => {
     post(`/jobs/${job.id}/cancel`, JSON.stringify(reason === undefined ? {} : { reason })).catch((error: Error) =>
       setFailure(error.message),
@@ -130,7 +138,7 @@ function RunHead({
             #{after} →
           </a>
         )}
-        {isOpen && (
+        {isOpen(job) && (
           <Act className="danger" onClick={() => setAsked(true)}>
             Cancel
           </Act>
@@ -233,57 +241,6 @@ function Outputs({
           </div>
         ))}
       </dl>
-      <h3 className="section">Files, on the machine of {job.assigned_runner ?? 'the runner'}</h3>
-      {result.output_files.length === 0 ? (
-        <p className="soft">It left no files.</p>
-      ) : (
-        <Files paths={result.output_files} />
-      )}
-      {result.telemetry_data !== null && result.telemetry_data !== undefined && (
-        <>
-          <h3 className="section">Telemetry</h3>
-          <TelemetryFile location={result.telemetry_data} />
-        </>
-      )}
     </Panel>
-  );
-}
-
-/** Returns the common folder, and the paths below it. */
-function Files({ paths }: { paths: readonly string[] }) {
-  const folders = paths.map((it) => it.slice(0, it.lastIndexOf('/') + 1));
-  const folder = folders.reduce((a, b) => (a.length < b.length ? a : b));
-  const isShared = folder !== '' && paths.every((it) => it.startsWith(folder));
-  return (
-    <>
-      {isShared && <Command text={folder} label="Folder" />}
-      <ul className="files mono">
-        {paths.map((it) => (
-          <li key={it}>{isShared ? it.slice(folder.length) : it}</li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-/** Telemetry files are on the runner; a file chosen here is read in this page and not sent. */
-function TelemetryFile({ location }: { location: string }) {
-  const [Plot, setPlot] = useState<{ View: typeof import('./telemetry.tsx').TelemetryPlot; file: File }>();
-  const open = (file: File | undefined): void => {
-    if (file !== undefined)
-      void import('./telemetry.tsx').then(({ TelemetryPlot }) => setPlot({ View: TelemetryPlot, file }));
-  };
-  return (
-    <div className="stack">
-      <label className="field">
-        <span>
-          The coordinator keeps no telemetry: it lies on the runner's machine. To plot it, open this file here, if this
-          machine can read it; it is read by this page and goes nowhere.
-        </span>
-        <code className="path">{location}</code>
-        <input type="file" accept=".parquet" onChange={(event) => open(event.target.files?.[0])} />
-      </label>
-      {Plot !== undefined && <Plot.View key={Plot.file.name + Plot.file.lastModified} file={Plot.file} />}
-    </div>
   );
 }

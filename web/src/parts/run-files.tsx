@@ -1,9 +1,10 @@
-/** The files of a run: their list, with downloads and previews of text, tables, pictures and telemetry. */
+/** The files of a run: their list, with downloads and previews of text, tables and pictures. */
 import { useEffect, useState, type ReactNode } from 'react';
 import type { RunFile, RunFiles as Listed, Uuid } from '../../../src/contract/types.ts';
-import { accepted, useRequest } from '../data/api.ts';
-import { Failure, Panel, Waiting } from './common.tsx';
-import { Table } from './table.tsx';
+import { accepted, type Loaded } from '../data/api.ts';
+import { Command, Failure, Panel, Waiting } from './common.tsx';
+import { sizeText } from './size.ts';
+import { ACTIONS, Table } from './table.tsx';
 
 /** The beginning of a text that is shown. */
 const TEXT_BYTES = 64 * 1024;
@@ -24,9 +25,7 @@ function kindOf({ path, bytes = 0, place }: RunFile): Kind | undefined {
   return ['log', 'txt', 'json', 'md', 'yaml', 'yml', 'out'].includes(extension) ? 'text' : undefined;
 }
 
-/** @param version changes when the files of the run may have changed: its status. */
-export function RunFiles({ jobId, version }: { jobId: Uuid; version: string }) {
-  const { data, error } = useRequest<Listed>(`/jobs/${jobId}/files`, version);
+export function RunFiles({ jobId, files: { data, error } }: { jobId: Uuid; files: Loaded<Listed> }) {
   const [shown, setShown] = useState<RunFile>();
   const [failure, setFailure] = useState<string>();
   const save = (file: RunFile): void => {
@@ -40,7 +39,7 @@ export function RunFiles({ jobId, version }: { jobId: Uuid; version: string }) {
   return (
     <Panel title="Files" flush>
       {data.files.length > 0 && (
-        <Table label="Files" columns={['Path', 'Kind', { name: 'Size', right: true }, '']}>
+        <Table label="Files" columns={['Path', 'Kind', { name: 'Size', right: true }, ACTIONS]}>
           {data.files.map((file) => (
             <tr key={file.path}>
               <td className="mono" title={file.address}>
@@ -67,6 +66,7 @@ export function RunFiles({ jobId, version }: { jobId: Uuid; version: string }) {
         </Table>
       )}
       <div className="stack">
+        {!data.is_readable && data.files[0] !== undefined && <Command text={folderOf(data.files[0])} label="Folder" />}
         {data.notes.map((it) => (
           <p className="soft small" key={it}>
             {it}
@@ -78,6 +78,9 @@ export function RunFiles({ jobId, version }: { jobId: Uuid; version: string }) {
     </Panel>
   );
 }
+
+/** The output directory of the attempt, on its runner. */
+const folderOf = ({ address, path }: RunFile): string => address.slice(0, -path.length);
 
 const addressOf = (jobId: Uuid, { path }: RunFile): string => `/jobs/${jobId}/files/${encodeURIComponent(path)}`;
 
@@ -124,11 +127,7 @@ async function previewOf(jobId: Uuid, file: RunFile, signal: AbortSignal): Promi
   }
   const blob = await (await accepted(addressOf(jobId, file), { signal })).blob();
   if (kind === 'picture') return <img src={await dataAddress(blob)} alt={file.path} />;
-  if (file.kind === 'telemetry') {
-    const { TelemetryPlot } = await import('../pages/telemetry.tsx');
-    return <TelemetryPlot file={new File([blob], file.path)} />;
-  }
-  const { parquetHead } = await import('../pages/telemetry.tsx');
+  const { parquetHead } = await import('../telemetry/file.ts');
   const rows = await parquetHead(await blob.arrayBuffer(), ROWS);
   const names = Object.keys(rows[0] ?? {});
   return <Rows names={names} rows={rows.map((row) => names.map((name) => String(row[name])))} />;
@@ -206,9 +205,4 @@ async function saveFile(jobId: Uuid, file: RunFile): Promise<void> {
   link.download = file.path.slice(file.path.lastIndexOf('/') + 1);
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 * 1024 ? `${(bytes / 1024).toPrecision(3)} KiB` : `${(bytes / 1024 / 1024).toPrecision(3)} MiB`;
 }

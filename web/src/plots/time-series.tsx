@@ -10,10 +10,18 @@ export interface Series {
   name: string;
   /** Name of a colour of the theme. */
   colour: string;
-  values: readonly (number | null)[];
+  /** Null: a gap; undefined: no point at this time, which the line passes. */
+  values: readonly (number | null | undefined)[];
   fill?: boolean;
-  /** Thin line without points: the edge of a band. */
+  /** Thin line without points: the edge of a band. Edges come in pairs, the lower one first. */
   edge?: boolean;
+  /** Of an edge: its band is drawn paler. */
+  pale?: boolean;
+  thin?: boolean;
+  /** A single point, marked. */
+  point?: boolean;
+  /** A horizontal line. The axis is extended to a line clearly beyond the values, not to a line at their edge. */
+  limit?: number;
   /** A fill that hides the lines below it: stacked areas are drawn from the top one down. */
   solid?: boolean;
   dash?: boolean;
@@ -118,8 +126,6 @@ function options(
     grid: { stroke: colour('line'), width: 1 },
     ticks: { stroke: colour('line'), width: 1, size: 4 },
   };
-  const edges = series.flatMap((it, at) => (it.edge === true ? [at + 1] : []));
-  const [low, high] = edges;
   return {
     width: Math.max(width, 120),
     height,
@@ -128,10 +134,7 @@ function options(
     scales: {
       x: { time: across === undefined, range: (_, from, to) => [Math.min(from, to - leastSpan), to] },
       y: {
-        range: (_, least, most) =>
-          top === undefined
-            ? verticalRange({ least, most, isFilled: series.some((it) => it.fill === true) })
-            : [0, Math.max(1, top)],
+        range: (_, least, most) => (top === undefined ? rangeWith(series, least, most) : [0, Math.max(1, top)]),
       },
     },
     axes: [
@@ -150,8 +153,9 @@ function options(
       ...series.map((it) => ({
         label: it.name,
         stroke: colour(it.colour),
-        width: it.edge === true ? 0.75 : 1.75,
-        points: { show: false },
+        width: it.point === true ? 0 : it.edge === true ? 0.75 : it.thin === true ? 1 : 1.75,
+        points: it.point === true ? { show: true, size: 9, width: 2, fill: colour(it.colour) } : { show: false },
+        auto: it.limit === undefined,
         ...(it.fill === true
           ? {
               fill: `color-mix(in srgb, ${colour(it.colour)} ${it.solid === true ? 22 : 16}%, ${it.solid === true ? colour('panel') : 'transparent'})`,
@@ -160,15 +164,33 @@ function options(
         ...(it.dash === true ? { dash: [5, 5], spanGaps: true } : {}),
       })),
     ],
-    ...(low === undefined || high === undefined
-      ? {}
-      : {
-          bands: [
-            {
-              series: [high, low] as [number, number],
-              fill: `color-mix(in srgb, ${colour('running')} 18%, transparent)`,
-            },
-          ],
-        }),
+    bands: bandsOf(series),
   };
+}
+
+/** The areas between pairs of edges. */
+function bandsOf(series: readonly Series[]): uPlot.Band[] {
+  const edges = series.flatMap((it, at) => (it.edge === true ? [at] : []));
+  return edges.flatMap((low, nth) => {
+    const high = edges[nth + 1];
+    if (nth % 2 === 1 || high === undefined) return [];
+    const { colour: name, pale = false } = series[low]!;
+    const share = pale ? 7 : 18;
+    return [{ series: [high + 1, low + 1], fill: `color-mix(in srgb, ${colour(name)} ${share}%, transparent)` }];
+  });
+}
+
+/** A limit less than this share of the axis beyond its end is drawn at the end. */
+const AT_END = 0.02;
+
+function rangeWith(series: readonly Series[], least: number | null, most: number | null): [number, number] {
+  const isFilled = series.some((it) => it.fill === true);
+  const [from, to] = verticalRange({ least, most, isFilled });
+  if (least === null || most === null) return [from, to];
+  const room = (to - from) * AT_END;
+  const beyond = series.flatMap(({ limit }) =>
+    limit !== undefined && (limit < from - room || limit > to + room) ? [limit] : [],
+  );
+  if (beyond.length === 0) return [from, to];
+  return verticalRange({ least: Math.min(least, ...beyond), most: Math.max(most, ...beyond), isFilled });
 }
