@@ -125,8 +125,11 @@ describe('web: live telemetry of a running run', function () {
   });
 });
 
-interface Plots {
+interface Limits {
   isNear(values: number[], threshold: number): boolean;
+}
+
+interface Plots {
   startOf(variables: LiveVariable[]): number;
   livePlot(
     variable: LiveVariable,
@@ -138,10 +141,13 @@ interface Plots {
 
 describe('web: plots of live telemetry', () => {
   let plots: Plots;
+  let limits: Limits;
+  const imported = async (path: string): Promise<unknown> =>
+    tsImport(new URL(`../../../web/src/${path}`, import.meta.url).href, import.meta.url);
   before(async function () {
     this.timeout(20_000);
-    const url = new URL('../../../web/src/runs/live-plot.ts', import.meta.url).href;
-    plots = (await tsImport(url, import.meta.url)) as Plots;
+    plots = (await imported('runs/live-plot.ts')) as Plots;
+    limits = (await imported('plots/range.ts')) as Limits;
   });
   const H: LiveVariable = { name: 'h', samples: 9, not_finite: 0, reversals: 0, time_s: [10, 11], values: [5, 4] };
 
@@ -165,7 +171,7 @@ describe('web: plots of live telemetry', () => {
       [[300, 301], 1000, false],
       [[1e308, -1e308], 0, true],
     ] as const) {
-      expect(plots.isNear([...values], threshold), values.join()).to.equal(near);
+      expect(limits.isNear([...values], threshold), values.join()).to.equal(near);
     }
   });
 

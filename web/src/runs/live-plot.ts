@@ -1,25 +1,14 @@
 /** The plot of a variable of a running run: its line, and the limits of its conditions that lie near enough to be drawn. */
 import type { LiveCondition, LiveTelemetry, LiveVariable } from '../../../src/contract/types.ts';
+import { isNear } from '../plots/range.ts';
 import type { Series } from '../plots/time-series.tsx';
 import { count, figure } from '../parts/time.tsx';
-
-/** A limit farther from the values than this many times their range would squeeze them into a line. */
-const FAR = 4;
 
 export interface LivePlot {
   times: number[];
   series: Series[];
   /** Sentences about all that the plot does not show. */
   notes: string[];
-}
-
-/** Whether a limit is drawn beside these values. */
-export function isNear(values: readonly number[], threshold: number): boolean {
-  if (values.length === 0) return false;
-  const least = Math.min(...values);
-  const most = Math.max(...values);
-  const range = most - least || Math.abs(most) || 1;
-  return threshold >= least - FAR * range && threshold <= most + FAR * range;
 }
 
 /** The least time of all variables, from which the seconds of the plots count. */

@@ -78,16 +78,3 @@ function hitOf(
     text: `${hit.condition} ${ended} at ${figure(secs)} s, by ${hit.value === null ? 'an infinite value' : `${figure(hit.value)}${units === undefined ? '' : ` ${units}`}`}`,
   };
 }
-
-/** A limit farther from the values than this many times their range would squeeze them into a line. */
-const FAR = 4;
-
-/** Whether a limit is drawn beside these values. */
-export function isNear(values: readonly (number | null)[], limit: number): boolean {
-  const known = values.filter((it) => it !== null);
-  if (known.length === 0) return false;
-  const least = known.reduce((a, b) => Math.min(a, b));
-  const most = known.reduce((a, b) => Math.max(a, b));
-  const range = most - least || Math.abs(most) || 1;
-  return limit >= least - FAR * range && limit <= most + FAR * range;
-}

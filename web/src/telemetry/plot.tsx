@@ -2,11 +2,12 @@
 import { useMemo } from 'react';
 import type { TelemetryBand } from '../../../src/contract/types.ts';
 import { count, figure } from '../parts/time.tsx';
+import { isNear } from '../plots/range.ts';
 import { labelOf } from '../plots/variables.ts';
 import { TimeSeries, type Series } from '../plots/time-series.tsx';
 import { linearAt, pointsAt, unitedTimes } from './aligned.ts';
 import type { Line } from './file.ts';
-import { isNear, type Marks } from './marks.ts';
+import type { Marks } from './marks.ts';
 
 /** Where fewer than this share of the runs that have the variable are left, the band is drawn paler. */
 const PALE_SHARE = 0.5;
