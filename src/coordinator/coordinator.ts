@@ -29,6 +29,7 @@ import { FileRequests } from './files/file-requests.ts';
 import { LiveReadings } from './files/live-readings.ts';
 import { runTelemetry } from './files/run-telemetry.ts';
 import { MeasuredTurns } from './turn/measured-turns.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { recover } from './recovery.ts';
 import { Purges } from './storage/purges.ts';
 import { sweepRetention } from './operations/deletions.ts';
@@ -52,20 +53,6 @@ const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 /** A running coordinator: its operations, and what its owner does with it. */
 export type Coordinator = CoordinatorApi & Lifecycle;
-
-interface Lifecycle {
-  /** The parts; for tests and the recorder of snapshots. */
-  readonly core: Core;
-  supervisor(): SupervisorSnapshot;
-  /** Calls the listener after each committed group, until the returned function is called. Costs nothing without a listener. */
-  watch(listener: (commit: Commit) => void): () => void;
-  /** Handles expired deadlines now. Its own timer calls it; tests with a simulated clock call it directly. */
-  tick(): Promise<void>;
-  /** Answers all long polls with no work, now and from now on, so that their connections can be closed. */
-  releaseWaiting(): void;
-  /** Completes running turns, writes their changes and closes the store. */
-  close(): Promise<void>;
-}
 
 /** Opens a coordinator on a store, which it then owns, and recovers the active actors. */
 export async function openCoordinator(
