@@ -101,6 +101,11 @@ describe('web: journeys', function () {
     await page.getByRole('button', { name: 'Add a label' }).click();
     await page.getByLabel('Label', { exact: true }).fill('campaign');
     await page.getByLabel('value', { exact: true }).fill('2026-q4');
+    await page.getByText('Telemetry', { exact: true }).click();
+    await page.getByLabel(/^Show it live/).check();
+    await page.getByText('Early termination', { exact: true }).click();
+    await page.getByLabel(/^Kill a run/).check();
+    await page.getByLabel(/^Kill a run/).uncheck();
     await page.getByRole('button', { name: 'Submit 40 runs' }).click();
     await page.getByText('The study was not accepted.').waitFor();
     expect(await page.locator('[data-pointer="/requirements/0/confidence"] .fault').textContent()).to.not.equal('');
@@ -109,7 +114,8 @@ describe('web: journeys', function () {
     await page.getByRole('heading', { name: 'with goals' }).waitFor();
     await page.getByText('100 %', { exact: true }).first().waitFor();
     const idOf = (): string => /batches\/([^/?]+)/.exec(page.url())![1]!;
-    const { requirements, outputs, policy, labels } = await suite.web.coordinator.submission(idOf());
+    const { config, requirements, outputs, policy, labels } = await suite.web.coordinator.submission(idOf());
+    expect([config.telemetry.live, config.early_termination.enabled]).to.deep.equal([true, false]);
     expect({ requirements, outputs, policy, labels }).to.deep.equal({
       requirements: [{ name: 'slow', output: 'speed', condition: '< 5', probability: 0.95 }],
       outputs: { speed: { units: 'm/s' } },
