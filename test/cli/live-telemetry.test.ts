@@ -55,6 +55,7 @@ describe('cli: the telemetry of a running run', function () {
       variables: [
         { ...H, name: 'a\u001b[31m' },
         { ...H, name: 'nan', not_finite: 3, time_s: [], values: [] },
+        { ...H, name: 'back', reversals: 2 },
       ],
       shadow: true,
       hit: { variable: 'h', condition: '< 0', value: -1, time_s: 1, description: '' },
@@ -68,11 +69,13 @@ describe('cli: the telemetry of a running run', function () {
       'the conditions are in shadow and end no run',
       'met: h < 0: -1 at 1 s',
       '3 values are NaN or infinite and are left out',
+      'the time of back ran backwards 2 times: its latest value is unknown',
       '2 more variables have no place in the view',
       '4 samples were lost and 5 refused',
     ]) {
       expect(stdout).to.include(line);
     }
+    expect(stdout).to.match(/^ +back +900 +-1\.5 +5 *$/m);
     expect((await shown({ ...VIEW, variables: [] })).stdout).to.include('no sample has come yet');
   });
 

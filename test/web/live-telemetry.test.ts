@@ -180,6 +180,7 @@ describe('web: plots of live telemetry', () => {
     expect(plots.livePlot(odd, [], 0).notes.join(' ')).to.equal(
       '0 of 3 samples. 3 are NaN or infinite and not drawn. Its time ran backwards 2 times; all is drawn in the order of time.',
     );
+    expect(plots.livePlot({ ...H, reversals: 1 }, [], 0).notes[0]).to.equal('2 of 9 samples.');
     const view = {
       job_id: 'j',
       attempt: 1,

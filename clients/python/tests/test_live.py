@@ -53,6 +53,12 @@ def test_a_view_has_its_points_and_says_what_it_lacks(fake):
     assert "down-sampled" in repr(view) and "__proto__" in view._repr_html_()
 
 
+def test_a_time_that_ran_backwards_leaves_the_latest_value_open(fake):
+    view = run_of(fake, 200, {**VIEW, "variables": [{**VIEW["variables"][0], "reversals": 2}]}).live_telemetry()
+    assert view.rows()[0]["latest"] is None
+    assert view.sentence.endswith("the time of h ran backwards 2 times, so its latest value is unknown")
+
+
 def test_a_view_is_a_frame_of_its_points(fake):
     package("pandas")
     frame = run_of(fake, 200, VIEW).live_telemetry().frame()

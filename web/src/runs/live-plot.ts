@@ -32,7 +32,7 @@ export function livePlot(variable: LiveVariable, conditions: readonly LiveCondit
       })),
     ],
     notes: [
-      `${count(values.length)} of ${count(samples)} samples${values.length > 0 ? `, the latest ${figure(values.at(-1))}` : ''}.`,
+      `${count(values.length)} of ${count(samples)} samples${values.length > 0 && reversals === 0 ? `, the latest ${figure(values.at(-1))}` : ''}.`,
       ...(own.length > near.length && values.length > 0
         ? [
             `Too far to be drawn: ${own

@@ -126,6 +126,9 @@ class LiveTelemetry(Answer):
         odd = sum(one["not_finite"] for one in self["variables"])
         if odd:
             parts.append(f"{odd} values are NaN or infinite and not among the points")
+        for one in self["variables"]:
+            if one["reversals"]:
+                parts.append(f"the time of {one['name']} ran backwards {one['reversals']} times, so its latest value is unknown")
         return "; ".join(parts)
 
     def rows(self) -> List[Mapping[str, Any]]:
@@ -135,7 +138,8 @@ class LiveTelemetry(Answer):
                 "name": one["name"],
                 "samples": one["samples"],
                 "points": len(one["values"]),
-                "latest": one["values"][-1] if one["values"] else None,
+                # Points are in the order of time: the last one is the latest unless the time ran backwards.
+                "latest": one["values"][-1] if one["values"] and not one["reversals"] else None,
                 "least": min(one["values"], default=None),
                 "greatest": max(one["values"], default=None),
             }

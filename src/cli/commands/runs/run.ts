@@ -158,10 +158,13 @@ const VARIABLES: readonly Column[] = [
 
 /** The points of a view have the least and the greatest value of all samples, and the latest one. */
 function liveLines({ variables, conditions, shadow, hit, omitted, lost, refused }: LiveTelemetry): string {
-  const rows = variables.map(({ name, samples, values }) => [
+  const rows = variables.map(({ name, samples, values, reversals }) => [
     name,
     samples,
-    ...[values.at(-1), least(values), greatest(values)].map((it) => (it === undefined ? '' : formatNumber(it))),
+    // Points are in the order of time: the last one is the latest unless the time ran backwards.
+    ...[reversals > 0 ? undefined : values.at(-1), least(values), greatest(values)].map((it) =>
+      it === undefined ? '' : formatNumber(it),
+    ),
     conditions.flatMap((it) => (it.variable === name ? [it.condition] : [])).join(', '),
   ]);
   const named = new Set(variables.filter(({ values }) => values.length > 0).map(({ name }) => name));
@@ -175,6 +178,11 @@ function liveLines({ variables, conditions, shadow, hit, omitted, lost, refused 
       .map((it) => printable(`no number of ${it.variable} has come: ${it.condition} has judged nothing`)),
     ...(shadow && conditions.length > 0 ? ['the conditions are in shadow and end no run'] : []),
     ...(hit === undefined ? [] : [`met: ${hitOf(hit)}`]),
+    ...variables
+      .filter((it) => it.reversals > 0)
+      .map((it) =>
+        printable(`the time of ${it.name} ran backwards ${it.reversals} times: its latest value is unknown`),
+      ),
     ...(odd > 0 ? [`${odd} values are NaN or infinite and are left out`] : []),
     ...(omitted > 0 ? [`${omitted} more variables have no place in the view`] : []),
     ...(lost > 0 || refused > 0 ? [`${lost} samples were lost and ${refused} refused`] : []),
