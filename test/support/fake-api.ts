@@ -5,8 +5,8 @@ import { designText } from '../../src/domain/sampling/design-table.ts';
 import { RunSelection } from '../../src/domain/run-selection.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { stringifyExact } from '../../src/base/json/json-writing.ts';
-import { answerTo } from '../../src/coordinator/answers/worker/answer.ts';
-import type { Study } from '../../src/coordinator/answers/worker/study.ts';
+import { MoveTally } from '../../machines/job-parts/moves.ts';
+import { answerTo, type AnsweredStudy } from '../../src/coordinator/answers/worker/answer.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
@@ -126,11 +126,14 @@ export const submission: wire.BatchSubmission = {
 };
 
 /** The study as the analysis worker has it: three completed runs. */
-function analysedStudy(): Study {
+function analysedStudy(): AnsweredStudy {
   const builder = new RunTableBuilder({ batchId: BATCH_ID, method: 'monte_carlo', runs: 3 });
-  for (let row = 0; row < 3; row++)
+  const moves = new MoveTally();
+  for (let row = 0; row < 3; row++) {
     builder.add({ row, status: 'Completed', parameters: { mass: row }, outputs: [['apogee_m', 1000 + row]] });
-  return { version: '1', submission, seed: 7, table: builder.build(), bytes: 0 };
+    moves.addUntouched();
+  }
+  return { submission, table: builder.build(), moves };
 }
 
 /** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
