@@ -51,6 +51,9 @@ export const LIMITS = {
   uploadFiles: 100,
   /** Parts that are signed in one request. */
   uploadParts: 10_000,
+  /** Named views of a study, and characters of each. */
+  views: 50,
+  viewQueryLength: 4_000,
   freeFormDepth: 32,
   freeFormValues: 100_000,
 } as const;

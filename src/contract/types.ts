@@ -34,5 +34,6 @@ export type * from './resources/demand.ts';
 export type * from './resources/launchers.ts';
 export type * from './resources/runners.ts';
 export type * from './resources/uploads.ts';
+export type * from './views.ts';
 export type * from './scalars.ts';
 export type * from './study.ts';

@@ -40,6 +40,7 @@ import { filePart, fileRequests } from './files/serve-files.ts';
 import { beginUpload, completeUpload } from './object-store/uploads.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
 import { submit } from './operations/submit.ts';
+import { keepView, removeView, views } from './resources/views.ts';
 
 /** Each operation is a function of the core and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
 const OPERATIONS = {
@@ -61,6 +62,9 @@ const OPERATIONS = {
   resumeBatch,
   releaseBatch,
   deleteBatch,
+  views,
+  keepView,
+  removeView,
   job,
   jobs,
   jobResult,

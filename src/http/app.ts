@@ -197,7 +197,7 @@ const NO_BYTES = new Uint8Array(0);
 
 const ROUTING = { strict: true, sensitive: true } as const;
 
-const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
+const METHODS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 /** Serves one request of a route: read and validate, call the coordinator, send the answer. */
 async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: Serving): Promise<void> {

@@ -42,6 +42,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   CancelRequest: { reason: 'the wind model is wrong' },
   ExtendRequest: { runs: 2000 },
+  ViewRequest: { name: 'strong gusts', query: 'select=p.gust_speed:10..20' },
   RerunRequest: { select: { states: ['Failed', 'Timeout'] }, simulation_version: '1.1' },
   AuditRequest: { fraction: 0.05, seed: 7 },
   RegisterRequest: {

@@ -280,6 +280,9 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
     deleteBatch: async () => ({ ...batch, status: 'Completed' }),
     demand: async () => ({ runs: 0, demand: [] }),
+    views: async () => ({ views: [] }),
+    keepView: async (_batchId, view) => ({ views: [{ ...view, kept_at: AT }] }),
+    removeView: async () => ({ views: [] }),
     notifications: async () => ({
       receivers: ['https://hooks.example'],
       by_status: { Waiting: 0, Delivering: 0, Delivered: 1, GivenUp: 0 },

@@ -224,6 +224,13 @@ describe('web: explore', function () {
     await page.getByLabel('Name').fill('strong gusts');
     await page.getByRole('button', { name: 'Keep it', exact: true }).click();
     await page.getByRole('button', { name: 'Clear the selection' }).click();
+    // Another browser sees it too.
+    await page.getByText('Views (1)').waitFor();
+    const other = await open('');
+    await other.page.getByText('Views (1)').click();
+    await other.page.getByRole('button', { name: 'strong gusts', exact: true }).click();
+    await other.page.getByText(/^\d+ of 500 runs selected/).waitFor();
+    expect(decodeURIComponent(other.page.url())).to.contain('select=p.gust_speed:10..20');
     await page.reload();
     await page.getByText('Views (1)').click();
     await page.getByRole('button', { name: 'strong gusts', exact: true }).click();
@@ -241,7 +248,14 @@ describe('web: explore', function () {
     );
     const { matched } = (await found.json()) as { matched: number };
     await page.getByText(`${matched} of 500 runs selected`).waitFor();
-    expect(errors).to.deep.equal([]);
+    await other.page.getByText('Views (1)').click();
+    await other.page.getByRole('button', { name: 'Remove the view strong gusts' }).click();
+    await other.page.getByText('Views (1)').waitFor({ state: 'detached' });
+    // The first browser reads the views again when its window is entered.
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await page.getByText('Views (1)').waitFor({ state: 'detached' });
+    expect([...errors, ...other.errors]).to.deep.equal([]);
+    await other.page.context().close();
     await page.context().close();
   });
 });

@@ -24,6 +24,8 @@ export const keys = {
   result: (jobId: Uuid) => `!result!${jobId}`,
   /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
   verdicts: (id: Uuid) => `!verdicts!${id}`,
+  /** Named views of the plots of a batch; absent: none. */
+  views: (id: Uuid) => `!views!${id}`,
   runner: (id: string) => `!runner!${id}`,
   /** Exists while a touched job is Pending. */
   requeue: (jobId: Uuid) => `!requeue!${jobId}`,

@@ -76,7 +76,7 @@ function bodyReader(limit: number): BodyReader {
     textLimit: limit,
     // Byte by byte: decoding UTF-8 here would replace invalid sequences, and koa-body's JSON parser loses digits of seeds.
     encoding: 'binary',
-    parsedMethods: ['POST'] as never,
+    parsedMethods: ['POST', 'PUT'] as never,
     onError: (error) => {
       throw readingFailed(error, limit);
     },

@@ -74,7 +74,7 @@ export interface RouteBody {
 }
 
 interface Definition<B extends RouteBody | undefined, Q extends QueryParameters> {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers, and `{path}` at its end for the path of a file. */
   path: string;
   operationId: string;

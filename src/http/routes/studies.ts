@@ -3,6 +3,7 @@ import * as batches from '../../contract/resources/batches.ts';
 import * as findings from '../../contract/resources/findings.ts';
 import { BATCH_FILTER, FAMILY_QUERY, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
 import * as study from '../../contract/study.ts';
+import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { exported, filterOf, list } from './answers.ts';
 import { IDEMPOTENCY, routesOf } from './route.ts';
@@ -175,5 +176,38 @@ export const studiesRoutes = [
     response: batches.Batch,
     errors: ['illegal-transition'],
     handle: (coordinator, call) => coordinator.deleteBatch(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/views',
+    operationId: 'listViews',
+    summary: 'List the views of a study',
+    description: 'Named views of its plots in the dashboard.',
+    scope: 'read',
+    answer: 'single',
+    response: views.ViewList,
+    handle: (coordinator, call) => coordinator.views(call.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/batches/{batch_id}/views',
+    operationId: 'keepView',
+    summary: 'Keep a view of a study',
+    description: 'In place of one of the same name. A repeat changes nothing. At most 50 for each study.',
+    scope: 'submit',
+    body: { schema: views.ViewRequest, limit: 'small' },
+    response: views.ViewList,
+    handle: (coordinator, call) => coordinator.keepView(call.id, call.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/batches/{batch_id}/views',
+    operationId: 'removeView',
+    summary: 'Remove a view of a study',
+    description: 'A view that is not there is removed already.',
+    scope: 'submit',
+    query: views.VIEW_QUERY,
+    response: views.ViewList,
+    handle: (coordinator, { id, query }) => coordinator.removeView(id, query.name ?? ''),
   }),
 ];

@@ -62,6 +62,11 @@ export function post<T>(path: string, body?: string, headers: Record<string, str
   });
 }
 
+export function put<T>(path: string, body: object): Promise<Answer<T>> {
+  const headers = { 'content-type': 'application/json' };
+  return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
+}
+
 export function remove<T>(path: string): Promise<Answer<T>> {
   return request<T>(path, { method: 'DELETE' });
 }

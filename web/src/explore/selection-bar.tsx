@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import type { Batch } from '../../../src/contract/types.ts';
-import { Ask } from '../parts/common.tsx';
+import { Ask, Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { count } from '../parts/time.tsx';
 import { sharesOf } from '../plots/variables.ts';
@@ -102,10 +102,10 @@ function CopyButton({ label, text }: { label: string; text: () => string }) {
   );
 }
 
-/** Views by name, kept with the study in this browser. */
+/** Views by name, kept with the study. */
 function Views({ batchId, query }: { batchId: string; query: URLSearchParams }) {
   const [isAsked, setAsked] = useState(false);
-  const views = useViews(batchId);
+  const { views, error } = useViews(batchId);
   return (
     <>
       <Menu label={views.length === 0 ? 'Views' : `Views (${views.length})`}>
@@ -122,7 +122,7 @@ function Views({ batchId, query }: { batchId: string; query: URLSearchParams }) 
               type="button"
               className="quiet"
               aria-label={`Remove the view ${it.name}`}
-              onClick={() => removeView(batchId, it.name)}
+              onClick={() => void removeView(batchId, it.name)}
             >
               ✕
             </button>
@@ -132,18 +132,19 @@ function Views({ batchId, query }: { batchId: string; query: URLSearchParams }) 
           Keep this view …
         </button>
       </Menu>
+      <Failure what="The views could not be read or changed." detail={error} />
       {isAsked && (
         <Ask
           title="Keep this view"
           reason="Name"
           action="Keep it"
           refusal="Do not keep it"
-          onAnswer={(name) => name !== undefined && keepView(batchId, name, query.toString())}
+          onAnswer={(name) => name !== undefined && void keepView(batchId, name, query.toString())}
           onClose={() => setAsked(false)}
         >
           <p>
-            Selection, variables, axes and colours, kept in this browser. To share a view, copy its link: it holds all
-            of them.
+            Selection, variables, axes and colours, kept with the study for everybody who looks at it. The link of the
+            page holds all of them too.
           </p>
         </Ask>
       )}

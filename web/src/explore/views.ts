@@ -1,62 +1,57 @@
-/** Named views of a study's plots, kept in this browser. */
+/** Named views of a study's plots, kept with the study by the coordinator: every viewer has the same. */
 import { createStore } from '@xstate/store';
+import { useEffect } from 'react';
+import type { StudyView, ViewList } from '../../../src/contract/types.ts';
+import { put, remove, request, type Answer } from '../data/api.ts';
 import { useStore } from '../data/use-store.ts';
 
-export interface View {
-  name: string;
-  /** The query of the address. */
-  query: string;
+interface Views {
+  views: readonly StudyView[];
+  /** Why the latest request failed; undefined when it did not. */
+  error: string | undefined;
 }
 
-const MOST = 50;
-const keyOf = (batchId: string): string => `simbatch-views-${batchId}`;
-const NONE: readonly View[] = [];
-
-function stored(batchId: string): readonly View[] {
-  try {
-    const found = JSON.parse(window.localStorage.getItem(keyOf(batchId)) ?? '[]') as View[];
-    return Array.isArray(found)
-      ? found.filter((it) => typeof it.name === 'string' && typeof it.query === 'string')
-      : NONE;
-  } catch {
-    return NONE;
-  }
-}
-
-const EMPTY: Readonly<Record<string, readonly View[]>> = {};
+const NONE: Views = { views: [], error: undefined };
+const EMPTY: Readonly<Record<string, Views>> = {};
 
 const store = createStore({
   context: EMPTY,
-  on: { changed: (context, { id, views }: { id: string; views: readonly View[] }) => ({ ...context, [id]: views }) },
+  on: {
+    answered: (context, { id, views }: { id: string; views: readonly StudyView[] }) => ({
+      ...context,
+      [id]: { views, error: undefined },
+    }),
+    failed: (context, { id, error }: { id: string; error: string }) => ({
+      ...context,
+      [id]: { views: context[id]?.views ?? [], error },
+    }),
+  },
 });
 
-function viewsOf(batchId: string): readonly View[] {
-  const known = store.getSnapshot().context[batchId];
-  if (known !== undefined) return known;
-  const views = stored(batchId);
-  store.trigger.changed({ id: batchId, views });
-  return views;
+const pathOf = (batchId: string): string => `/batches/${encodeURIComponent(batchId)}/views`;
+
+async function ask(id: string, asked: Promise<Answer<ViewList>>): Promise<void> {
+  try {
+    store.trigger.answered({ id, views: (await asked).data.views });
+  } catch (error) {
+    store.trigger.failed({ id, error: (error as Error).message });
+  }
 }
 
-function write(batchId: string, views: readonly View[]): void {
-  window.localStorage.setItem(keyOf(batchId), JSON.stringify(views));
-  store.trigger.changed({ id: batchId, views });
-}
+/** Keeps a view, in place of one of the same name. */
+export const keepView = (batchId: string, name: string, query: string): Promise<void> =>
+  ask(batchId, put<ViewList>(pathOf(batchId), { name, query }));
 
-/** Replaces a view of the same name. */
-export function keepView(batchId: string, name: string, query: string): void {
-  const others = viewsOf(batchId).filter((it) => it.name !== name);
-  write(batchId, [...others, { name, query }].slice(-MOST));
-}
+export const removeView = (batchId: string, name: string): Promise<void> =>
+  ask(batchId, remove<ViewList>(`${pathOf(batchId)}?name=${encodeURIComponent(name)}`));
 
-export function removeView(batchId: string, name: string): void {
-  write(
-    batchId,
-    viewsOf(batchId).filter((it) => it.name !== name),
-  );
-}
-
-export function useViews(batchId: string): readonly View[] {
-  viewsOf(batchId);
+/** The views of a study, read when the page opens and whenever its window is entered. */
+export function useViews(batchId: string): Views {
+  useEffect(() => {
+    const read = (): void => void ask(batchId, request<ViewList>(pathOf(batchId)));
+    read();
+    window.addEventListener('focus', read);
+    return () => window.removeEventListener('focus', read);
+  }, [batchId]);
   return useStore(store, (it) => it[batchId] ?? NONE);
 }
