@@ -30,10 +30,15 @@ export async function listen(options: Partial<HttpOptions> = {}): Promise<TestSe
   return { ...server, received };
 }
 
-/** POSTs a value as JSON, or a text unchanged. */
-export function post(url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+/** Sends a value as JSON, or a text unchanged, by POST unless another method is given. */
+export function post(
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Response> {
   return fetch(url, {
-    method: 'POST',
+    method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });

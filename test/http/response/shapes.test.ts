@@ -26,6 +26,7 @@ const BODIES: Record<string, unknown> = {
   makeAllocationTokens: { allocations: [{ allocation: 'slurm/main/1', runner_id: 'r9', lifetime_secs: 60 }] },
   revokeAllocationTokens: { allocations: ['slurm/main/1'] },
   reportLauncher: { launcher: 'lab', poll_seconds: 5, problems: [], queues: [], unserved: [], allocations: [] },
+  keepView: { name: 'a', query: 'b' },
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },
   completeJob: { runner_id: 'r1', attempt: 1, result },
@@ -47,7 +48,7 @@ describe('http/routes: every route', () => {
     it(`${route.method} ${route.path} answers 200 in its documented shape`, async () => {
       const url = server.url + addressOf(route.path) + exampleQuery(route);
       const { method } = route;
-      const response = method === 'POST' ? await post(url, BODIES[route.operationId]) : await fetch(url, { method });
+      const response = await post(url, BODIES[route.operationId], {}, method);
       const text = await response.text();
       expect(response.status, text).to.equal(200);
       expect(response.headers.get('content-type')).to.contain((route.media?.[0] ?? 'application/json').split(';')[0]);

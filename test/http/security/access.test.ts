@@ -24,6 +24,7 @@ const BODIES: Record<string, unknown> = {
   completeUpload: { runner_id: 'r1', attempt: 1, files: [], failed: [] },
   takeFileRequests: { instance: 'i', holding: [] },
   report: { instance: 'i', reports: [] },
+  keepView: { name: 'a', query: 'b' },
   signOffRunner: { instance: 'i' },
   startJob: { runner_id: 'r1', attempt: 1 },
   completeJob: { runner_id: 'r1', attempt: 1, result: { execution_time_secs: 1, output_files: [], metadata: {} } },
