@@ -93,6 +93,16 @@ describe('web: live telemetry of a running run', function () {
     });
   }
 
+  it('gives way to the telemetry file of a run that its condition ends', async () => {
+    const ending = { ...LIVE.early_termination, shadow: false };
+    ending.conditions = [{ variable: 'altitude', condition: '< -300', description: 'deep' }];
+    const { page, client, job } = await open(['--serve-files'], { ...LIVE, early_termination: ending });
+    await page.getByText(/down-sampled live view/).waitFor();
+    await page.getByRole('heading', { name: 'Telemetry', exact: true }).waitFor();
+    expect((await client.job(job)).status).to.equal('Failed');
+    expect(await page.getByText(/down-sampled live view/).count()).to.equal(0);
+  });
+
   it('is not asked for while the page is hidden', async () => {
     const { page } = await open(['--serve-files'], LIVE);
     await page

@@ -56,9 +56,10 @@ export function RunPage({ jobId: id }: { jobId: string }) {
           <pre className="message-text">{job.error_message}</pre>
         </div>
       )}
-      <LiveTelemetry job={job} submission={submission.data} />
-      {result?.telemetry_data != null && !isOpen(job) && (
+      {result?.telemetry_data != null && !isOpen(job) ? (
         <TelemetryPanel files={files} job={job} result={result} submission={submission.data} />
+      ) : (
+        <LiveTelemetry job={job} submission={submission.data} />
       )}
       <div className="columns">
         <Panel title="Attempts" flush>
