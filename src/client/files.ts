@@ -1,6 +1,12 @@
 /** The files of runs, as `Client.files`: lists, and reading in a range of bytes. */
 import type { FILE_PART_QUERY, FILE_QUERY, QueryOf } from '../contract/queries.ts';
 import type {
+  CheckpointCompleteRequest,
+  CheckpointCompleteResponse,
+  CheckpointRequest,
+  CheckpointResponse,
+  CheckpointUploadRequest,
+  CheckpointUploadResponse,
   FilePartResponse,
   FileRequestsRequest,
   FileRequestsResponse,
@@ -122,6 +128,38 @@ export class Files {
     const path = ['jobs', jobId, 'uploads', 'complete'];
     const exchange = { method: 'POST', path, body: request, extraMs: STORE_MS } as const;
     return (await this.#transport.send<JobResult>(exchange)).body;
+  }
+
+  /** The checkpoint that an earlier attempt of a job has sent, for the runner of its current attempt. */
+  async openCheckpoint(
+    jobId: Uuid,
+    request: CheckpointRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<CheckpointResponse> {
+    return await this.#checkpoint(jobId, [], request, options);
+  }
+
+  /** Signs addresses for the files of a checkpoint. */
+  async beginCheckpoint(
+    jobId: Uuid,
+    request: CheckpointUploadRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<CheckpointUploadResponse> {
+    return await this.#checkpoint(jobId, ['uploads'], request, options);
+  }
+
+  /** Makes files that were sent the checkpoint of a job. */
+  async completeCheckpoint(
+    jobId: Uuid,
+    request: CheckpointCompleteRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<CheckpointCompleteResponse> {
+    return await this.#checkpoint(jobId, ['complete'], request, options);
+  }
+
+  async #checkpoint<T>(jobId: Uuid, end: string[], body: object, options: { signal?: AbortSignal }): Promise<T> {
+    const path = ['jobs', jobId, 'checkpoint', ...end];
+    return (await this.#transport.send<T>({ method: 'POST', path, body, extraMs: STORE_MS, ...options })).body;
   }
 
   /** Answers a request to read files with bytes, or with a fault and none. */

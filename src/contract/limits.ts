@@ -54,6 +54,8 @@ export const LIMITS = {
   /** Named views of a study, and characters of each. */
   views: 50,
   viewQueryLength: 4_000,
+  /** Files of a checkpoint of a run. */
+  checkpointFiles: 1_000,
   freeFormDepth: 32,
   freeFormValues: 100_000,
 } as const;

@@ -37,6 +37,7 @@ import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
 import { liveTelemetry } from './files/live-telemetry.ts';
 import { filePart, fileRequests } from './files/serve-files.ts';
+import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './object-store/checkpoints.ts';
 import { beginUpload, completeUpload } from './object-store/uploads.ts';
 import { backup, exportSnapshot } from './operations/snapshot.ts';
 import { submit } from './operations/submit.ts';
@@ -94,6 +95,9 @@ const OPERATIONS = {
   filePart,
   beginUpload,
   completeUpload,
+  openCheckpoint,
+  beginCheckpoint,
+  completeCheckpoint,
   signOff,
   answer,
   manifest,

@@ -25,6 +25,7 @@ import { servePendingPolls } from './operations/claims.ts';
 import { forgetOldKeys } from './turn/idempotency.ts';
 import type { Commit, CoordinatorHooks } from './hooks.ts';
 import { Notifications } from './notifications/notifications.ts';
+import { CheckpointRemovals } from './object-store/checkpoint-removals.ts';
 import { FileRequests } from './files/file-requests.ts';
 import { LiveReadings } from './files/live-readings.ts';
 import { runTelemetry } from './files/run-telemetry.ts';
@@ -113,29 +114,21 @@ class RunningCoordinator implements Lifecycle {
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
     const share = new EventLoopShare(clock);
     const fileRequests = new FileRequests(clock);
+    const tools = { clock, share, store, studyCache };
     const core = {
-      clock,
-      share,
-      store,
+      ...tools,
       turns,
       directory,
       groupCommit,
       scheduler,
       crowded,
       longPolls,
-      studyCache,
-      answers: new Answers(
-        { store, clock, share, studyCache },
-        {
-          crashed: (error) => hooks.fault?.('analysis', error),
-          telemetryOf: (jobId) => runTelemetry(this.core, jobId),
-        },
-      ),
+      answers: new Answers(tools, {
+        crashed: (error) => hooks.fault?.('analysis', error),
+        telemetryOf: (jobId) => runTelemetry(this.core, jobId),
+      }),
       judgements: new Judgements({
-        clock,
-        share,
-        store,
-        studyCache,
+        ...tools,
         turns,
         stateOf: (batchId) => directory.state('batch', batchId),
         failed: (error) => this.#faulted('judge', error),
@@ -149,6 +142,9 @@ class RunningCoordinator implements Lifecycle {
       purges: new Purges({ share, store, turns }),
       fileRequests,
       liveReadings: new LiveReadings(clock, fileRequests),
+      checkpointRemovals: new CheckpointRemovals({ ...tools, turns, objectStore: options.objectStore }, (...failure) =>
+        hooks.checkpointKept?.(...failure),
+      ),
       warned: (...warning: Parameters<Core['warned']>) => hooks.warned?.(...warning),
     };
     const notifications = new Notifications({
@@ -168,7 +164,7 @@ class RunningCoordinator implements Lifecycle {
     await recover(this.core, this.#deadlines);
     this.core.health.restore([...this.core.directory.jobs.values()].map((it) => stateOf(it)));
     await this.core.turns.run('open', (turn) => this.#supervisor.send({ type: 'OPENED', now: turn.now }));
-    await this.core.purges.resume();
+    await Promise.all([this.core.purges.resume(), this.core.checkpointRemovals.restore()]);
     this.#tickLater();
   }
 
@@ -214,6 +210,7 @@ class RunningCoordinator implements Lifecycle {
       }
       this.#requeueDeadline(due);
     }
+    this.core.checkpointRemovals.tick();
     this.core.poolHistory.sample(clock.now(), () => poolUse(this.core));
     this.#schedulePendingPolls();
     this.core.notifications.tick();
@@ -259,6 +256,7 @@ class RunningCoordinator implements Lifecycle {
     // Before the actors of requeued runs are dropped, which hold the messages.
     this.core.health.onFacts(facts, messagesIn(directory));
     this.core.poolHistory.onFacts(facts);
+    this.core.checkpointRemovals.onFacts(facts);
     for (const actor of actors) directory.deactivate(actor);
     // The change is on disk: an error in a watcher must not delay its reply.
     try {
@@ -301,6 +299,7 @@ class RunningCoordinator implements Lifecycle {
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.core.notifications.stop();
+    this.core.checkpointRemovals.stop();
     await this.core.judgements.stop();
     await this.core.purges.stop();
     await this.core.answers.close();

@@ -19,6 +19,7 @@ import type { Statistics } from './resources/statistics.ts';
 import type { LauncherReports } from './resources/launcher-reports.ts';
 import type { PoolHistory } from './resources/pool-history.ts';
 import type { StudyHealth } from './resources/study-health.ts';
+import type { CheckpointRemovals } from './object-store/checkpoint-removals.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import type { FileRequests } from './files/file-requests.ts';
 import type { LiveReadings } from './files/live-readings.ts';
@@ -80,6 +81,7 @@ export interface Core {
   readonly purges: Purges;
   readonly fileRequests: FileRequests;
   readonly liveReadings: LiveReadings;
+  readonly checkpointRemovals: CheckpointRemovals;
   /** Called for a study that was accepted with warnings. */
   readonly warned: (batchId: Uuid, warnings: readonly SubmissionWarning[]) => void;
 }

@@ -12,6 +12,8 @@ export interface CoordinatorHooks {
   fault?(operation: string, error: unknown): void;
   /** A study was accepted with warnings. */
   warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
+  /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
+  checkpointKept?(jobId: Uuid, error: unknown): void;
   /** A write to the store failed: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */

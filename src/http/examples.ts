@@ -8,6 +8,11 @@ const RESULT = {
   output_files: ['/data/lab-3/trajectory.csv'],
   metadata: { apogee_m: 6400.5, range_m: 1310 },
 };
+const CHECKPOINT_FILE = {
+  path: 'state.pickle',
+  bytes: 5,
+  sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+};
 
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   BatchSubmission: {
@@ -72,6 +77,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     attempt: 1,
     files: [{ path: 'trajectory.csv', etags: ['5d41402abc4b2a76b9719d911017c592'] }],
     failed: [],
+  },
+  CheckpointRequest: { runner_id: 'lab-3', attempt: 2 },
+  CheckpointUploadRequest: { runner_id: 'lab-3', attempt: 1, files: [CHECKPOINT_FILE] },
+  CheckpointCompleteRequest: {
+    runner_id: 'lab-3',
+    attempt: 1,
+    number: 1,
+    files: [{ ...CHECKPOINT_FILE, etags: ['5d41402abc4b2a76b9719d911017c592'] }],
   },
   FileRequestsRequest: { instance: INSTANCE, wait_seconds: 20, holding: [] },
   AllocationTokensRequest: {

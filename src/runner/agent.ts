@@ -10,10 +10,12 @@ import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
+import { StoredCheckpoints } from './checkpoints/stored-checkpoints.ts';
 import { Uploads } from './files/uploads.ts';
 import { LiveViews } from './telemetry/live/views.ts';
 import { serveFiles } from './files/file-service.ts';
 import { functionFiles } from './functions/function-files.ts';
+import { isAnyUndelivered } from './recovery.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
 import { identityOf } from './connection/identity.ts';
@@ -60,6 +62,7 @@ export class Agent {
   readonly #lifetime: LifetimeWatch;
   readonly #uploads: Uploads;
   readonly #serveFiles: () => Promise<void>;
+  readonly #checkpoints: StoredCheckpoints;
   #wake: () => void = () => {};
   /** Aborted when the machine proves unfit while it asks for jobs. */
   #asking = new AbortController();
@@ -110,6 +113,7 @@ export class Agent {
     const live = config.servesFiles ? new LiveViews(clock) : undefined;
     this.#serveFiles = () => serveFiles({ ...sending, live });
     this.#uploads = new Uploads({ ...sending, onChange: () => this.#wake() });
+    this.#checkpoints = new StoredCheckpoints(sending);
     this.#attempts = new AttemptManager({
       config,
       spool,
@@ -123,6 +127,7 @@ export class Agent {
         launchers,
         uploads: this.#uploads,
         live,
+        storedCheckpoints: this.#checkpoints,
         containers: options.containers,
         python: python?.executable,
         env,
@@ -246,7 +251,8 @@ export class Agent {
   #take(answer: ClaimResponse): number {
     const taken = answer.assignments.filter((it) => {
       const { config, priority, uploads } = answer.batches[it.job.batch_id] ?? {};
-      if (uploads === true) this.#uploads.want({ job_id: it.job.id, attempt: it.attempt });
+      const ref = { job_id: it.job.id, attempt: it.attempt };
+      if (uploads === true) for (const them of [this.#uploads, this.#checkpoints]) them.want(ref);
       return this.#attempts.take(it, config, priority);
     });
     this.#lifetime.holds(this.#attempts.size);
@@ -263,7 +269,9 @@ export class Agent {
     await this.#until(() => this.#attempts.running === 0, config.graceSecs * 1000);
     this.#attempts.dropAll('handed back, the grace time is over');
     await this.#until(() => this.#attempts.running === 0, ABANDON_MS);
-    const flushMs = Math.max(SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
+    // Runs that are handed back: their last checkpoints are sent before the sign-off gives them to other runners.
+    const lastMs = this.#checkpoints.followed > 0 ? this.#checkpoints.handBackMs : 0;
+    const flushMs = Math.max(lastMs + SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
     await this.#until(() => this.#attempts.size === 0 && this.#uploads.size === 0, flushMs);
     if (this.#over.signal.aborted) return;
     if (this.#attempts.running > 0) {
@@ -272,17 +280,7 @@ export class Agent {
       );
       return;
     }
-    const left = await spool.undelivered().catch((error: unknown) => {
-      log.error(`the spool cannot be read, so outcomes may be undelivered; not signing off: ${oneLine(error)}`);
-      return undefined;
-    });
-    if (left === undefined) return;
-    if (left.length > 0) {
-      log.warn(
-        `${String(left.length)} outcomes could not be delivered; they are kept for the next start under this id`,
-      );
-      return;
-    }
+    if (await isAnyUndelivered(spool, log)) return;
     // A heartbeat or a registration that arrives after the sign-off would bring this runner back.
     await this.#heartbeats.end();
     if (this.#over.signal.aborted) return;

@@ -6,11 +6,11 @@
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from './config/config.ts';
 import { AttemptActor } from './attempt/attempt-actor.ts';
-import { Checkpoints } from './files/checkpoints.ts';
+import { AttemptCheckpoint } from './checkpoints/attempt-checkpoint.ts';
+import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
-import { environmentOf } from './attempt/execution-site.ts';
-import { planFault } from './attempt/preparation.ts';
+import { planFault, prepareMachine } from './attempt/preparation.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
@@ -194,6 +194,7 @@ export class AttemptManager {
     if (this.#held.get(keyOf(held.actor.ref)) !== held) return;
     this.#held.delete(keyOf(held.actor.ref));
     if (held.record !== undefined) this.#options.spool.settled(held.record);
+    this.#options.site.storedCheckpoints?.forget(held.actor.ref);
     if (held.isOver === true) void this.#checkpoints.remove(held.actor.ref.job_id);
     this.#options.onChange();
   }
@@ -247,19 +248,16 @@ export class AttemptManager {
     const { actor } = held;
     const { ref } = actor;
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
+    const plan = planned.type === 'plan' ? planned.plan : undefined;
+    const checkpoint = plan && AttemptCheckpoint.of(site.storedCheckpoints, actor, plan);
     // Before the start is reported: the time limit of the run counts from then on.
-    if (planned.type === 'plan' && planFault(planned.plan, site) === undefined) {
-      const { code, engine, container } = planned.plan;
-      // A failure shows when the attempt prepares itself.
-      if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
-      if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
-      else await site.launchers.prepare(engine, environmentOf(site, planned.plan));
-    }
+    if (plan !== undefined && planFault(plan, site) === undefined) await prepareMachine(site, plan, checkpoint);
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const execution = planned.type === 'plan' ? new Attempt(site, planned.plan, actor) : undefined;
+    const execution = plan && new Attempt(site, { ...plan, ...checkpoint?.additions }, actor);
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
     const preparing = recorded.then(async (unrecorded) => {
+      await checkpoint?.fetched;
       if (unrecorded === undefined) await execution?.prepare();
       return unrecorded;
     });
@@ -289,8 +287,10 @@ export class AttemptManager {
     const launched = async (pid: number, pidStart: string | undefined): Promise<void> => {
       await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
     };
+    checkpoint?.follow();
     const end = await execution.run({ launched, ended: onEnded });
     this.#options.onChange();
+    await checkpoint?.end(end.type === 'abandoned' && leaving.aborted);
     return { record, end };
   }
 

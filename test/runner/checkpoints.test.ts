@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
-import { adoptCheckpoint, checkpointDirectory, Checkpoints } from '../../src/runner/files/checkpoints.ts';
+import { adoptCheckpoint, checkpointDirectory, Checkpoints } from '../../src/runner/checkpoints/checkpoints.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Waits } from '../../src/runner/waits.ts';
 import { Pool } from '../support/pool.ts';
@@ -84,6 +84,7 @@ describe('runner: checkpoints', function () {
         [1, 0],
         [2, 5],
       ],
+      simbatch_notes: ['it continued at the checkpoint of attempt 1'],
     });
     while (existsSync(join(root, failing))) await new Promise((resolve) => setTimeout(resolve, 20));
     const batchId = await pool.submit('resumes', { STEPS: '1000000' });

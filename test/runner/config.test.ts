@@ -27,6 +27,8 @@ python_executable: venv/bin/python
 output_root: out
 working_directory: /data
 checkpoint_dir: checkpoints
+checkpoint_interval: 5m
+checkpoint_max_gb: 2
 tags: a, b
 cpu_cores: 4
 memory_gb: 2.5
@@ -90,6 +92,8 @@ describe('runner: configuration', () => {
       engines: [{ name: '*', entrypoint: '/cwd/sim.py' }],
       outputRoot: '/cwd/simbatch-output',
       checkpointDir: undefined,
+      checkpointIntervalMs: 60_000,
+      checkpointBytes: 2 ** 32,
       workingDirectory: '/cwd',
       cpuCores: 8,
       memoryGb: 31.3,
@@ -138,6 +142,8 @@ describe('runner: configuration', () => {
       pythonExecutable: join(folder, 'venv/bin/python'),
       outputRoot: join(folder, 'out'),
       checkpointDir: join(folder, 'checkpoints'),
+      checkpointIntervalMs: 300_000,
+      checkpointBytes: 2 ** 31,
       workingDirectory: '/data',
       cpuCores: 4,
       memoryGb: 2.5,
@@ -168,6 +174,8 @@ describe('runner: configuration', () => {
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
     checkpoint_dir: ['/f', '/e', '/x', 'checkpointDir'],
+    checkpoint_interval: ['1', '2', '3', 'checkpointIntervalMs'],
+    checkpoint_max_gb: ['1', '2', '3', 'checkpointBytes'],
     working_directory: ['/f', '/e', '/x', 'workingDirectory'],
     tags: ['f', 'e', 'x', 'tags'],
     environment_inherited: ['F_*', 'E', 'X', 'environmentInherited'],

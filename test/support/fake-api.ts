@@ -272,6 +272,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     fileRequests: async () => ({ requests: [] }),
     beginUpload: async () => ({ files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),
     completeUpload: async () => result,
+    openCheckpoint: async () => ({
+      checkpoint: { attempt: 1, files: [{ path: 'a', bytes: 1, sha256: '0'.repeat(64), url: 'http://127.0.0.1/a' }] },
+    }),
+    beginCheckpoint: async () => ({ number: 1, files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),
+    completeCheckpoint: async () => ({ attempt: 1 }),
     filePart: async () => ({ accepted: true }),
     pauseBatch: async () => ({ ...batch, paused: true }),
     resumeBatch: async () => batch,

@@ -83,6 +83,10 @@ export class FakeS3 {
       this.uploads.delete(uploadId);
       return xml(response, '', 204);
     }
+    if (method === 'DELETE') {
+      this.objects.delete(path);
+      return xml(response, '', 204);
+    }
     if (method === 'PUT') return this.#put(response, path, body, uploadId, Number(query.get('partNumber')));
     if (method === 'POST' && uploadId !== null) return this.#complete(response, uploadId, body.toString());
     const object = this.objects.get(path);

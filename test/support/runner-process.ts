@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,8 @@ export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs
 export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
 
 /** Variables for the simulations of the tests, which a runner does not pass by default. */
-const VARIABLES = 'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES,VICTIM,KEEP_ENV,HUNG,EXIT_CODE,STEPS,LARGE_BYTES';
+const VARIABLES =
+  'BEHAVE,METADATA,PROTO,SLOW_MS,MEASURE,SAMPLES,STATE_BYTES,VICTIM,KEEP_ENV,HUNG,EXIT_CODE,STEPS,LARGE_BYTES';
 export const VARIABLES_ALLOWED = {
   SVC_RUNNER_ENVIRONMENT_ALLOWED: VARIABLES,
   SVC_RUNNER_ENVIRONMENT_INHERITED: VARIABLES,
@@ -56,14 +57,29 @@ export class RunnerProcess {
 export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-runner-'));
   readonly #processes: RunnerProcess[] = [];
-  readonly #roots = new Set<string>();
+  /** Output root and id of each runner. */
+  readonly #owners = new Set<string>();
+
+  /** A runner with a disk of its own. */
+  startApart(id: string, endpoint: string, args: readonly string[] = []): RunnerProcess {
+    return this.start(endpoint, ['--runner-id', id, '--output-root', join(this.folder, id), ...args]);
+  }
+
+  /**
+   * A runner with a disk of its own that takes the place of a killed one at once: the spool proves that this one is dead, so that
+   * its lease is not waited for.
+   */
+  startInPlaceOf(dead: string, id: string, endpoint: string, args: readonly string[] = []): RunnerProcess {
+    cpSync(join(this.folder, dead, '.simbatch-runner'), join(this.folder, id, '.simbatch-runner'), { recursive: true });
+    return this.startApart(id, endpoint, [...args, '--runner-id', dead]);
+  }
 
   start(endpoint: string, args: readonly string[] = [], env: Record<string, string> = {}): RunnerProcess {
     const options = ['--endpoint', endpoint, '--runner-id', 'r1', '--output-root', join(this.folder, 'out')];
     const entrypoint = args.includes('--entrypoint') ? [] : ['--entrypoint', SIMULATION];
     const all = [MAIN, 'runner', ...options, ...entrypoint, '--max-concurrent-jobs', '4', ...args];
-    const root = args.indexOf('--output-root');
-    this.#roots.add(root < 0 ? join(this.folder, 'out') : (args[root + 1] ?? ''));
+    const given = (flag: string): string => all[all.lastIndexOf(flag) + 1] ?? '';
+    this.#owners.add(Spool.directoryOf(given('--output-root'), given('--runner-id')));
     const child = spawn(process.execPath, all, {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: this.folder,
@@ -81,7 +97,7 @@ export class Site {
 
   async clean(): Promise<void> {
     for (const runner of this.#processes) await runner.end('SIGKILL');
-    for (const root of this.#roots) removeCgroups(Spool.directoryOf(root, 'r1'));
+    for (const owner of this.#owners) removeCgroups(owner);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

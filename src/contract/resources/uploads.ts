@@ -1,4 +1,4 @@
-/** Uploads of files of runs to an object store: a runner gets signed addresses, and reports what it has sent. */
+/** Uploads of files and checkpoints of runs to an object store: a runner gets signed addresses, and reports what it has sent. */
 import { Type, type Static } from 'typebox';
 import { answered, listOf, named, ref, submitted, text } from '../build.ts';
 import { LIMITS } from '../limits.ts';
@@ -69,3 +69,121 @@ export const UploadCompleteRequest = named(
   }),
 );
 export type UploadCompleteRequest = Static<typeof UploadCompleteRequest>;
+
+const currentAttempt = {
+  runner_id: runnerId('The runner that executes the attempt.'),
+  attempt: int32('Number of the attempt.', { minimum: 1 }),
+};
+const number = int32('Number of the upload, counted for each job.', { minimum: 1 });
+const fileMembers = {
+  path: Type.String({ minLength: 1, maxLength: LIMITS.pathLength, description: 'Its path in the checkpoint.' }),
+  bytes: count('Its size.'),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Digest of its content, in hexadecimal.' }),
+};
+
+export const CheckpointRequest = named(
+  'CheckpointRequest',
+  'A runner asks for the checkpoint of a run that it is about to execute.',
+  submitted(currentAttempt),
+);
+export type CheckpointRequest = Static<typeof CheckpointRequest>;
+
+const CheckpointFile = named(
+  'CheckpointFile',
+  'A file of a checkpoint.',
+  answered({ ...fileMembers, url: text('The address from which it is read by GET, for an hour.') }),
+);
+
+export const CheckpointResponse = named(
+  'CheckpointResponse',
+  'The checkpoint of a run.',
+  answered({
+    checkpoint: Type.Optional(
+      Type.Object(
+        {
+          attempt: int32('The attempt that sent it.'),
+          files: listOf(ref(CheckpointFile), 'All of its files.'),
+        },
+        { description: 'Absent when no attempt has sent one.' },
+      ),
+    ),
+  }),
+);
+export type CheckpointResponse = Static<typeof CheckpointResponse>;
+
+export const CheckpointUploadRequest = named(
+  'CheckpointUploadRequest',
+  'The files of a checkpoint that a runner will send.',
+  submitted({
+    ...currentAttempt,
+    files: listOf(
+      Type.Object(fileMembers, { additionalProperties: false }),
+      'All of its files, also those that have not changed.',
+      LIMITS.checkpointFiles,
+    ),
+  }),
+);
+export type CheckpointUploadRequest = Static<typeof CheckpointUploadRequest>;
+
+export const CheckpointUploadResponse = named(
+  'CheckpointUploadResponse',
+  'Where to send the files of a checkpoint.',
+  answered({
+    number,
+    files: listOf(
+      ref(SignedUpload),
+      'In the order of the request; without `urls` where the store has the file already.',
+    ),
+  }),
+);
+export type CheckpointUploadResponse = Static<typeof CheckpointUploadResponse>;
+
+export const CheckpointCompleteRequest = named(
+  'CheckpointCompleteRequest',
+  'A checkpoint that a runner has sent, or has given up.',
+  submitted({
+    ...currentAttempt,
+    number,
+    files: listOf(
+      Type.Object(
+        {
+          ...fileMembers,
+          upload_id: Type.Optional(text('Of a file in several parts.', { maxLength: 1_024 })),
+          etags: listOf(
+            Type.String({ maxLength: 200 }),
+            'Of each part that was sent, as the store returned it.',
+            LIMITS.uploadParts,
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      'All of its files.',
+      LIMITS.checkpointFiles,
+    ),
+    failed: Type.Optional(text('Why it was not sent.', { maxLength: LIMITS.reasonLength })),
+  }),
+);
+export type CheckpointCompleteRequest = Static<typeof CheckpointCompleteRequest>;
+
+export const CheckpointCompleteResponse = named(
+  'CheckpointCompleteResponse',
+  'The checkpoint that the next attempt gets.',
+  answered({ attempt: Type.Optional(int32('The attempt that sent it; absent without one.')) }),
+);
+export type CheckpointCompleteResponse = Static<typeof CheckpointCompleteResponse>;
+
+/** The checkpoint of a run as the coordinator stores it. */
+export const CheckpointRecord = Type.Object({
+  bucket: text('Where its files are.'),
+  prefix: text('Before the number of an upload in the key of each of its files.'),
+  begun: count('The number of the latest upload.'),
+  signedAtMs: count('When addresses were signed for the latest time.'),
+  complete: Type.Optional(
+    Type.Object({
+      attempt: int32('The attempt that sent it.'),
+      number: int32('The number of its upload.'),
+      files: Type.Array(Type.Object({ ...fileMembers, number: int32('The upload with which the file was sent.') })),
+    }),
+  ),
+});
+export interface CheckpointRecord extends Static<typeof CheckpointRecord> {}

@@ -3,6 +3,7 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
+import { inParallel } from './in-parallel.ts';
 
 export interface ObjectStoreOptions {
   /** Base address, e.g. `https://s3.eu-central-1.amazonaws.com`; buckets are the first part of paths. */
@@ -24,12 +25,14 @@ export interface ListedObject {
 export class ObjectStoreError extends Error {}
 
 const CALL_MS = 15_000;
-/** How long a runner may use the addresses of its parts. */
-const PUT_SECS = 3_600;
+/** How long a runner may use the addresses of its parts, and those of a checkpoint. */
+export const PUT_SECS = 3_600;
 /** How long a reader may use the address of a file. */
 export const GET_SECS = 300;
 /** The most objects of a list that are read. */
 const MOST_LISTED = 5_000;
+/** Calls that are made side by side. */
+const CALLS_AT_ONCE = 8;
 
 export class ObjectStore {
   readonly #options: ObjectStoreOptions;
@@ -52,6 +55,11 @@ export class ObjectStore {
     return await this.#sign('PUT', bucket, key, { 'X-Amz-Expires': String(PUT_SECS), ...query });
   }
 
+  /** The address of an object for a runner, which reads it by GET. */
+  async signedRead(bucket: string, key: string): Promise<string> {
+    return await this.#sign('GET', bucket, key, { 'X-Amz-Expires': String(PUT_SECS) });
+  }
+
   /** The address of an object, as a download of this name. */
   async signedGet(bucket: string, key: string, fileName: string): Promise<string> {
     const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(fileName.toWellFormed())}`;
@@ -61,7 +69,9 @@ export class ObjectStore {
 
   /** Begins an upload in parts, and aborts those of this object that an earlier process began. @throws ObjectStoreError */
   async begin(bucket: string, key: string): Promise<string> {
-    for (const left of await this.#openUploads(bucket, key)) await this.abort(bucket, key, left);
+    for (const left of await this.#openUploads(bucket, key)) {
+      if (left.key === key) await this.abort(bucket, key, left.uploadId);
+    }
     const text = await this.#call('POST', bucket, key, { uploads: '' });
     const id = elementsOf(text, 'UploadId')[0];
     if (id === undefined) throw new ObjectStoreError('the object store began no upload');
@@ -110,11 +120,33 @@ export class ObjectStore {
     return found;
   }
 
-  async #openUploads(bucket: string, key: string): Promise<string[]> {
-    const text = await this.#call('GET', bucket, '', { uploads: '', prefix: key });
-    return elementsOf(text, 'Upload')
-      .filter((it) => unescaped(elementsOf(it, 'Key')[0] ?? '') === key)
-      .flatMap((it) => elementsOf(it, 'UploadId').slice(0, 1));
+  /** Removes the objects below a prefix, and what was begun in parts, but for keys that `keeps` names. @throws ObjectStoreError */
+  async removeBelow(bucket: string, prefix: string, keeps: (key: string) => boolean = () => false): Promise<void> {
+    for (;;) {
+      const listed = await this.list(bucket, prefix);
+      const doomed = listed.filter(({ key }) => !keeps(key));
+      await inParallel(doomed, CALLS_AT_ONCE, ({ key }) => this.#remove(bucket, key));
+      if (doomed.length === 0 || listed.length < MOST_LISTED) break;
+    }
+    for (const { key, uploadId } of await this.#openUploads(bucket, prefix)) {
+      if (!keeps(key)) await this.abort(bucket, key, uploadId);
+    }
+  }
+
+  /** An object that is not there is removed. */
+  async #remove(bucket: string, key: string): Promise<void> {
+    const response = await this.#send('DELETE', bucket, key, {});
+    const text = await response.text().catch(() => '');
+    if (!response.ok && response.status !== 404)
+      throw new ObjectStoreError(`${faultOf(text)} (${String(response.status)})`);
+  }
+
+  async #openUploads(bucket: string, prefix: string): Promise<{ key: string; uploadId: string }[]> {
+    const text = await this.#call('GET', bucket, '', { uploads: '', prefix });
+    return elementsOf(text, 'Upload').flatMap((it) => {
+      const [uploadId] = elementsOf(it, 'UploadId');
+      return uploadId === undefined ? [] : [{ key: unescaped(elementsOf(it, 'Key')[0] ?? ''), uploadId }];
+    });
   }
 
   async #call(

@@ -8,7 +8,7 @@ import type { WorkRequest } from '../scheduling/work-request.ts';
 import { toJob } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
-import { uploads } from '../object-store/uploads.ts';
+import { uploads } from '../object-store/run-place.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
 import { recordContact, runnerOrThrow } from './pool.ts';
 import { reassign } from '../scheduling/waiting-runs.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
-import { checkpointDirectory } from '../files/checkpoints.ts';
+import { checkpointDirectory } from '../checkpoints/checkpoints.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { imageOf } from '../../domain/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';

@@ -5,6 +5,7 @@ import type { Engine } from '../config/config.ts';
 import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
 import type { Uploads } from '../files/uploads.ts';
+import type { StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
@@ -36,6 +37,8 @@ export interface ExecutionPlan {
   attempt: number;
   /** Where the run may keep its state for a later attempt; absolute. Undefined: nowhere. */
   checkpointDirectory?: string;
+  /** Sentences about its checkpoint for the reader of the result; asked for when the run has ended. */
+  notes?: () => readonly string[];
   /** Where the run configuration file is written. Absolute, outside the output directory. */
   runConfigPath: string;
 }
@@ -64,6 +67,8 @@ export interface ExecutionSite {
   uploads?: Uploads;
   /** Serves live telemetry of runs whose studies ask for it; absent where the runner serves no files. */
   live?: LiveViews | undefined;
+  /** Passes checkpoints of runs on through an object store. */
+  storedCheckpoints?: StoredCheckpoints;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
 }

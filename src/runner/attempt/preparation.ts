@@ -4,10 +4,11 @@ import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { imageEntrypoint } from '../containers/image-entrypoint.ts';
-import { adoptCheckpoint, makeCheckpointDirectory } from '../files/checkpoints.ts';
+import type { AttemptCheckpoint } from '../checkpoints/attempt-checkpoint.ts';
+import { adoptCheckpoint, makeCheckpointDirectory } from '../checkpoints/checkpoints.ts';
 import { entrypointFault } from './engine.ts';
 import { environmentFault } from './environment.ts';
-import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
+import { environmentOf, type ExecutionPlan, type ExecutionSite } from './execution-site.ts';
 import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import type { Launcher } from '../launch/launcher.ts';
@@ -21,12 +22,31 @@ const ENTRYPOINT_VALID_MS = 20;
 /** When the files of a site were looked at and found well, in milliseconds of its clock. */
 const lookedAtMs = new WeakMap<ExecutionSite, Map<string, number>>();
 
+/** Fetches the function, the image and the checkpoint of a run: a failure shows when the attempt prepares itself. */
+export async function prepareMachine(
+  site: ExecutionSite,
+  plan: ExecutionPlan,
+  checkpoint: AttemptCheckpoint | undefined,
+): Promise<void> {
+  const { code, engine, container } = plan;
+  if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
+  if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
+  else await site.launchers.prepare(engine, environmentOf(site, plan));
+  await checkpoint?.fetchAwhile(site.clock);
+}
+
+export interface Prepared {
+  logs: Logs;
+  /** For the reader of the result. */
+  notes: readonly string[];
+}
+
 /**
  * Makes the directory, the run configuration and the logs.
  * @returns the logs, or the end of a run that cannot be executed here.
  * @throws the system's error, e.g. of a full disk.
  */
-export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Promise<Logs | AttemptEnd> {
+export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Promise<Prepared | AttemptEnd> {
   const { engine, directory, runConfigPath, runConfig, code } = plan;
   // Its interpreter is the image's.
   const python = isContained(site, plan) ? IN_IMAGE_PYTHON : site.python;
@@ -39,13 +59,13 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
     stat(site.workingDirectory).then(noFault, noFault),
   );
   if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256);
-  await prepareCheckpoint(site, plan);
+  const notes = await prepareCheckpoint(site, plan);
   const made = await mkdir(directory, { recursive: true });
   // A directory that exists belongs to another attempt.
   if (made === undefined) throw new Error(`${directory} exists already`);
   // The file system has answered just now; without waiting, a small file takes a tenth of the time.
   writeFileSync(runConfigPath, `${stringifyExact(runConfig)}\n`);
-  return createLogs(directory);
+  return { logs: createLogs(directory), notes };
 }
 
 /** True when the run is executed in a container. */
@@ -67,15 +87,18 @@ export function launcherOf(
 const IN_IMAGE_PYTHON = 'python3';
 
 /** A first attempt finds no checkpoint, and only a container needs the directory before there is one. */
-async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Promise<void> {
+async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Promise<string[]> {
   const { attempt, checkpointDirectory } = plan;
-  if (checkpointDirectory === undefined) return;
+  if (checkpointDirectory === undefined) return [];
   const from = attempt > 1 ? await adoptCheckpoint(checkpointDirectory, attempt) : undefined;
   if (from !== undefined) {
     site.log.info(`attempt ${String(attempt)} continues at the checkpoint of attempt ${String(from)}`, {
       directory: checkpointDirectory,
     });
-  } else if (isContained(site, plan)) await makeCheckpointDirectory(checkpointDirectory);
+    return [`it continued at the checkpoint of attempt ${String(from)}`];
+  }
+  if (isContained(site, plan)) await makeCheckpointDirectory(checkpointDirectory);
+  return [];
 }
 
 /** Removes the directory and the configuration of a run that was not executed. @throws the system's error. */

@@ -20,7 +20,7 @@ import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
-import { isContained, launcherOf, planFault, prepareRun, removePrepared } from './preparation.ts';
+import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
 import { SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 
@@ -51,7 +51,7 @@ export class Attempt {
   #remains: Remains = { survivors: [], isOutputHeld: false };
   /** The processes of the run were looked for after its end. */
   #hasCleared = false;
-  #prepared: Promise<Logs | AttemptEnd | Error> | undefined;
+  #prepared: Promise<Prepared | AttemptEnd | Error> | undefined;
 
   constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor) {
     this.#site = site;
@@ -81,7 +81,7 @@ export class Attempt {
   async discard(): Promise<void> {
     const prepared = await this.#prepared;
     if (prepared === undefined || prepared instanceof Error || 'type' in prepared) return;
-    await this.#closeLogs(prepared);
+    await this.#closeLogs(prepared.logs);
     const what = `removing ${this.#plan.directory}`;
     await this.#waits.within(DEADLINES_MS.logs, what, removePrepared(this.#plan)).catch(() => {});
   }
@@ -134,6 +134,7 @@ export class Attempt {
     const ready = await this.#prepared;
     if (ready === undefined || ready instanceof Error) throw ready ?? new Error('nothing is prepared');
     if ('type' in ready) return ready;
+    const { logs, notes } = ready;
     const launch = isContained(this.#site, this.#plan)
       ? { command: engine.entrypoint, args: [] }
       : commandOf(engine.entrypoint, python);
@@ -141,7 +142,7 @@ export class Attempt {
     const token = newTelemetryToken(clock);
     const telemetry = await this.#startTelemetry(token);
     if ('fault' in telemetry) {
-      await this.#closeLogs(ready);
+      await this.#closeLogs(logs);
       return { type: 'fail', reason: telemetry.reason, error_message: telemetry.fault };
     }
     const contract = {
@@ -160,7 +161,7 @@ export class Attempt {
       if (this.#actor.killedFor !== undefined) {
         return { type: 'abandoned' };
       }
-      const simulation = new SimulationProcess(clock, this.#scope, ready);
+      const simulation = new SimulationProcess(clock, this.#scope, logs);
       this.#simulation = simulation;
       const own = environmentOf(this.#site, this.#plan);
       await simulation.start(launcherOf(this.#site, this.#plan, own), {
@@ -171,10 +172,10 @@ export class Attempt {
         cwd: workingDirectory,
         randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
       });
-      return await this.#watch(simulation, closeTelemetry, launch.command, calls);
+      return await this.#watch(simulation, closeTelemetry, launch.command, { ...calls, notes });
     } finally {
       await closeTelemetry().catch(() => {});
-      await this.#closeLogs(ready);
+      await this.#closeLogs(logs);
     }
   }
 
@@ -182,7 +183,7 @@ export class Attempt {
     simulation: SimulationProcess,
     closeTelemetry: () => ReturnType<Telemetry['close']>,
     command: string,
-    { launched, ended }: RunCalls,
+    { launched, ended, notes: prepared }: RunCalls & Pick<Prepared, 'notes'>,
   ): Promise<AttemptEnd> {
     const { clock } = this.#site;
     const { timeoutSecs } = this.#plan;
@@ -213,7 +214,7 @@ export class Attempt {
         telemetry: summary,
         killedFor: this.#actor.killedFor,
         exceededMemory: this.#scope.exceededMemory,
-        notes,
+        notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
       });
     } finally {
       endTimeLimit?.();

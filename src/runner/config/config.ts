@@ -18,6 +18,7 @@ import {
   integer,
   list,
   path,
+  pause,
   program,
   size,
   text,
@@ -78,6 +79,9 @@ export interface RunnerConfig {
   outputRoot: string;
   /** Where checkpoints of runs are kept; undefined: below the output root. */
   checkpointDir: string | undefined;
+  /** The shortest time between two uploads of the checkpoint of a run, and the largest checkpoint in bytes; 0: none. */
+  checkpointIntervalMs: number;
+  checkpointBytes: number;
   workingDirectory: string;
   /** Whether files of runs are sent to readers, and the largest one in bytes. */
   servesFiles: boolean;
@@ -106,6 +110,7 @@ export interface ConfigSources {
 }
 
 const DEFAULT_MARGIN_MS = 60_000;
+const DEFAULT_CHECKPOINT_MS = 60_000;
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
 
@@ -167,6 +172,8 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     containers: containerSettings(settings),
     outputRoot,
     checkpointDir: settings.read<string | undefined>('checkpoint_dir', path, undefined),
+    checkpointIntervalMs: settings.read('checkpoint_interval', pause, DEFAULT_CHECKPOINT_MS),
+    checkpointBytes: Math.floor(settings.read('checkpoint_max_gb', size, 4) * 2 ** 30),
     workingDirectory: settings.read('working_directory', path, sources.cwd),
     servesFiles: settings.read('serve_files', boolean, false),
     servedFileBytes: Math.floor(settings.read('serve_files_max_gb', size, 1) * 2 ** 30),

@@ -115,6 +115,20 @@ export const FIELDS = [
     text: 'root directory for checkpoints of runs; runners that share it pass them on',
   },
   {
+    name: 'checkpoint_interval',
+    env: 'SVC_RUNNER_CHECKPOINT_INTERVAL',
+    flag: 'checkpoint-interval',
+    kind: 'duration',
+    text: 'shortest time between two uploads of the checkpoint of a run to the object store',
+  },
+  {
+    name: 'checkpoint_max_gb',
+    env: 'SVC_RUNNER_CHECKPOINT_MAX_GB',
+    flag: 'checkpoint-max-gb',
+    kind: 'size',
+    text: 'largest checkpoint that goes through the object store, in GiB; 0: none',
+  },
+  {
     name: 'working_directory',
     env: 'SVC_RUNNER_WORKING_DIRECTORY',
     flag: 'working-directory',

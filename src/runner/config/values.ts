@@ -155,6 +155,13 @@ export function duration({ value }: Given): number {
   return ms;
 }
 
+/** A duration between two repetitions, in milliseconds. */
+export function pause(given: Given): number {
+  const ms = duration(given);
+  if (ms < 1_000) throw new Unfit('must be at least 1s');
+  return ms;
+}
+
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** An ISO 8601 instant with its zone, or seconds since 1970 as `date +%s` and Slurm's SLURM_JOB_END_TIME give them; in milliseconds. */

@@ -2,11 +2,10 @@
  * Uploads the files of runs that have ended, to addresses that the coordinator signs: this machine has no credential of the
  * object store. What is left to send is in the spool; a file that cannot be sent stays here, and the result says so.
  */
-import { createHash } from 'node:crypto';
 import { relative, sep } from 'node:path';
 import type { AttemptRef, OutcomeReport, SignedUpload, UploadCompleteRequest } from '../../contract/types.ts';
 import { ApiError, type Client } from '../../client/client.ts';
-import { sleep, type Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { filePathFault } from '../../domain/file-path.ts';
 import { AttemptActor } from '../attempt/attempt-actor.ts';
 import type { RunnerConfig } from '../config/config.ts';
@@ -14,6 +13,7 @@ import { Stopped, type CoordinatorConnection } from '../connection/coordinator-c
 import type { Log } from '../log.ts';
 import type { Spool, SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
+import { Final, isUnavailable, putPart, repeated } from './object-transfer.ts';
 import { readPart } from './read-part.ts';
 
 export interface UploadsOptions {
@@ -31,15 +31,7 @@ export interface UploadsOptions {
 
 /** Files of one exchange with the coordinator; it takes a hundred, of at most 10,000 parts. */
 const FILES_AT_ONCE = 20;
-/** How often a part is sent, and a group of files begun, before it is given up. */
-const TRIES = 4;
-const FIRST_PAUSE_MS = 500;
-/** The slowest connection that is waited for: 8 MiB in four minutes. */
-const PART_MS = 240_000;
 const DETAIL_LENGTH = 500;
-
-/** A refusal that would come again. */
-class Final extends Error {}
 
 type Sent = UploadCompleteRequest['files'][number];
 type Failed = UploadCompleteRequest['failed'][number];
@@ -189,51 +181,15 @@ export class Uploads {
       if ('fault' in part) throw new Final(part.detail);
       version ??= part.version;
       if (part.version !== version || part.size !== size) throw new Final('it changed while it was sent');
-      etags.push(await this.#repeated(() => this.#put(url, part.bytes)));
+      etags.push(await this.#repeated(() => putPart(url, part.bytes, this.#options)));
     }
     return { path, etags, ...(upload_id === undefined ? {} : { upload_id }) };
   }
 
-  /** Sends a part, and returns its entity tag, which is compared with the digest of what was sent. */
-  async #put(url: string, bytes: Uint8Array): Promise<string> {
-    const signal = AbortSignal.any([AbortSignal.timeout(PART_MS), this.#options.stop]);
-    const body = bytes as Uint8Array<ArrayBuffer>;
-    const response = await fetch(url, { method: 'PUT', body, signal, redirect: 'error' });
-    const text = await response.text();
-    if (!response.ok) {
-      const [, code = ''] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];
-      const why = `the object store refuses it: ${code === '' ? '' : `${code}, `}status ${String(response.status)}`;
-      throw REPEATED_STATUS.has(response.status) ? new Error(why) : new Final(why);
-    }
-    const etag = response.headers.get('etag') ?? '';
-    const digest = createHash('md5').update(bytes).digest('hex');
-    // A store that encrypts returns another tag; it is compared by the store itself when the upload is completed.
-    if (/^"?[0-9a-f]{32}"?$/.test(etag) && etag.replaceAll('"', '') !== digest) {
-      throw new Error('the object store received other bytes than were sent');
-    }
-    return etag;
-  }
-
-  /** Repeats what may succeed later, with growing pauses. @throws Stopped */
-  async #repeated<T>(operation: () => Promise<T>): Promise<T> {
-    const { clock, stop } = this.#options;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await operation();
-      } catch (error) {
-        if (stop.aborted) throw new Stopped();
-        const isFinal =
-          error instanceof Final || error instanceof Stopped || (error instanceof ApiError && !isUnavailable(error));
-        if (isFinal || tries >= TRIES) throw error;
-        await sleep(clock, FIRST_PAUSE_MS * 4 ** (tries - 1), stop);
-      }
-    }
+  #repeated<T>(operation: () => Promise<T>): Promise<T> {
+    return repeated(operation, this.#options);
   }
 }
 
-/** Answers of a store that may be others later. */
-const REPEATED_STATUS = new Set([408, 429, 500, 502, 503, 504]);
-
-const isUnavailable = (error: unknown): boolean => error instanceof ApiError && error.code === 'uploads-unavailable';
 const refOf = ({ job_id, attempt }: AttemptRef): AttemptRef => ({ job_id, attempt });
 const keyOf = ({ job_id, attempt }: AttemptRef): string => `${job_id}/${String(attempt)}`;

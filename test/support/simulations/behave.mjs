@@ -104,6 +104,16 @@ const behaviours = {
     const file = join(folder, 'state.json');
     const state = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { step: 0, begins: [] };
     state.begins.push([Number(process.env.SVC_ATTEMPT), state.step]);
+    // A large file that does not change.
+    const large = join(folder, 'deep/grid.bin');
+    if (process.env.STATE_BYTES !== undefined && !existsSync(large)) {
+      mkdirSync(join(folder, 'deep'), { recursive: true });
+      writeFileSync(
+        `${large}.part`,
+        Uint8Array.from({ length: Number(process.env.STATE_BYTES) }, (_, index) => index % 251),
+      );
+      renameSync(`${large}.part`, large);
+    }
     setInterval(() => {
       state.step += 1;
       writeFileSync(`${file}.part`, JSON.stringify(state));

@@ -44,6 +44,8 @@ const DEFAULTS: Partial<Record<FieldName, string>> = {
   cgroup: 'auto',
   serve_files_max_gb: '1',
   checkpoint_dir: '.checkpoints in the output root',
+  checkpoint_interval: '60s',
+  checkpoint_max_gb: '4',
   lifetime_margin: '60s',
   working_directory: 'where the runner is started',
   cpu_cores: "the machine's",

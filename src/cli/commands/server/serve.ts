@@ -155,6 +155,10 @@ class Running {
         warned: (batch_id, warnings) => {
           for (const { code, detail } of warnings) log.warn({ batch_id, code }, `a study may mislead: ${detail}`);
         },
+        checkpointKept: (job_id, error) => {
+          const why = error instanceof Error ? error.message : String(error);
+          log.warn({ job_id }, `a checkpoint stays in the object store for now: ${why}`);
+        },
         fault: (operation, error) => {
           metrics.news.fault(operation, error);
           log.error({ operation, err: error }, 'a request was rolled back after a fault');

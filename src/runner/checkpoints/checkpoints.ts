@@ -18,14 +18,12 @@ export const checkpointDirectory = (root: string, batchId: Uuid, runId: number, 
   join(root, runPath(batchId, runId), `attempt-${String(attempt)}`);
 
 /**
- * Gives an attempt the checkpoint of the latest earlier one. The directory exists then; without a checkpoint it is not made.
+ * The latest attempt before this one whose checkpoint is on this machine; undefined for none.
  * @param directory of the attempt, as `checkpointDirectory` returns it.
- * @returns the number of the attempt that the checkpoint is of; undefined without one.
  * @throws the system's error.
  */
-export async function adoptCheckpoint(directory: string, attempt: number): Promise<number | undefined> {
-  const run = dirname(directory);
-  const names = await readdir(run).catch((error: NodeJS.ErrnoException) => {
+export async function latestCheckpoint(directory: string, attempt: number): Promise<number | undefined> {
+  const names = await readdir(dirname(directory)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
@@ -33,9 +31,19 @@ export async function adoptCheckpoint(directory: string, attempt: number): Promi
     .map((name) => Number(/^attempt-(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN))
     .filter((it) => it < attempt)
     .sort((a, b) => b - a);
-  const [latest] = earlier;
+  return earlier[0];
+}
+
+/**
+ * Gives an attempt the checkpoint of the latest earlier one. The directory exists then; without a checkpoint it is not made.
+ * @param directory of the attempt, as `checkpointDirectory` returns it.
+ * @returns the number of the attempt that the checkpoint is of; undefined without one.
+ * @throws the system's error.
+ */
+export async function adoptCheckpoint(directory: string, attempt: number): Promise<number | undefined> {
+  const latest = await latestCheckpoint(directory, attempt);
   if (latest === undefined) return undefined;
-  await rename(join(run, `attempt-${String(latest)}`), directory);
+  await rename(join(dirname(directory), `attempt-${String(latest)}`), directory);
   return latest;
 }
 

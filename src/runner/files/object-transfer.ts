@@ -1,0 +1,106 @@
+/** Parts of files on their way to and from an object store, by addresses that the coordinator has signed. */
+import { createHash, type Hash } from 'node:crypto';
+import { sleep, type Clock } from '../../base/clock.ts';
+import { ApiError } from '../../client/client.ts';
+import { Stopped } from '../connection/coordinator-connection.ts';
+import { oneLine } from '../system-error.ts';
+
+/** A refusal that would come again. */
+export class Final extends Error {}
+
+export interface Tries {
+  clock: Clock;
+  stop: AbortSignal;
+}
+
+/** How often an operation is tried before it is given up. */
+const TRIES = 4;
+const FIRST_PAUSE_MS = 500;
+/** The slowest connection that is waited for: 8 MiB in four minutes. */
+const PART_MS = 240_000;
+/** Hashed without a pause: about 2 ms. */
+const HASHED_AT_ONCE = 1 << 20;
+
+/** Answers of a store that may be others later. */
+const REPEATED_STATUS = new Set([408, 429, 500, 502, 503, 504]);
+
+/** The store, or its use by the coordinator, is what fails. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'uploads-unavailable';
+
+/** Adds bytes to a digest, in pieces between which the event loop runs. */
+export async function addTo(hash: Hash, bytes: Uint8Array, clock: Pick<Clock, 'soon'>): Promise<void> {
+  for (let at = 0; at < bytes.length; at += HASHED_AT_ONCE) {
+    if (at > 0) await new Promise<void>((resolve) => clock.soon(resolve));
+    hash.update(bytes.subarray(at, at + HASHED_AT_ONCE));
+  }
+}
+
+/** Sends a part, and returns its entity tag, which is compared with the digest of the bytes. @throws Final, Error */
+export async function putPart(url: string, bytes: Uint8Array, { clock, stop }: Tries): Promise<string> {
+  const { headers } = await exchange(url, { method: 'PUT', body: bytes as Uint8Array<ArrayBuffer> }, stop);
+  const etag = headers.get('etag') ?? '';
+  const hash = createHash('md5');
+  await addTo(hash, bytes, clock);
+  // A store that encrypts returns another tag; it is compared by the store itself when the upload is completed.
+  if (/^"?[0-9a-f]{32}"?$/.test(etag) && etag.replaceAll('"', '') !== hash.digest('hex')) {
+    throw new Error('the object store received other bytes than were sent');
+  }
+  return etag;
+}
+
+/** Reads `length` bytes from `offset`. @throws Final, Error */
+export async function getPart(
+  url: string,
+  { offset, length }: { offset: number; length: number },
+  stop: AbortSignal,
+): Promise<Uint8Array> {
+  if (length === 0) return new Uint8Array();
+  const headers = { range: `bytes=${String(offset)}-${String(offset + length - 1)}` };
+  const { bytes } = await exchange(url, { headers }, stop);
+  // A store may send the whole of a small file in place of the range that is all of it.
+  if (bytes.length !== length)
+    throw new Final(`the object store sent ${String(bytes.length)} bytes of ${String(length)}`);
+  return bytes;
+}
+
+/** @throws Final, Error */
+async function exchange(
+  url: string,
+  init: RequestInit,
+  stop: AbortSignal,
+): Promise<{ headers: Headers; bytes: Uint8Array }> {
+  const signal = AbortSignal.any([AbortSignal.timeout(PART_MS), stop]);
+  let response: Response;
+  let bytes: Uint8Array;
+  try {
+    response = await fetch(url, { ...init, signal, redirect: 'error' });
+    bytes = new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new Error(`the object store cannot be reached: ${oneLine(cause)}`, { cause: error });
+  }
+  if (!response.ok) throw refusal(response.status, Buffer.from(bytes).toString('utf8'));
+  return { headers: response.headers, bytes };
+}
+
+function refusal(status: number, text: string): Error {
+  const [, code = ''] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];
+  const why = `the object store refuses it: ${code === '' ? '' : `${code}, `}status ${String(status)}`;
+  return REPEATED_STATUS.has(status) ? new Error(why) : new Final(why);
+}
+
+/** Repeats what may succeed later, with growing pauses. @throws Stopped */
+export async function repeated<T>(operation: () => Promise<T>, { clock, stop }: Tries): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (stop.aborted) throw new Stopped();
+      const isFinal =
+        error instanceof Final || error instanceof Stopped || (error instanceof ApiError && !isUnavailable(error));
+      if (isFinal || tries >= TRIES) throw error;
+      await sleep(clock, FIRST_PAUSE_MS * 4 ** (tries - 1), stop);
+    }
+  }
+}
