@@ -114,11 +114,22 @@ export type CoordinatorApi = { [K in keyof typeof OPERATIONS]: Bound<(typeof OPE
   readonly share: EventLoopShare;
 };
 
+type Operation = (core: Core, ...args: unknown[]) => unknown;
+
+/** Returns an operation whose error is always a rejection. Its own promise is passed on: another around it takes three microtasks. */
+function bind(core: Core, operation: Operation): (...args: unknown[]) => Promise<unknown> {
+  return (...args) => {
+    try {
+      const value = operation(core, ...args);
+      return value instanceof Promise ? value : Promise.resolve(value);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+}
+
 /** Returns the interface of a coordinator. */
 export function apiOf(core: Core): CoordinatorApi {
-  const bound = Object.entries(OPERATIONS).map(([name, operation]) => [
-    name,
-    async (...args: never[]) => (operation as (core: Core, ...args: never[]) => unknown)(core, ...args),
-  ]);
+  const bound = Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(core, operation as Operation)]);
   return { ...(Object.fromEntries(bound) as CoordinatorApi), share: core.share };
 }

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import { parseByteRange } from '../domain/byte-range.ts';
@@ -20,8 +19,8 @@ import { stopwatch, type Clock } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
 import { answerError } from './response/problem.ts';
 import { abandonedSignal, type Stop } from './request/abandoned.ts';
-import { sendJson } from './response/json.ts';
-import { laterSending, sendLater } from './response/late.ts';
+import { nameAnswer, sendJson, sendTagged, type RequestState } from './response/json.ts';
+import { sendLater } from './response/late.ts';
 import { readQuery, type Query } from './request/query.ts';
 import {
   listingName,
@@ -34,8 +33,9 @@ import {
   requireOwnRunner,
 } from './request/request.ts';
 import { LateAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './routes/answers.ts';
-import { hasFilePath, pathParameter, type Call, type Route, type Service } from './routes/route.ts';
+import { hasFilePath, pathParameter, type Call, type PathParameter, type Route, type Service } from './routes/route.ts';
 import { routes } from './routes/index.ts';
+import { routing } from './routing.ts';
 import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { sendComputed } from './response/computed.ts';
@@ -78,54 +78,61 @@ export interface AppOptions {
 export function createApp(options: AppOptions): Koa {
   const app = new Application();
   app.on('error', (error: Error) => connectionError(options.log, error));
-  app.use(naming(options));
-  app.use(answeringErrors(options));
-  app.use(refusingForeigners(options.origins));
-  for (const answering of routing(options)) app.use(answering);
+  app.use(answering(options));
+  app.use(routing(routes, servingOf(options)));
+  app.use(namingAnswer);
   if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
   app.use(nothingHere);
   return app;
 }
 
 /**
- * Every answer carries the request's id: the client's own if it is well formed. Here and in `sendJson` headers are set on
- * Node's own response: Koa's setter takes as long as the rest of this middleware, and every request runs it.
+ * Names the request, refuses a request that a foreign page may have caused, turns every error into a problem document, and reports the
+ * answer. One function for all of it: each middleware costs an asynchronous call for every request.
  */
-function naming({ newRequestId, log, answered }: AppOptions): Middleware {
+function answering({ newRequestId, log, answered, origins, stopping, after }: AppOptions): Middleware {
+  const open = new Set(routes.filter((it) => it.scope === 'open').map((it) => it.path));
   return async (ctx, next) => {
     const startedMs = stopwatch();
-    const given = ctx.req.headers['x-request-id'];
+    const { headers, method = 'GET' } = ctx.req;
+    const { path } = ctx;
+    const given = headers['x-request-id'];
     const isDecent = typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given);
     const requestId = isDecent ? given : newRequestId();
-    ctx.state['requestId'] = requestId;
-    ctx.res.setHeader('X-Request-Id', requestId);
-    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-    await next();
-    const report = (): void => {
-      const { operation = 'none', tokenId } = ctx.state as { operation?: string; tokenId?: string };
-      const tookMs = stopwatch() - startedMs;
-      answered(operation, ctx.status, tookMs / 1000);
-      const { method, path, status } = ctx;
-      log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
-    };
-    const sentLater = laterSending(ctx);
-    if (sentLater === undefined) report();
-    else void sentLater.then(report);
-  };
-}
-
-/** Turns every error into a problem document. */
-function answeringErrors({ log, stopping, after }: AppOptions): Middleware {
-  return async (ctx, next) => {
+    const state = ctx.state as RequestState;
+    state.requestId = requestId;
     try {
+      // Load balancers ask by address, some without a Host header; the answer contains nothing to protect.
+      if (!open.has(path)) {
+        const { host, origin, 'sec-fetch-site': fetchSite } = headers;
+        rejectCrossOrigin({ method, host, origin, fetchSite }, origins);
+      }
       await next();
     } catch (error) {
+      nameAnswer(ctx);
       answerError(ctx, error, log);
       if (isSending(ctx.req)) answerBeforeRest(ctx, after);
     }
-    if (stopping.aborted) ctx.set('Connection', 'close');
+    const { sentLater } = state;
+    if (sentLater !== undefined) void sentLater.then(report);
+    else {
+      if (stopping.aborted && !ctx.res.headersSent) ctx.set('Connection', 'close');
+      report();
+    }
+    function report(): void {
+      const { operation = 'none', tokenId } = state;
+      const { statusCode: status } = ctx.res;
+      const tookMs = stopwatch() - startedMs;
+      answered(operation, status, tookMs / 1000);
+      log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
+    }
   };
 }
+
+const namingAnswer: Middleware = (ctx, next) => {
+  nameAnswer(ctx);
+  return next();
+};
 
 /**
  * Sends the answer at once, and ends it when the rest of the refused body has been read and discarded. A connection that is
@@ -155,67 +162,61 @@ const isSending = ({ complete, headers }: IncomingMessage): boolean =>
 /** The time for which the rest of a refused body is read. */
 const DISCARD_MS = 10_000;
 
-function refusingForeigners(rules: OriginRules): Middleware {
-  const open = new Set(routes.filter((it) => it.scope === 'open').map((it) => it.path));
-  return (ctx, next) => {
-    const { headers, method } = ctx.req;
-    // Load balancers ask by address, some without a Host header; the answer contains nothing to protect.
-    if (open.has(ctx.path)) return next();
-    rejectCrossOrigin(
-      {
-        method: method ?? 'GET',
-        host: headers.host,
-        origin: headers.origin,
-        fetchSite: headers['sec-fetch-site'],
-      },
-      rules,
-    );
-    return next();
-  };
-}
-
 /** The parts that all routes share. */
 interface Serving extends AppOptions, Stop {}
 
-function routing(app: AppOptions): Middleware[] {
+/** Returns the function that makes the handler of a route. */
+function servingOf(app: AppOptions): (route: Route) => Middleware {
   const options: Serving = { ...app, waiting: new Set() };
   options.stopping.addEventListener('abort', () => options.waiting.forEach((abandon) => abandon()), { once: true });
   const readers = bodyReaders(options.limits);
-  // A router tries the routes in order: those that runners use all the time come first, in a router of their own.
-  const [ofRunners, others] = [new Router(ROUTING), new Router(ROUTING)];
-  for (const route of routes) {
+  return (route) => {
     if (route.body !== undefined) prepare(route.body.schema);
-    const path = route.path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
-    const reader = route.body && readers[route.body.limit];
-    const router = route.scope === 'runner' ? ofRunners : others;
-    router[METHODS[route.method]](path, (ctx: Context) => serve(ctx, route, reader, options));
-  }
-  return [ofRunners.routes(), others.routes()] as unknown as Middleware[];
+    const served: ServedRoute = {
+      route,
+      reader: route.body && readers[route.body.limit],
+      parameter: pathParameter(route),
+      hasFilePath: hasFilePath(route),
+      isListing: route.query?.['cursor'] !== undefined,
+      write: writerFor(route.response),
+    };
+    return (ctx) => serve(ctx, served, options);
+  };
+}
+
+/** A route and all that follows from it alone. */
+interface ServedRoute {
+  route: Route;
+  reader: BodyReader | undefined;
+  parameter: PathParameter | undefined;
+  hasFilePath: boolean;
+  isListing: boolean;
+  write: (value: unknown) => string;
 }
 
 const NO_BYTES = new Uint8Array(0);
-
-const ROUTING = { strict: true, sensitive: true } as const;
-
-const METHODS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+const NO_QUERY = {};
 
 /** Serves one request of a route: read and validate, call the coordinator, send the answer. */
-async function serve(ctx: Context, route: Route, reader: BodyReader | undefined, options: Serving): Promise<void> {
+async function serve(ctx: Context, served: ServedRoute, options: Serving): Promise<void> {
+  const { route, reader, parameter } = served;
+  if (route.answer !== 'plain') nameAnswer(ctx);
+  const state = ctx.state as RequestState;
+  state.operation = route.operationId;
   // Authorization comes first: only an authorized client learns the faults of its request.
-  ctx.state['operation'] = route.operationId;
   const principal = options.access?.authorize(ctx.req, route.scope);
-  ctx.state['tokenId'] = principal?.tokenId;
-  const id = readId(ctx, pathParameter(route));
-  const query = readQuery(ctx.querystring, route.query ?? {});
-  const listing = route.query?.['cursor'] === undefined ? '' : listingName(ctx.path, query);
+  state.tokenId = principal?.tokenId;
+  const id = readId(ctx, parameter);
+  const query = readQuery(ctx.querystring, route.query ?? NO_QUERY);
+  const listing = served.isListing ? listingName(ctx.path, query) : '';
   const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
   const bytes = route.bodyBytes === undefined ? NO_BYTES : await readRawBody(ctx, route.bodyBytes);
   requireOwnRunner(principal, route, id, value);
   const call: Call = {
     id,
-    filePath: hasFilePath(route) ? readFilePath(ctx) : '',
+    filePath: served.hasFilePath ? readFilePath(ctx) : '',
     range: parseByteRange(ctx.req.headers.range),
-    isHead: ctx.method === 'HEAD',
+    isHead: ctx.req.method === 'HEAD',
     query,
     page: readPage(listing, query),
     body: value,
@@ -232,13 +233,14 @@ async function serve(ctx: Context, route: Route, reader: BodyReader | undefined,
     service: options.service,
   };
   const answer = await route.handle(options.coordinator, call);
-  if (answer instanceof LateAnswer) return sendLater(ctx, answer, writerFor(route.response), options);
+  if (answer instanceof LateAnswer) return sendLater(ctx, answer, served.write, options);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
   else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
-  else sendJson(ctx, writerFor(route.response)(answer), route.answer === 'single');
+  else if (route.answer === 'single') sendTagged(ctx, served.write(answer));
+  else sendJson(ctx, served.write(answer), options.stopping.aborted);
 }
 
 /** The digest of a request by its body; one of a certain batch by its path too. */

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'koa';
 import type { LateAnswer } from '../routes/answers.ts';
-import { sendJson } from './json.ts';
+import { nameAnswer, sendJson, type RequestState } from './json.ts';
 import { answerError, type FaultLog } from './problem.ts';
 
 /** Sends the answer, or its problem, once it is known. Returns at once. */
@@ -14,16 +14,10 @@ export function sendLater(
   toText: (value: unknown) => string,
   options: { log: FaultLog; stopping: AbortSignal },
 ): void {
-  // The parsed body is in use, its text is not.
-  (ctx.request as { body?: unknown }).body = undefined;
   // Koa must not answer when the middlewares end.
   ctx.respond = false;
-  ctx.state['sentLater'] = whenKnown(ctx, value, toText, options);
+  (ctx.state as RequestState).sentLater = whenKnown(ctx, value, toText, options);
 }
-
-/** Resolves when the answer of the request has been sent, for a request whose answer comes later; otherwise undefined. */
-export const laterSending = (ctx: Context): Promise<void> | undefined =>
-  (ctx.state as { sentLater?: Promise<void> }).sentLater;
 
 async function whenKnown(
   ctx: Context,
@@ -32,8 +26,10 @@ async function whenKnown(
   { log, stopping }: { log: FaultLog; stopping: AbortSignal },
 ): Promise<void> {
   try {
-    sendJson(ctx, toText(await value), false);
+    sendJson(ctx, toText(await value), stopping.aborted);
+    return;
   } catch (error) {
+    nameAnswer(ctx);
     answerError(ctx, error, log);
   }
   if (stopping.aborted) ctx.set('Connection', 'close');
