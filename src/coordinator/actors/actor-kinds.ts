@@ -27,6 +27,9 @@ import type {
   Uuid,
 } from '../../contract/types.ts';
 import { mergeOf, namesOf } from '../../contract/codegen/member-functions.ts';
+import { registry } from '../../contract/build.ts';
+import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
+import { RunnerRecord } from '../../contract/records/records.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
 
@@ -92,6 +95,13 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
 const encode = ({ value, context }: { value: string; context: object }): string =>
   `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
+/** A heartbeat, a claim and the end of a run each write their runner; its capabilities are written once for all records. */
+const encodeRunner = jsonWriterOf(RunnerRecord, {
+  pathOf: (name) => (name === 'value' ? ['value'] : ['context', name]),
+  resolve: (id) => registry.get(id)!,
+  shared: ['RunnerCapabilities'],
+}) as unknown as (state: RunnerState) => string;
+
 export function decodeBatch(record: string): BatchState {
   const { value, ...context } = JSON.parse(record) as { value: BatchStatus } & BatchContext;
   return { value, context };
@@ -119,6 +129,6 @@ interface StoredKind<K extends Kind> extends ActorKind<(typeof KINDS)[K]['machin
 export const ACTOR_KINDS: { readonly [K in Kind]: StoredKind<K> } = {
   job: { ...KINDS.job, key: keys.job, encode: encodeJob },
   batch: { ...KINDS.batch, key: keys.batch, encode },
-  runner: { ...KINDS.runner, key: keys.runner, encode },
+  runner: { ...KINDS.runner, key: keys.runner, encode: encodeRunner },
   notification: { ...KINDS.notification, key: keys.notification, encode },
 };

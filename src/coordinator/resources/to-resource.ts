@@ -43,8 +43,26 @@ export function timestamp(ms: number): Timestamp {
 const present = presenterOf<Job, typeof JOB_MEMBERS, 'api'>(JobSchema, JOB_MEMBERS, 'api', timestamp);
 const toAttempt = presenterOf<Attempt, typeof ATTEMPT_MEMBERS, 'api'>(AttemptSchema, ATTEMPT_MEMBERS, 'api', timestamp);
 
+/** A direct-mapped cache of sampled parameters: the answers to a claim, a start and a completion have the same ones. */
+const SAMPLES = 256;
+const samples = Array.from({ length: SAMPLES }, () => ({
+  study: undefined as Study | undefined,
+  run: 0,
+  parameters: {},
+}));
+
+function parametersOf(study: Study, run: number): Readonly<Record<string, number>> {
+  const kept = samples[run % SAMPLES]!;
+  if (kept.study !== study || kept.run !== run) {
+    kept.parameters = study.sampler.parameters(run);
+    kept.study = study;
+    kept.run = run;
+  }
+  return kept.parameters;
+}
+
 export function toJob({ value, context: c }: JobState, study: Study): Job {
-  const run_config = { run_id: c.runId, parameters: study.sampler.parameters(c.runId), metadata: study.metadata };
+  const run_config = { run_id: c.runId, parameters: parametersOf(study, c.runId), metadata: study.metadata };
   const own = {
     id: c.jobId,
     batch_id: c.batchId,
