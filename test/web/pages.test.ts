@@ -130,6 +130,21 @@ describe('web: pages', function () {
     });
   }
 
+  it('have tables that fit a phone, but for the statistics of all outputs', async () => {
+    const { page } = await suite.page({ viewport: { width: 390, height: 844 } });
+    const wide: string[] = [];
+    for (const [name, address, shows] of PAGES.filter(([it]) => !it.includes('machine'))) {
+      await page.goto(`${suite.web.url}/${address()}`);
+      await page.getByText(shows).first().waitFor();
+      const found = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth + 1).map((it) => it.getAttribute('aria-label'))",
+      );
+      wide.push(...found.map((it) => `${name}: ${it}`));
+    }
+    expect(wide.filter((it) => !it.endsWith('Statistics of the outputs'))).to.deep.equal([]);
+    await page.context().close();
+  });
+
   it('show the API without requests to other hosts', async () => {
     const { page, errors, foreign } = await suite.page();
     await page.goto(`${suite.web.url}/docs`);

@@ -1,5 +1,5 @@
 /** The sentence that sums up a comparison. */
-import { listed, percent } from '../wording.ts';
+import { listed, percent, shareInPercent } from '../wording.ts';
 import type { PairedComparison, UnpairedComparison } from './answer.ts';
 
 /** Adjusted p-values below this count as a difference in words. */
@@ -15,17 +15,20 @@ export function pairedSentence({ pairs, flips, identical_runs, outputs }: Omit<P
   return `${pairs} pairs: ${runs}; ${same}; ${differing(changed)}`;
 }
 
-/** `unpaired: passing 91 % before, 95 % after (difference 0.01 to 0.07); no output differs`. */
+/** `unpaired: passing 91 % before, 95 % after (difference 1 to 7 percentage points at 95 % confidence); no output differs`. */
 export function unpairedSentence({ passing, outputs }: Omit<UnpairedComparison, Unsaid>, confidence: number): string {
   const changed = outputs.filter((it) => it.p_holm !== null && it.p_holm < NOTABLE).map((it) => it.name);
   if (passing === null) return `unpaired: a batch has no run that passes or fails; ${differing(changed)}`;
   const [low, high] = passing.newcombe;
-  const range = `difference ${low.toFixed(3)} to ${high.toFixed(3)} at confidence ${confidence}`;
+  const range = `difference ${points(low)} to ${points(high)} percentage points at ${shareInPercent(confidence)} confidence`;
   return `unpaired: passing ${percent(passing.before)} before, ${percent(passing.after)} after (${range}); ${differing(changed)}`;
 }
 
 function differing(names: readonly string[]): string {
   return names.length === 0 ? 'no output is shown to differ' : `outputs that differ: ${listed(names)}`;
 }
+
+/** A difference of shares, to a tenth of a point. */
+const points = (value: number): string => (100 * value).toFixed(1);
 
 const shortP = (p: number): string => String(Number(p.toPrecision(2)));

@@ -27,6 +27,8 @@ export class MachineTopic implements Topic<MachineData> {
   readonly #kind: MachineName;
   readonly #supervisor: () => SupervisorSnapshot;
   #counts: Map<string, number> | undefined;
+  /** The moves since the beginning of each counting that is in progress. */
+  readonly #later = new Set<Map<string, number>>();
   readonly #flow = new Map<string, number>();
   #events: EventLine[] = [];
   #isStale = false;
@@ -39,9 +41,8 @@ export class MachineTopic implements Topic<MachineData> {
   }
 
   async snapshot(): Promise<MachineData> {
-    this.#counts = await this.#count();
-    this.#isStale = false;
-    return { counts: Object.fromEntries(this.#counts), flow: {}, events: this.#events };
+    const counts = await this.#recount();
+    return { counts: Object.fromEntries(counts), flow: {}, events: this.#events };
   }
 
   onCommit({ facts, transitions, deletedBatches, forgottenRunners }: ChangeSet): boolean {
@@ -84,19 +85,18 @@ export class MachineTopic implements Topic<MachineData> {
   }
 
   #move({ from, to }: ActorTransition): void {
-    const counts = this.#counts;
-    if (counts === undefined || from === to) return;
-    if (from !== undefined) counts.set(from, (counts.get(from) ?? 0) - 1);
-    counts.set(to, (counts.get(to) ?? 0) + 1);
+    if (from === to) return;
+    for (const counts of [this.#counts, ...this.#later]) {
+      if (counts === undefined) continue;
+      if (from !== undefined) counts.set(from, (counts.get(from) ?? 0) - 1);
+      counts.set(to, (counts.get(to) ?? 0) + 1);
+    }
   }
 
   async delta(): Promise<MachineData | undefined> {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
-    if (this.#isStale) {
-      this.#isStale = false;
-      this.#counts = await this.#count();
-    }
+    if (this.#isStale) await this.#recount();
     const delta = {
       counts: Object.fromEntries(this.#counts ?? []),
       flow: Object.fromEntries(this.#flow),
@@ -105,6 +105,21 @@ export class MachineTopic implements Topic<MachineData> {
     this.#flow.clear();
     this.#events = [];
     return delta;
+  }
+
+  /** The counts of an instant, and the moves since: counting takes a while, in which actors move. */
+  async #recount(): Promise<Map<string, number>> {
+    this.#isStale = false;
+    const moves = new Map<string, number>();
+    this.#later.add(moves);
+    try {
+      const counts = await this.#count();
+      for (const [state, change] of moves) counts.set(state, (counts.get(state) ?? 0) + change);
+      this.#counts = counts;
+      return counts;
+    } finally {
+      this.#later.delete(moves);
+    }
   }
 
   async #count(): Promise<Map<string, number>> {

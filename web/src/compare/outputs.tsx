@@ -43,23 +43,23 @@ export function PairedOutputs({ data, after }: { data: Paired; after: string }) 
         label="Outputs of both studies"
         columns={[
           'Output',
-          { name: 'Identical', right: true },
+          { name: 'Identical', right: true, late: true },
           'Mean difference (after − before)',
           { name: 'p, adjusted', right: true },
-          'Largest changes',
+          { name: 'Largest changes', late: true },
         ]}
       >
         {data.outputs.map((it) => (
           <tr key={it.name}>
             <td className="mono">{it.name}</td>
-            <td className="right nowrap">
+            <td className="right nowrap narrow-hide">
               {count(it.identical)} of {count(it.pairs)}
             </td>
             <td title={it.reason ?? undefined}>
               <Difference value={it.mean_difference} range={it.interval} />
             </td>
             <td className="right">{pText(it.p_holm)}</td>
-            <td className="inline">
+            <td className="inline narrow-hide">
               {it.largest.slice(0, 3).map((one) => (
                 <a
                   key={one.run_id}
@@ -85,22 +85,22 @@ export function UnpairedOutputs({ data }: { data: Unpaired }) {
         label="Outputs of both studies"
         columns={[
           'Output',
-          { name: 'Values', right: true },
+          { name: 'Values', right: true, late: true },
           'Difference of means (after − before)',
-          { name: 'Largest distance', right: true },
+          { name: 'Largest distance', right: true, late: true },
           { name: 'p, adjusted', right: true },
         ]}
       >
         {data.outputs.map((it) => (
           <tr key={it.name}>
             <td className="mono">{it.name}</td>
-            <td className="right nowrap">
+            <td className="right nowrap narrow-hide">
               {count(it.n_before)} and {count(it.n_after)}
             </td>
             <td title={it.reason ?? undefined}>
               <Difference value={it.mean_difference} range={it.welch} />
             </td>
-            <td className="right">{it.ks_d === null ? '–' : brief(it.ks_d)}</td>
+            <td className="right narrow-hide">{it.ks_d === null ? '–' : brief(it.ks_d)}</td>
             <td className="right">{pText(it.p_holm)}</td>
           </tr>
         ))}

@@ -37,7 +37,7 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
           <Table label="Statistics of the outputs" columns={COLUMNS.map((name, at) => ({ name, right: at > 0 }))}>
             {outputs.map((it) => (
               <tr key={it.name}>
-                <td className="mono">{it.units === null || it.units === '' ? it.name : `${it.name} (${it.units})`}</td>
+                <td className="mono">{labelOf(it.name, it.units ?? undefined)}</td>
                 <td className="right">{count(it.count)}</td>
                 <td className="right nowrap">
                   {shown(it.mean)} <Range of={it.mean_interval} />

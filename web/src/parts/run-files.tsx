@@ -39,14 +39,14 @@ export function RunFiles({ jobId, files: { data, error } }: { jobId: Uuid; files
   return (
     <Panel title="Files" flush>
       {data.files.length > 0 && (
-        <Table label="Files" columns={['Path', 'Kind', { name: 'Size', right: true }, ACTIONS]}>
+        <Table label="Files" columns={['Path', { name: 'Kind', late: true }, { name: 'Size', right: true }, ACTIONS]}>
           {data.files.map((file) => (
             <tr key={file.path}>
               <td className="mono" title={file.address}>
                 {file.path}
               </td>
-              <td>{file.kind}</td>
-              <td className="right">{file.bytes === undefined ? '–' : sizeText(file.bytes)}</td>
+              <td className="narrow-hide">{file.kind}</td>
+              <td className="right nowrap">{file.bytes === undefined ? '–' : sizeText(file.bytes)}</td>
               <td>
                 {data.is_readable && (
                   <span className="row">
@@ -65,7 +65,7 @@ export function RunFiles({ jobId, files: { data, error } }: { jobId: Uuid; files
           ))}
         </Table>
       )}
-      <div className="stack">
+      <div className="body stack">
         {!data.is_readable && data.files[0] !== undefined && <Command text={folderOf(data.files[0])} label="Folder" />}
         {data.notes.map((it) => (
           <p className="soft small" key={it}>

@@ -8,6 +8,8 @@ export interface Column {
   right?: boolean;
   /** For screen readers only: a column of buttons needs no visible heading. */
   hidden?: boolean;
+  /** Left out on a narrow screen; its cells have the class `narrow-hide`. */
+  late?: boolean;
 }
 
 interface TableProps {
@@ -29,8 +31,11 @@ export function Table({ label, columns, className, children }: TableProps) {
           <tr>
             {columns
               .map((it) => (typeof it === 'string' ? { name: it } : it))
-              .map(({ name, right = false, hidden = false }: Column) => (
-                <th key={name} className={right ? 'right' : undefined}>
+              .map(({ name, right = false, hidden = false, late = false }: Column) => (
+                <th
+                  key={name}
+                  className={[right ? 'right' : '', late ? 'narrow-hide' : ''].join(' ').trim() || undefined}
+                >
                   {hidden ? <span className="visually-hidden">{name}</span> : name}
                 </th>
               ))}

@@ -86,7 +86,7 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange, onLog
       </svg>
       <div className="ends small soft">
         <span title={it.below > 0 ? `${count(it.below)} runs are below` : undefined}>
-          {it.below > 0 && `${count(it.below)} < `}
+          {it.below > 0 && `${count(it.below)} below, `}
           {brief(valueOf(it.from))}
         </span>
         <span title="Mean and standard deviation of the selected runs">
@@ -94,7 +94,7 @@ export function HistogramPlot({ name, note, histogram: it, range, onRange, onLog
         </span>
         <span title={it.above > 0 ? `${count(it.above)} runs are above` : undefined}>
           {brief(valueOf(it.to))}
-          {it.above > 0 && ` < ${count(it.above)}`}
+          {it.above > 0 && `, ${count(it.above)} above`}
         </span>
       </div>
       {onRange !== undefined && range !== undefined && <RangeFields name={name} range={range} onRange={onRange} />}

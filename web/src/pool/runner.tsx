@@ -97,7 +97,10 @@ function Latest({ runner }: { runner: Runner }) {
   const failed = latest.filter((it) => it.outcome !== 'completed').length;
   return (
     <Panel title={`Latest attempts: ${failed} of ${latest.length} did not complete`} flush>
-      <Table label="Latest attempts" columns={['Run', 'Outcome', 'Ended', { name: 'Took', right: true }, 'Error']}>
+      <Table
+        label="Latest attempts"
+        columns={['Run', 'Outcome', { name: 'Ended', late: true }, { name: 'Took', right: true }, 'Error']}
+      >
         {[...latest]
           .sort((a, b) => Number(a.outcome === 'completed') - Number(b.outcome === 'completed'))
           .slice(0, SHOWN)
@@ -108,7 +111,7 @@ function Latest({ runner }: { runner: Runner }) {
                 {it.attempt > 1 && <span className="small soft"> attempt {it.attempt}</span>}
               </td>
               <td>{it.outcome}</td>
-              <td>
+              <td className="narrow-hide">
                 <Time at={it.ended_at} />
               </td>
               <td className="right nowrap">{duration(Date.parse(it.ended_at) - Date.parse(it.started_at))}</td>

@@ -50,7 +50,7 @@ export function Outputs({
             { name: 'Mean ± 95 %', right: true },
             { name: 'P5', right: true },
             { name: 'P95', right: true },
-            'Distribution',
+            { name: 'Distribution', late: true },
           ]}
         >
           {outputs.map((it) => (
@@ -83,6 +83,7 @@ function Row({
 }) {
   const at = (p: number): Output['quantiles'][number] | undefined => it.quantiles.find((one) => one.p === p);
   const [low, high] = [at(0.05), at(0.95)];
+  const spark = histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />;
   return (
     <tr>
       <td>
@@ -90,6 +91,7 @@ function Row({
           {it.name}
         </a>
         {it.units !== null && it.units !== '' && <span className="soft"> {it.units}</span>}
+        <div className="narrow-only">{spark}</div>
       </td>
       <td
         className="right nowrap"
@@ -99,9 +101,7 @@ function Row({
       </td>
       <td className="right nowrap">{low === undefined ? '–' : <Bounded quantile={low} />}</td>
       <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
-      <td className="spark-cell">
-        {histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />}
-      </td>
+      <td className="spark-cell narrow-hide">{spark}</td>
     </tr>
   );
 }

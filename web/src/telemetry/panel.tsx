@@ -113,7 +113,7 @@ function Lines({ telemetry, job, result, submission }: Props & { telemetry: Tele
     <>
       <BandChoice batchId={job.batch_id} run={job.run_config.run_id} band={band} onBand={setBand} />
       {band !== undefined && end > span[1] * MUCH_LONGER && (
-        <label className="row small">
+        <label className="small">
           <input type="checkbox" checked={isWhole} onChange={(event) => setWhole(event.target.checked)} />
           Up to the end of the longest run, {brief(end)} s; this run ends at {brief(span[1])} s
         </label>
