@@ -44,7 +44,9 @@ export const allocationMachine = setup({
     isQueued: ({ event }) => event.type === 'OBSERVED' && event.seen.state === 'queued',
     /** An operator's stop, or a deadline, came before the engine had answered. */
     mustStop: ({ context }) => context.stop !== undefined,
-    isSettled: ({ context: c, event }) => event.now >= (c.submittedAtMs ?? c.plannedAtMs) + c.settleMs,
+    // The call itself may have taken long: the engine may have received the submission at its end.
+    isSettled: ({ context: c, event }) =>
+      event.now >= (c.unansweredAtMs ?? c.submittedAtMs ?? c.plannedAtMs) + c.settleMs,
     isBusy: ({ event }) => event.type === 'RUNNER' && event.status === 'busy',
     isIdle: ({ event }) => event.type === 'RUNNER' && event.status === 'idle',
     isDraining: ({ event }) => event.type === 'RUNNER' && event.status === 'draining',
@@ -55,6 +57,7 @@ export const allocationMachine = setup({
       event.type === 'ACCEPTED' ? { handle: event.handle, place: event.place, reason: undefined } : {},
     ),
     noteReason: assign(({ event }) => ('reason' in event ? { reason: event.reason } : {})),
+    noteUnanswered: assign(({ event }) => ({ unansweredAtMs: event.now })),
     observe: assign(({ context, event }) => (event.type === 'OBSERVED' ? afterObservation(context, event) : {})),
     noteRunner: assign(({ context, event }) => (event.type === 'RUNNER' ? afterRunner(context, event) : {})),
     noteRunnerGone: assign(({ context, event }) => (event.type === 'RUNNER_GONE' ? afterRunner(context, event) : {})),
@@ -128,7 +131,7 @@ export const allocationMachine = setup({
           { target: 'Queued', actions: 'noteHandle' },
         ],
         REFUSE: { target: 'Refused', actions: ['noteReason', 'end', 'emitRefused'] },
-        UNANSWERED: { actions: 'noteReason' },
+        UNANSWERED: { actions: ['noteReason', 'noteUnanswered'] },
         OBSERVED: [
           { guard: 'hasEnded', target: 'Ended', actions: ['observe', 'emitEnded'] },
           { guard: 'mustStop', target: 'Stopping', actions: 'observe' },

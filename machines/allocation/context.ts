@@ -83,6 +83,8 @@ export interface AllocationInput {
 export interface AllocationContext extends Omit<AllocationInput, 'now'> {
   plannedAtMs: number;
   submittedAtMs: number | undefined;
+  /** When the submission ended without an answer; absent while it has not, and after an answer. */
+  unansweredAtMs?: number | undefined;
   /** The engine's own identification, and its part; undefined until the engine has taken it. */
   handle: string | undefined;
   place: string | undefined;

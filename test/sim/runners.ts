@@ -43,8 +43,11 @@ export class SimRunner {
   readonly #past: AttemptRef[] = [];
   readonly #spool = new SimSpool();
   isHonest: boolean;
+  readonly #allocation: string | undefined;
 
-  constructor(stage: Stage, id: string, isHonest = false) {
+  /** `allocation`: the share of a cluster that it runs in; it is then forgotten when it is gone. */
+  constructor(stage: Stage, id: string, isHonest = false, allocation?: string) {
+    this.#allocation = allocation;
     this.#stage = stage;
     this.id = id;
     this.isHonest = isHonest;
@@ -131,6 +134,7 @@ export class SimRunner {
       ...(this.#life > 0 && (this.isHonest || this.#stage.dice.chance(0.6))
         ? { replaces: `${this.id}-${this.#life - 1}` }
         : {}),
+      ...(this.#allocation === undefined ? {} : { allocation: this.#allocation, ephemeral: true as const }),
     };
     this.#ask('registers', this.#stage.api.register(request), ['runner-id-in-use'], ({ lost }) => {
       this.#isRegistered = true;
@@ -321,12 +325,22 @@ export class SimRunner {
     );
   }
 
+  get isIdle(): boolean {
+    return this.#tasks.length === 0;
+  }
+
+  /** Signs off, so that its runs are handed back; a process that is not registered has nothing to sign off. */
+  leave(): void {
+    if (this.#isRegistered) this.#signOff();
+  }
+
   #signOff(): void {
     const { api, acknowledged, registrations } = this.#stage;
     const before = registrations.get(this.id);
     const checked = api.signOff(this.id, { instance: this.#instance }).then((runner) => {
       // A registration sent after the sign-off may already have taken effect.
-      if (before === registrations.get(this.id)) acknowledged.signedOff.add(this.id);
+      const isForgotten = this.#allocation !== undefined;
+      if (!isForgotten && before === registrations.get(this.id)) acknowledged.signedOff.add(this.id);
       return runner;
     });
     this.#ask('signs off', checked, [], () => {

@@ -13,7 +13,9 @@ const TERMINAL: ReadonlySet<AllocationStatus> = new Set<AllocationStatus>(['Ende
 const WAITING: ReadonlySet<AllocationStatus> = new Set<AllocationStatus>(['Planned', 'Submitting', 'Queued']);
 
 export const isLive = ({ value }: Pick<Allocation, 'value'>): boolean => !TERMINAL.has(value);
-export const isWaiting = ({ value }: Pick<Allocation, 'value'>): boolean => WAITING.has(value);
+/** True while it may wait in the engine: also one that is being stopped and has never started. */
+export const isWaiting = ({ value, context }: Allocation): boolean =>
+  WAITING.has(value) || (value === 'Stopping' && context.startingAtMs === undefined);
 
 const DAY_MS = 86_400_000;
 

@@ -94,9 +94,14 @@ export class Launcher {
     launcher.#isRecordChanged = true;
     const now = parts.clock.now();
     for (const { value, context } of launcher.#allocations.live()) {
-      if (value !== 'Planned') continue;
-      const reason = 'the launcher was restarted before it was submitted';
-      launcher.#allocations.send(context.id, { type: 'ABANDON', reason, now });
+      if (value === 'Planned') {
+        const reason = 'the launcher was restarted before it was submitted';
+        launcher.#allocations.send(context.id, { type: 'ABANDON', reason, now });
+      } else if (value === 'Submitting' && context.unansweredAtMs === undefined) {
+        // The former process may have called the engine at its very end.
+        const reason = 'the launcher was restarted while it was submitted';
+        launcher.#allocations.send(context.id, { type: 'UNANSWERED', reason, now });
+      }
     }
     await launcher.#persist();
     return launcher;
@@ -111,7 +116,10 @@ export class Launcher {
     await done();
 
     // All questions are asked before anything is submitted: an answer never misses a submission of its own round.
-    const [pool, answers] = await Promise.all([askPool(coordinator, this.#allocations), askEngines(engines)]);
+    const [pool, answers] = await Promise.all([
+      askPool(coordinator, this.#allocations),
+      askEngines(engines, clock.now()),
+    ]);
     const problems = answers.silent.map(
       (it) => `the engine of ${it.queue}${it.place === undefined ? '' : ` at ${it.place}`} gives no answer: ${it.why}`,
     );

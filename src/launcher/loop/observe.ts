@@ -11,13 +11,15 @@ import type { CoordinatorPort } from './ports.ts';
 
 /** The answers of the engines in one round. */
 export interface EngineAnswers {
+  /** When they were asked: an allocation that is not listed was absent then, and may be there now. */
+  askedAtMs: number;
   /** The allocations that the engines list, by the id. */
   listed: ReadonlyMap<string, EngineAllocation>;
   silent: readonly Silence[];
 }
 
 /** Asks each engine once. A call that throws makes all its queues silent. */
-export async function askEngines(engines: ReadonlyMap<string, Engine>): Promise<EngineAnswers> {
+export async function askEngines(engines: ReadonlyMap<string, Engine>, now: number): Promise<EngineAnswers> {
   const views = await Promise.all(
     [...new Set(engines.values())].map(async (engine): Promise<EngineView> => {
       try {
@@ -37,7 +39,7 @@ export async function askEngines(engines: ReadonlyMap<string, Engine>): Promise<
       if (known === undefined || known.state === 'ended') listed.set(it.id, it);
     }
   }
-  return { listed, silent: views.flatMap((it) => it.silent) };
+  return { askedAtMs: now, listed, silent: views.flatMap((it) => it.silent) };
 }
 
 /** Why the engine of the allocation cannot be asked about it now; undefined when its answer counts. */
@@ -133,7 +135,7 @@ const observed = (seen: EngineAllocation, now: number): AllocationEvent => ({
 /** States and ends; what an engine lists and the launcher does not know as live is adopted. Returns the adopted ids. */
 export function observeEngines(
   allocations: Allocations,
-  { listed, silent }: EngineAnswers,
+  { askedAtMs, listed, silent }: EngineAnswers,
   config: Pick<LauncherConfig, 'queues'>,
   settleMsOf: (queue: string) => number,
   now: number,
@@ -141,7 +143,8 @@ export function observeEngines(
   for (const { context, value } of allocations.live()) {
     const seen = listed.get(context.id);
     if (seen !== undefined) allocations.send(context.id, observed(seen, now));
-    else if (value !== 'Planned' && !isSilent(context, silent)) allocations.send(context.id, { type: 'ABSENT', now });
+    else if (value !== 'Planned' && !isSilent(context, silent))
+      allocations.send(context.id, { type: 'ABSENT', now: askedAtMs });
   }
   const adopted: string[] = [];
   for (const seen of listed.values()) {

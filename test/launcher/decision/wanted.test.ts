@@ -50,7 +50,7 @@ describe('launcher/decision/wanted', () => {
       { allocations: [allocation('Busy', {}, runner({ status: 'Busy', current_jobs: ['1', '2', '3', '4'] }))] },
     ],
     ['drained runners', { allocations: [allocation('Draining', {}, runner({ status: 'Maintenance' }))] }],
-    ['stopping allocations', { allocations: [allocation('Stopping')] }],
+    ['stopping allocations', { allocations: [allocation('Stopping', { startingAtMs: NOW })] }],
     ['silent runners', { allocations: [allocation('Idle', {}, runner({ status: 'Offline' }))] }],
     [
       'runners that leave too soon',
@@ -75,6 +75,12 @@ describe('launcher/decision/wanted', () => {
   const LIMITED: [string, Partial<WantedInput>, number, RegExp][] = [
     ['max', { queues: [queue({ max: 2 })] }, 2, /1 more needed, but max is 2, and 0 allocations of the queue live$/],
     ['max_queued', { queues: [queue({ maxQueued: 1 })] }, 1, /max_queued is 1, and 0 wait/],
+    [
+      'max_queued, of which one is being stopped and has never started',
+      { queues: [queue({ maxQueued: 2 })], allocations: [allocation('Stopping')] },
+      1,
+      /max_queued is 2, and 1 wait/,
+    ],
     [
       'max_allocations',
       { limits: { maxAllocations: 1, maxCoreHours: undefined, maxCoreHoursPerDay: undefined } },
@@ -246,7 +252,11 @@ describe('launcher/decision/wanted: for any demand, state and limits', () => {
         const lives = (of: string) =>
           allocations.filter((it) => it.context.queue === of && it.value !== 'Ended').length;
         const waits = (of: string) =>
-          allocations.filter((it) => it.context.queue === of && /^(Planned|Submitting|Queued)$/.test(it.value)).length;
+          allocations.filter(
+            ({ value, context: c }) =>
+              c.queue === of &&
+              (/^(Planned|Submitting|Queued)$/.test(value) || (value === 'Stopping' && c.startingAtMs === undefined)),
+          ).length;
         let [total, coreHours] = [0, 0];
         for (const [index, { submit, why }] of result.queues.entries()) {
           const config = configured[index] as QueueConfig;
