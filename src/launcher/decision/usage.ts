@@ -13,7 +13,7 @@ const TERMINAL: ReadonlySet<AllocationStatus> = new Set<AllocationStatus>(['Ende
 const WAITING: ReadonlySet<AllocationStatus> = new Set<AllocationStatus>(['Planned', 'Submitting', 'Queued']);
 
 export const isLive = ({ value }: Pick<Allocation, 'value'>): boolean => !TERMINAL.has(value);
-/** True while it may wait in the engine: also one that is being stopped and has never started. */
+/** True while it may wait in the engine: also an allocation that is being stopped before its start. */
 export const isWaiting = ({ value, context }: Allocation): boolean =>
   WAITING.has(value) || (value === 'Stopping' && context.startingAtMs === undefined);
 

@@ -9,7 +9,7 @@ const STEPS = 120;
 /** The limit on steps of 5 s in which the launcher alone finishes the remaining work. */
 const STEPS_TO_FINISH = 600;
 
-/** What occurred, to show that the faults do. */
+/** Counters of the scenario, which show that the faults occur. */
 export interface LauncherTally {
   crashes: number;
   rounds: number;

@@ -46,7 +46,7 @@ export class LauncherSite {
   #nextRoundMs = 0;
   /** Effects that wait for a later step. */
   #slow: (() => void)[] = [];
-  #violation: unknown;
+  #violation: Error | undefined;
   /** Core milliseconds of allocations that the engine has forgotten. */
   #forgottenCoreMs = 0;
   readonly #counted = new Set<string>();
@@ -97,7 +97,7 @@ export class LauncherSite {
     const life = this.#life;
     this.#round()
       .catch((error: unknown) => {
-        if (!(error instanceof Crash)) this.#violation ??= error;
+        if (!(error instanceof Crash)) this.#violation ??= error as Error;
       })
       .finally(() => {
         if (life === this.#life) this.#isBusy = false;
@@ -146,7 +146,7 @@ export class LauncherSite {
 
   check(): void {
     if (this.#violation !== undefined)
-      throw new Violation(`the launcher failed: ${String(this.#violation)} ${(this.#violation as Error).stack ?? ''}`);
+      throw new Violation(`the launcher failed: ${this.#violation.stack ?? this.#violation.message}`);
     const { cluster, config } = this;
     const [queue] = config.queues;
     const { maxAllocations = Infinity, maxCoreHours } = config.limits;
