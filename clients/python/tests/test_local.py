@@ -89,6 +89,37 @@ def test_a_function_is_executed_for_every_run_and_answers_are_there(local, capsy
     assert "throw: Completed, 16 of 16 runs ended" in repr(batch)
 
 
+def test_a_running_run_shows_its_telemetry_and_its_files(local):
+    def climb(p, run):
+        print("climbing", flush=True)
+        for height in range(50):
+            run.telemetry(t=height, height=height)
+        while not Path(os.environ["SIM_GO"]).exists():
+            time.sleep(0.02)
+        return {"height_m": 49}
+
+    go = local / "go"
+    one = sb.Study(
+        "climb", simulation=climb, inputs={"x": sb.Uniform(0, 1)}, runs=1, environment={"SIM_GO": str(go)},
+        telemetry=sb.Telemetry(live=True),
+    )
+    batch = one.run(workers=1)
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        assert time.monotonic() < deadline
+        try:
+            view = batch.run(0).live_telemetry()
+            if view["samples"] == 50 and "stdout.log" in [file.path for file in batch.files(0)]:
+                break
+        except sb.ApiError as error:
+            assert error.code in ("run-not-running", "live-telemetry-unavailable", "conflict")
+        time.sleep(0.1)
+    assert view["variables"][0]["values"][-1] == 49
+    assert batch.files(0)["stdout.log"].text() == "climbing\n"
+    go.touch()
+    batch.wait(PATIENCE_S)
+
+
 def test_frames_have_one_row_a_run(local):
     for name in ("pandas", "polars", "pyarrow"):
         package(name)

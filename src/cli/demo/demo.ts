@@ -112,6 +112,7 @@ function runnerArgs(id: string, outputDir: string): string[] {
     '--warm',
     '--output-root',
     join(outputDir, id),
+    '--serve-files',
     '--log-level',
     'warn',
   ];

@@ -231,7 +231,8 @@ class Supervisor:
         name = spec["id"]
         arguments = ["runner", "--endpoint", self.url, "--runner-id", name, *spec["arguments"]]
         arguments += ["--output-root", str(self._folder / "output"), "--token-file", str(self._folder / "runner.token")]
-        arguments += ["--grace-secs", str(GRACE_S), "--log-level", "warn"]
+        # The coordinator is of this user and this machine alone: its pages may show the files and the live telemetry of runs.
+        arguments += ["--grace-secs", str(GRACE_S), "--log-level", "warn", "--serve-files"]
         known = self._runners.get(name)
         if known is not None and not known.has_failed and (known.arguments, known.env) == (arguments, spec["env"]):
             return
