@@ -66,8 +66,8 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   {
     name: "the runner's outcome is not synced",
     file: 'src/runner/spool.js',
-    find: 'value: { ...attempt, outcome } }, true)',
-    replace: 'value: { ...attempt, outcome } }, false)',
+    find: 'await this.#write({ ...attempt, outcome }, true)',
+    replace: 'await this.#write({ ...attempt, outcome }, false)',
     test: 'runner/durability.test.js',
   },
   {
