@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import importlib.machinery
 import os
 import sys
 import warnings
@@ -82,15 +83,20 @@ class Preload:
         import random  # noqa: F401  -- its state must be known before a module draws from it
 
     def run(self):
-        for name, names in self.modules:
-            if name in self.skipped:
-                continue
-            reason = self._import(name, names)
-            if reason is not None:
-                self.skipped[name] = reason
-                self.must_restart = True
-            elif name not in self.loaded:
-                self.loaded.append(name)
+        finder = _OpensslFinder()
+        sys.meta_path.insert(0, finder)
+        try:
+            for name, names in self.modules:
+                if name in self.skipped:
+                    continue
+                reason = self._import(name, names)
+                if reason is not None:
+                    self.skipped[name] = reason
+                    self.must_restart = True
+                elif name not in self.loaded:
+                    self.loaded.append(name)
+        finally:
+            sys.meta_path.remove(finder)
 
     def _import(self, name, names):
         before = self._traces()
@@ -135,6 +141,29 @@ class Preload:
             "generators": _generators(),
             "state": _random_state(),
         }
+
+
+class _OpensslFinder:
+    """Finds no module. Lets OpenSSL register no handler for the end of the process before a module initializes it.
+
+    The handler only frees memory (OPENSSL_cleanup(3)), a small piece at a time: each run would copy hundreds of pages to free them.
+    """
+
+    NO_ATEXIT = 0x00080000  # OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)
+
+    def find_spec(self, name, path=None, target=None):
+        if name in ("_hashlib", "_ssl"):
+            try:
+                import ctypes
+
+                spec = importlib.machinery.PathFinder.find_spec(name)
+                # Loads the library without the module.
+                initialize = ctypes.CDLL(spec.origin).OPENSSL_init_crypto
+                initialize.argtypes = ctypes.c_uint64, ctypes.c_void_p
+                initialize(self.NO_ATEXIT, None)
+            except (ImportError, OSError, AttributeError, TypeError):
+                pass
+        return None
 
 
 class _EnvironmentReads:

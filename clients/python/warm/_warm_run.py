@@ -226,7 +226,8 @@ def _end(server, status, signal):
 def _own_modules(loaded):
     """`__main__`, and the modules of the program that this run has imported: they are the last in the order of imports."""
     found = ["__main__"]
-    for name in reversed(list(sys.modules)):
+    # A list of all names would count a reference to each, and so copy their pages.
+    for name in reversed(sys.modules):
         if name in loaded:
             break
         if not modules.is_library(name):
