@@ -6,7 +6,7 @@
 /** Runs that would start within this time are claimed ahead. */
 const AHEAD_MS = 100;
 const MOST_PER_SLOT = 2;
-const MOST_AT_LEAST = 8;
+const MOST_AT_LEAST = 16;
 /** The weight of the latest run in the mean. */
 const WEIGHT = 0.1;
 /** A run that has waited this long is handed back: the runs before it take longer than those that were measured. */

@@ -12,8 +12,8 @@ describe('runner/capacity/claim-ahead', () => {
   });
 
   const table: [slots: number, runMs: number, depth: number][] = [
-    [1, 1, 8],
-    [2, 3, 8],
+    [1, 1, 16],
+    [2, 3, 16],
     [16, 5, 32],
     [1, 50, 2],
     [1, 101, 0],
