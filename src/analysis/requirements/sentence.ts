@@ -31,6 +31,11 @@ function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): str
   }
   if (verdict !== 'open' || left === null) return '';
   if (left < 0) return '; this study cannot show it any more';
-  const soonest = needed === null ? '' : `; at the soonest after ${plural(needed, 'more clean run')}`;
+  const soonest =
+    needed === null
+      ? ''
+      : needed === 0
+        ? '; shown so far'
+        : `; at the soonest after ${plural(needed, 'more clean run')}`;
   return `${soonest}, ${plural(left, 'more failure')} at most`;
 }

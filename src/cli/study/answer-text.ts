@@ -105,11 +105,18 @@ export function progressLine(it: RequirementVerdict): string {
     `${it.passed} of ${plural(it.judged, 'run')} passed`,
     ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
     `bounds ${shareInPercent(it.lower)} and ${shareInPercent(it.upper)}`,
-    ...(it.needed_clean_runs === null ? [] : [`${plural(it.needed_clean_runs, 'more clean run')} needed`]),
+    ...outlook(it),
     ...(it.failures_left !== null && it.failures_left < 0 ? ['cannot be met by this study'] : []),
     ...(it.more_clean_runs === null ? [] : [`${plural(it.more_clean_runs, 'further clean run')} would show it`]),
   ];
   return `${printable(it.name, 40)}: ${parts.join(', ')}`;
+}
+
+/** What an open verdict needs. Bounds that show it so far do not decide it: open runs may still fail. */
+function outlook({ needed_clean_runs: needed, failures_left: left }: RequirementVerdict): string[] {
+  if (needed === null) return [];
+  if (needed > 0) return [`${plural(needed, 'more clean run')} needed`];
+  return left === null ? ['shown so far'] : [`shown so far, ${plural(left, 'more failure')} at most`];
 }
 
 /** One sentence per requirement, with its limits; each limit is said once, and those of `saidAlready` not again. */

@@ -180,6 +180,7 @@ describe('analysis/requirements: verdicts', () => {
         {},
         /^open: .*at the soonest after 39 more clean runs, 1 more failure at most$/,
       ],
+      [[...times(90, PASS), ...times(110, 'open')], {}, /^open: .*; shown so far, \d+ more failures at most$/],
       [[...times(59, PASS), FAIL, 'open'], {}, /^not shown: .*; the open run cannot change it$/],
       [[PASS, ...times(9, 'open')], {}, /; this study cannot show it any more$/],
       [times(30, PASS), { look: 'continuous', probability: 0.9, confidence: 0.9 }, /, decided at run 24$/],
