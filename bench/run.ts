@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- NAMES...]`: runs the benchmarks named, or all but the long ones; prints a table and writes
- * `bench/results/latest.json`. What each measures, and how, is in `bench/README.md`.
+ * `bench/results/latest.json`. `NAME:ARGUMENT` passes an argument, such as the size of `soak`. What each measures, and how, is in `bench/README.md`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -10,7 +10,7 @@ import { yardstickMs } from './support/yardstick.ts';
 
 interface Bench {
   /** Measures, or rows of a table of its own; nothing from a benchmark that prints its own. */
-  run(): Promise<readonly (Measure | Row)[] | void>;
+  run(argument?: string): Promise<readonly (Measure | Row)[] | void>;
 }
 
 type Row = Record<string, string | number>;
@@ -41,8 +41,10 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
 
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
 
+const nameOf = (given: string): string => given.split(':')[0] ?? '';
+
 function chosen(names: readonly string[]): string[] {
-  const unknown = names.find((it) => !Object.hasOwn(BENCHES, it));
+  const unknown = names.map(nameOf).find((it) => !Object.hasOwn(BENCHES, it));
   if (unknown !== undefined) {
     console.error(`bench: there is no "${unknown}"; there are ${Object.keys(BENCHES).join(', ')}`);
     process.exit(64);
@@ -66,11 +68,12 @@ interface Circumstances {
 }
 const measures: (Measure & Circumstances)[] = [];
 const tables: Record<string, readonly Row[]> = {};
-for (const name of names) {
-  console.log(`\n${name} ...`);
+for (const given of names) {
+  const name = nameOf(given);
+  console.log(`\n${given} ...`);
   const [loadBefore = 0] = loadavg();
   const before = yardstickMs();
-  const found = (await (await BENCHES[name]?.load())?.run()) ?? [];
+  const found = (await (await BENCHES[name]?.load())?.run(given.split(':')[1])) ?? [];
   const yardstick = { before, after: yardstickMs() };
   const lines = found.filter(isMeasure);
   const rows = found.filter((it): it is Row => !isMeasure(it));

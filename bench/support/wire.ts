@@ -39,7 +39,7 @@ export class Wire {
   }
 
   /** Sends and waits for the answer; one at a time. */
-  request(method: 'GET' | 'POST', path: string, body?: string): Promise<Answer> {
+  request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: string): Promise<Answer> {
     if (this.#waiting !== undefined) throw new Error('one request at a time');
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -62,6 +62,12 @@ export class Wire {
   async get<T>(path: string): Promise<T> {
     const { status, text } = await this.request('GET', path);
     if (status !== 200) throw new Error(`GET ${path}: ${status} ${text.slice(0, 500)}`);
+    return JSON.parse(text) as T;
+  }
+
+  async delete<T>(path: string): Promise<T> {
+    const { status, text } = await this.request('DELETE', path);
+    if (status !== 200) throw new Error(`DELETE ${path}: ${status} ${text.slice(0, 500)}`);
     return JSON.parse(text) as T;
   }
 
