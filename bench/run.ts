@@ -30,6 +30,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   recovery: { load: () => import('./recovery.ts'), isLong: true },
   restart: { load: () => import('./restart.ts') },
   soak: { load: () => import('./soak.ts'), isLong: true },
+  fleet: { load: () => import('./fleet.ts'), isLong: true },
   sampling: { load: () => import('./sampling.ts') },
   analysis: { load: () => import('./analysis.ts') },
   runner: { load: () => import('./runner.ts') },
