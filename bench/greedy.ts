@@ -1,11 +1,15 @@
-/** Greedy readers beside the pool: eight clients read answers of 10^6 runs while runners send heartbeats. */
+/**
+ * Greedy readers beside the pool: eight clients read answers of 10^6 runs while runners send heartbeats, and while four clients take
+ * jobs through their life in bulk.
+ */
 import { inFolder } from './support/folder.ts';
 import { startCoordinator } from './support/coordinator.ts';
 import { measure, quantile, type Measure } from './support/measure.ts';
 import { startProbe } from './support/probe.ts';
 import { startReaders } from './support/readers.ts';
+import { IdleHands } from './support/runners.ts';
 import { seed } from './support/seeded.ts';
-import { registration } from './support/studies.ts';
+import { registration, study } from './support/studies.ts';
 import { Wire } from './support/wire.ts';
 
 const RUNS = 1_000_000;
@@ -13,6 +17,12 @@ const RUNNERS = 100;
 /** Each runner sends a heartbeat once in this time. */
 const INTERVAL_MS = 1_000;
 const SECONDS = 15;
+/** Clients in bulk, and the jobs of each request. */
+const [BULK_CLIENTS, BULK] = [4, 64];
+/** Warm-up of the clients in bulk, and the time for which each of their rates is measured. */
+const [WARM_UP_SECS, BULK_SECS] = [5, 10];
+/** Of 12 clients 4 are in bulk: beside the readers they keep a third of their rate at least. */
+const KEPT_PERCENT = (100 * BULK_CLIENTS) / (BULK_CLIENTS + 8);
 /** The grace time of running answers at the stop, and the time to close the store. */
 const STOP_SECS = 10;
 
@@ -44,6 +54,33 @@ async function beat(port: number): Promise<Beats> {
   return found;
 }
 
+/** The rate of the clients in bulk without readers and beside them, and the times of `/healthz` beside both. */
+async function besideBulk(port: number, paths: readonly string[]) {
+  const wire = await Wire.open(port);
+  await wire.post('/jobs', study(RUNS));
+  const hands = await Promise.all(
+    Array.from({ length: BULK_CLIENTS }, (_, at) => IdleHands.register(port, `bulk-${at}`, BULK)),
+  );
+  const working = hands.map((it) => it.workInBulk());
+  const done = (): number => hands.reduce((sum, it) => sum + it.done, 0);
+  const rate = async (secs: number): Promise<number> => {
+    const [before, sinceMs] = [done(), performance.now()];
+    await new Promise((resolve) => setTimeout(resolve, secs * 1000));
+    return (done() - before) / ((performance.now() - sinceMs) / 1000);
+  };
+  await rate(WARM_UP_SECS);
+  const alone = await rate(BULK_SECS);
+  const endReaders = await startReaders({ port, paths });
+  const endProbe = await startProbe({ port, path: '/healthz' });
+  const beside = await rate(BULK_SECS);
+  const health = await endProbe();
+  await endReaders();
+  for (const it of hands) it.stop();
+  await Promise.all(working);
+  for (const it of [...hands, wire]) it.close();
+  return { alone, beside, health };
+}
+
 export async function run(): Promise<Measure[]> {
   return inFolder(async (folder) => {
     const { active, finished } = await seed(folder, RUNS, 0);
@@ -58,6 +95,7 @@ export async function run(): Promise<Measure[]> {
       `/batches/${active}/samples?format=csv`,
       '/backup',
     ];
+    const bulk = await besideBulk(coordinator.port, paths);
     const endReaders = await startReaders({ port: coordinator.port, paths });
     const endProbe = await startProbe({ port: coordinator.port, path: '/healthz' });
     const sinceMs = performance.now();
@@ -75,6 +113,13 @@ export async function run(): Promise<Measure[]> {
       measure('heartbeats later than the next was due', '', [late], { atMost: 0 }),
       measure('from SIGTERM to the exit, with readers', 's', [stopSecs], { atMost: STOP_SECS }),
       measure('read meanwhile', 'MB/s', [bytes / 1e6 / secs]),
+      measure('jobs in bulk without readers', 'jobs/s', [bulk.alone]),
+      measure('jobs in bulk beside 8 readers', 'jobs/s', [bulk.beside]),
+      measure('the share of their rate that they keep', '%', [(100 * bulk.beside) / bulk.alone], {
+        atLeast: KEPT_PERCENT,
+      }),
+      measure('p99 of /healthz beside readers and bulk', 'ms', [quantile(bulk.health, 0.99)], { atMost: 50 }),
+      measure('greatest', 'ms', [Math.max(...bulk.health)]),
     ];
   });
 }

@@ -126,9 +126,9 @@ export async function run(): Promise<Measure[]> {
     pool.close();
     if (median(beats) < (RUNNERS / (HEARTBEAT_MS / 1000)) * 0.95) console.log('the client could not keep the pace');
     return [
-      measure('10,000 runners: coordinator CPU', '% of a core', cores, { atMost: 50 }),
+      measure('10,000 runners: coordinator CPU', '% of a core', cores, { atMost: 30 }),
       measure('10,000 runners: heartbeats', '/s', beats),
-      measure('10,000 runners: resident memory', 'MB', [resident]),
+      measure('10,000 runners: resident memory', 'MB', [resident], { atMost: 400 }),
       measure(`runners woken by a study of ${SUBMITTED_RUNS} runs`, '', woken, { atMost: SUBMITTED_RUNS }),
       measure('from submitting it to the last of them having work', 'ms', ms),
     ];

@@ -36,7 +36,6 @@ export async function run(argument?: string): Promise<Measure[]> {
 }
 
 async function soak(coordinator: CoordinatorProcess, folder: string, perPart: number): Promise<Part[]> {
-  const wire = await Wire.open(coordinator.port);
   const hands = await Promise.all(
     Array.from({ length: RUNNERS }, (_, at) => IdleHands.register(coordinator.port, `s${at}`, BULK)),
   );
@@ -44,8 +43,7 @@ async function soak(coordinator: CoordinatorProcess, folder: string, perPart: nu
   let ended: string | undefined;
   for (let at = 0; at <= PARTS; at += 1) {
     const [sinceMs, cpu] = [performance.now(), coordinator.cpuSecs()];
-    if (ended !== undefined) await wire.delete(`/batches/${ended}`);
-    ({ batch_id: ended } = await wire.post<SubmissionResponse>('/jobs', study(perPart)));
+    ended = await next(coordinator.port, ended, perPart);
     await Promise.all(hands.map((it) => it.workInBulk()));
     parts.push({
       secs: (performance.now() - sinceMs) / 1000,
@@ -55,8 +53,17 @@ async function soak(coordinator: CoordinatorProcess, folder: string, perPart: nu
     });
     console.log(`${at} of ${PARTS}: ${JSON.stringify(parts.at(-1))}`);
   }
-  for (const it of [...hands, wire]) it.close();
+  for (const it of hands) it.close();
   return parts.slice(1);
+}
+
+/** Deletes the study that ended, and submits another one. An idle connection would be closed in between. */
+async function next(port: number, ended: string | undefined, runs: number): Promise<string> {
+  const wire = await Wire.open(port);
+  if (ended !== undefined) await wire.delete(`/batches/${ended}`);
+  const { batch_id } = await wire.post<SubmissionResponse>('/jobs', study(runs));
+  wire.close();
+  return batch_id;
 }
 
 /** The size of the files in the directory, in MB (10^6 bytes). */

@@ -8,8 +8,9 @@ export class IdleHands {
   readonly #id: string;
   readonly #instance: string;
   readonly #bulk: number;
-  /** When each job was done (ms since the process began), if wanted. */
+  /** Jobs that are done. */
   done = 0;
+  #isStopped = false;
 
   private constructor(wire: Wire, id: string, instance: string, bulk: number) {
     this.#wire = wire;
@@ -26,9 +27,9 @@ export class IdleHands {
     return new IdleHands(wire, id, request.instance, bulk);
   }
 
-  /** Takes jobs through their whole life, `bulk` at a time in three requests, until there are none. */
+  /** Takes jobs through their whole life, `bulk` at a time in three requests, until there are none or it is stopped. */
   async workInBulk(onDone: (jobs: number) => void = () => {}): Promise<void> {
-    for (;;) {
+    while (!this.#isStopped) {
       const { assignments } = await this.#claim(this.#bulk);
       if (assignments.length === 0) return;
       const refs = assignments.map(({ job, attempt }) => ({ job_id: job.id, attempt }));
@@ -51,6 +52,11 @@ export class IdleHands {
       this.done += 1;
       onDone(1);
     }
+  }
+
+  /** It holds no job when `workInBulk` resolves. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   close(): void {
