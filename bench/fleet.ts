@@ -85,7 +85,7 @@ async function complete(client: Client, runs: number): Promise<void> {
 }
 
 async function measured(coordinator: CoordinatorProcess, fleet: Fleet, client: Client): Promise<Round> {
-  const [sinceMs, cpu, ofFleet] = [performance.now(), coordinator.cpuSecs(), fleet.cpuSecs()];
+  const [sinceMs, cpu, fleetCpu] = [performance.now(), coordinator.cpuSecs(), fleet.cpuSecs()];
   await complete(client, RUNS);
   const secs = (performance.now() - sinceMs) / 1000;
   const coordinatorSecs = coordinator.cpuSecs() - cpu;
@@ -93,7 +93,7 @@ async function measured(coordinator: CoordinatorProcess, fleet: Fleet, client: C
     rate: RUNS / secs,
     share: (100 * coordinatorSecs) / secs,
     coordinatorMs: (1000 * coordinatorSecs) / RUNS,
-    runnerMs: (1000 * (fleet.cpuSecs() - ofFleet)) / RUNS,
+    runnerMs: (1000 * (fleet.cpuSecs() - fleetCpu)) / RUNS,
   };
 }
 

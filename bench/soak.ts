@@ -30,7 +30,8 @@ interface Part {
 /** @param argument the number of jobs; 10^6 without one */
 export async function run(argument?: string): Promise<Measure[]> {
   const jobs = argument === undefined ? JOBS : Number(argument);
-  if (!Number.isSafeInteger(jobs / PARTS) || jobs <= 0) throw new Error(`${argument} is no multiple of ${PARTS}`);
+  if (!Number.isSafeInteger(jobs / PARTS) || jobs <= 0)
+    throw new Error(`${argument} jobs cannot be divided into ${PARTS} equal studies`);
   const parts = await inFolder((folder) => withCoordinatorOn(folder, (it) => soak(it, folder, jobs / PARTS)));
   return measures(jobs, parts);
 }

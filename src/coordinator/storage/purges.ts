@@ -5,7 +5,7 @@
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Turns } from '../turn/turn.ts';
-import { allOf, idOf, keys, ofBatch } from './keys.ts';
+import { allOf, idOf, keys, ofBatch, type KeyRange } from './keys.ts';
 import type { Store } from './store.ts';
 
 /** Records deleted in one turn: a write of some milliseconds, between which other turns run. */
@@ -63,23 +63,39 @@ export class Purges {
   }
 
   async #purge(batchId: Uuid): Promise<void> {
-    const { share, store, turns } = this.#parts;
-    const snapshot = store.snapshot();
-    try {
-      for (const kind of ['job', 'result', 'requeue'] as const) {
-        for await (const chunk of share.paced(snapshot.entries(ofBatch(kind, batchId), { chunkSize: STEP }))) {
-          if (this.#isStopped) return;
-          await turns.run('purge', (turn) => chunk.forEach(([key]) => turn.put(key, null)));
-          this.#deleted += chunk.length;
-        }
+    const { store, turns } = this.#parts;
+    for (const kind of ['job', 'result', 'requeue'] as const) {
+      const range = ofBatch(kind, batchId);
+      for (;;) {
+        if (this.#isStopped) return;
+        const found = await this.#first(range);
+        const last = found.at(-1);
+        if (last === undefined) break;
+        await turns.run('purge', (turn) => found.forEach((key) => turn.put(key, null)));
+        this.#deleted += found.length;
+        // A character that no id contains: the range begins after this key.
+        range.gte = `${last} `;
       }
-    } finally {
-      await snapshot.close();
     }
     await turns.run('purge', (turn) => turn.put(keys.deletion(batchId), null));
     if (this.#deleted < COMPACT_AFTER) return;
     this.#deleted = 0;
     await store.compact?.(allOf('job'));
     await store.compact?.(allOf('result'));
+  }
+
+  /**
+   * The first keys of the range. Their view is closed before they are deleted: LevelDB keeps a deleted record that an open view can
+   * see, and one that it has moved to its last level stays there.
+   */
+  async #first(range: KeyRange): Promise<string[]> {
+    const { share, store } = this.#parts;
+    const view = store.snapshot();
+    try {
+      for await (const chunk of share.paced(view.entries(range, { chunkSize: STEP }))) return chunk.map(([key]) => key);
+      return [];
+    } finally {
+      await view.close();
+    }
   }
 }

@@ -3,6 +3,7 @@ import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { Uuid } from '../../../src/contract/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../src/coordinator/core.ts';
+import type { Changes, StoreView } from '../../../src/coordinator/storage/store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
@@ -66,6 +67,34 @@ describe('coordinator/storage/retention', () => {
     await coordinator.cancelBatch(batch_id);
     return batch_id;
   }
+
+  it('has no view open when it deletes records, since LevelDB keeps those that a view can see', async () => {
+    await coordinator.close();
+    let views = 0;
+    const viewsAtDeletion: number[] = [];
+    class CountingStore extends MemoryStore {
+      override snapshot(): StoreView {
+        const view = super.snapshot();
+        views += 1;
+        const close = async (): Promise<void> => {
+          views -= 1;
+          await view.close();
+        };
+        return { ...view, close };
+      }
+    }
+    const beforeWrite = async (changes: Changes): Promise<void> => {
+      const records = [...changes].filter(([key, value]) => value === null && /^!(job|result)!/.test(key));
+      if (records.length > 0) viewsAtDeletion.push(views);
+    };
+    await open({}, new CountingStore(disk, { beforeWrite }));
+    const batchId = await ended(1_300);
+    await coordinator.deleteBatch(batchId);
+    await coordinator.core.purges.idle();
+    expect(ofBatch(batchId)).to.deep.equal([]);
+    expect(viewsAtDeletion.length).to.be.greaterThan(4);
+    expect(Math.max(...viewsAtDeletion)).to.equal(0);
+  });
 
   it('a study that ended is gone for every reader at once, and off the disk soon', async () => {
     const batchId = await ended(1_200);
