@@ -86,7 +86,7 @@ export class Purges {
 
   /**
    * The first keys of the range. Their view is closed before they are deleted: LevelDB keeps a deleted record that an open view can
-   * see, and one that it has moved to its last level stays there.
+   * see, and keeps it for good once it has moved it to its last level.
    */
   async #first(range: KeyRange): Promise<string[]> {
     const { share, store } = this.#parts;
