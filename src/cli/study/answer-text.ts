@@ -112,7 +112,7 @@ export function progressLine(it: RequirementVerdict): string {
   return `${printable(it.name, 40)}: ${parts.join(', ')}`;
 }
 
-/** What an open verdict needs. Bounds that show it so far do not decide it: open runs may still fail. */
+/** The runs that an open verdict needs. Bounds that show it so far do not decide it: open runs may still fail. */
 function outlook({ needed_clean_runs: needed, failures_left: left }: RequirementVerdict): string[] {
   if (needed === null) return [];
   if (needed > 0) return [`${plural(needed, 'more clean run')} needed`];
