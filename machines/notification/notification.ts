@@ -75,6 +75,7 @@ export const notificationMachine = setup({
   context: ({ input }) => newNotification(input),
   states: {
     Waiting: {
+      description: 'It is on disk, and waits for its first attempt or its next one.',
       on: {
         SEND: { guard: 'isDue', target: 'Delivering', actions: 'noteRequest' },
         EXPIRE: { guard: 'isExpired', target: 'GivenUp', actions: ['end', 'emitGivenUp'] },
@@ -82,6 +83,7 @@ export const notificationMachine = setup({
       },
     },
     Delivering: {
+      description: 'A request with it is on its way.',
       on: {
         ACCEPTED: { target: 'Delivered', actions: ['clearReason', 'end', 'emitDelivered'] },
         REJECTED: [...failed],
@@ -91,8 +93,11 @@ export const notificationMachine = setup({
         ],
       },
     },
-    Delivered: { type: 'final' },
-    GivenUp: { type: 'final' },
+    Delivered: { type: 'final', description: 'Its receiver has accepted it.' },
+    GivenUp: {
+      type: 'final',
+      description: 'Its receiver did not accept it in time, or it was withdrawn.',
+    },
   },
 });
 

@@ -4,7 +4,7 @@ import { tsImport } from 'tsx/esm/api';
 import type { AnyStateMachine } from 'xstate';
 import { allocationMachine } from '../../machines/allocation/allocation.ts';
 import { attemptMachine } from '../../machines/attempt.ts';
-import { KINDS } from '../../machines/kinds.ts';
+import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
 
 interface Box {
   x: number;
@@ -36,10 +36,7 @@ interface Diagram {
 type Chart = { states: Inner[]; groups: (Inner & { members: string[] })[]; edges: Edge[] };
 
 const machines: Record<string, AnyStateMachine> = {
-  job: KINDS.job.machine,
-  batch: KINDS.batch.machine,
-  runner: KINDS.runner.machine,
-  supervisor: KINDS.supervisor.machine,
+  ...Object.fromEntries(MACHINE_NAMES.map((it) => [it, KINDS[it].machine])),
   allocation: allocationMachine,
 };
 
