@@ -70,6 +70,15 @@ export const UploadCompleteRequest = named(
 );
 export type UploadCompleteRequest = Static<typeof UploadCompleteRequest>;
 
+/** The files of a batch that stay on runners, as the coordinator stores them. */
+export const UnsentFiles = Type.Object({
+  files: count('Files that could not be uploaded.'),
+  runs: count('Runs that they are of.'),
+  examples: listOf(int32('A run id.'), 'The first of these runs.'),
+  detail: text('The latest file and the reason.'),
+});
+export interface UnsentFiles extends Static<typeof UnsentFiles> {}
+
 const currentAttempt = {
   runner_id: runnerId('The runner that executes the attempt.'),
   attempt: int32('Number of the attempt.', { minimum: 1 }),

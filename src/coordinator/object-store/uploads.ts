@@ -1,11 +1,13 @@
 /** Uploads: the addresses to which a runner sends the files of a run that has ended, and the result that names them then. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { pathInAttempt } from '../../domain/file-path.ts';
+import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type {
   JobResult,
   SignedUpload,
   StoredResult,
+  UnsentFiles,
   UploadCompleteRequest,
   UploadRequest,
   UploadResponse,
@@ -17,7 +19,11 @@ import { jobOrThrow } from '../operations/cancel.ts';
 import { jobResult, readJob } from '../operations/readings.ts';
 import { keys } from '../storage/keys.ts';
 import type { ObjectStore } from './object-store.ts';
+import type { Turn } from '../turn/turn.ts';
 import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from './run-place.ts';
+
+/** Runs that a finding names. */
+const MOST_EXAMPLES = 5;
 
 /** `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. @throws SimbatchError `uploads-unavailable` */
 function requirePlace(core: Core, jobId: Uuid, attempt: number): RunPlace {
@@ -59,9 +65,29 @@ export async function completeUpload(
     const text = turn.read(keys.result(jobId));
     if (text === undefined) return;
     const result = JSON.parse(text) as StoredResult;
-    turn.put(keys.result(jobId), JSON.stringify(uploaded(result, `s3://${bucket}/${prefix}/`, files, failed)));
+    const after = uploaded(result, `s3://${bucket}/${prefix}/`, files, failed);
+    turn.put(keys.result(jobId), JSON.stringify(after));
+    countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
   });
   return jobResult(core, jobId);
+}
+
+/** Counts the files of a run that stay on its runner, for the findings of its batch. A repeated report counts once. */
+function countUnsent(turn: Turn, jobId: Uuid, before: readonly string[], after: readonly string[]): void {
+  const detail = after.at(-1);
+  if (after.length === before.length || detail === undefined) return;
+  const key = keys.unsent(batchIdOf(jobId));
+  const text = turn.read(key);
+  const { files, runs, examples }: UnsentFiles =
+    text === undefined ? { files: 0, runs: 0, examples: [], detail } : (JSON.parse(text) as UnsentFiles);
+  const isNew = before.length === 0;
+  const unsent: UnsentFiles = {
+    files: files + after.length - before.length,
+    runs: runs + (isNew ? 1 : 0),
+    examples: isNew && examples.length < MOST_EXAMPLES ? [...examples, runIdOf(jobId)] : examples,
+    detail,
+  };
+  turn.put(key, JSON.stringify(unsent));
 }
 
 /** The result with the addresses of uploaded files, and the reasons of the others. */
@@ -78,7 +104,10 @@ function uploaded(
   };
   const output_files = result.output_files.map(addressOf);
   const before = result.upload?.failed ?? [];
-  const faults = [...before, ...failed.map((it) => `${it.path}: ${it.detail}`)].slice(0, LIMITS.uploadFiles);
+  const faults = [...new Set([...before, ...failed.map((it) => `${it.path}: ${it.detail}`)])].slice(
+    0,
+    LIMITS.uploadFiles,
+  );
   return {
     ...result,
     output_files,

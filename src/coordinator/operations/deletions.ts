@@ -37,6 +37,7 @@ export async function deleteBatch(core: Core, batchId: Uuid): Promise<Batch> {
     turn.put(keys.batch(batchId), null);
     turn.put(keys.submission(batchId), null);
     turn.put(keys.verdicts(batchId), null);
+    turn.put(keys.unsent(batchId), null);
     turn.put(keys.views(batchId), null);
     turn.put(keys.deletion(batchId), '');
     turn.emit({ type: 'batch.deleted', batchId, now: turn.now });

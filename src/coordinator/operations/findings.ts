@@ -1,12 +1,13 @@
 /** The findings of a batch, from its stored state, the pool, and the counts of its attempts. */
 import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../../../machines/batch.ts';
 import { failingRunners } from '../../analysis/groups/failing-runners.ts';
-import type { Finding, Uuid } from '../../contract/types.ts';
+import type { Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { imageOf } from '../../domain/container-image.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
+import { keys } from '../storage/keys.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import { jobsByStatus, toBatchTelemetry } from '../resources/to-resource.ts';
@@ -29,10 +30,16 @@ export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
     earlyTermination,
     variables: telemetry.variables,
     image: imageOf(submission.config.compute.container.image),
+    ...unsentOf(core, batchId),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await core.options.freeBytes?.(),
   });
+}
+
+function unsentOf({ store }: Core, batchId: Uuid): Pick<Situation, 'unsent'> {
+  const text = store.get(keys.unsent(batchId));
+  return text === undefined ? {} : { unsent: JSON.parse(text) as UnsentFiles };
 }
 
 function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'reservation'> {

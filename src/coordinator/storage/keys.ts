@@ -26,6 +26,8 @@ export const keys = {
   verdicts: (id: Uuid) => `!verdicts!${id}`,
   /** Named views of the plots of a batch; absent: none. */
   views: (id: Uuid) => `!views!${id}`,
+  /** Files of a batch that could not be uploaded; absent: none. */
+  unsent: (id: Uuid) => `!unsent!${id}`,
   /** The checkpoint of a run in the object store, and what is to be removed there. It outlives the records of its batch. */
   checkpoint: (jobId: Uuid) => `!checkpoint!${jobId}`,
   runner: (id: string) => `!runner!${id}`,

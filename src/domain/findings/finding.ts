@@ -8,6 +8,7 @@ import type {
   Finding,
   JobStatus,
   Runner,
+  UnsentFiles,
   UnservedRuns,
 } from '../../contract/types.ts';
 
@@ -51,6 +52,8 @@ export interface Situation {
   failingRunners: readonly FailingRunner[];
   /** `policy.max_failures` or `policy.canary_runs` is set. */
   isGuarded: boolean;
+  /** Absent while every file was uploaded that had to be. */
+  unsent?: UnsentFiles;
   /** Free bytes on the disk of the coordinator's store; undefined where they are not known. */
   storeFreeBytes: number | undefined;
 }

@@ -1,6 +1,7 @@
 /** Uploads of files of runs to a store that misbehaves. */
 import { expect } from 'chai';
 import { ApiError } from '../../../src/client/client.ts';
+import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { readWhole, STORAGE, storeOf, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
@@ -57,6 +58,16 @@ describe('coordinator/object-store: uploads', function () {
       'empty.txt object-store',
     ]);
     expect(list.notes[0]).to.include('not uploaded: large.bin');
+    const findings = await pool.client.findings(batchIdOf(job.id));
+    const found = findings.find(({ code }) => code === 'uploads-failed');
+    expect(found).to.deep.include({ severity: 'warning', count: 1, runs: [0] });
+    expect(found?.message).to.equal(
+      '1 file of 1 run could not be uploaded and stays on the runner; the latest: large.bin: the object store refuses it: QuotaExceeded, status 403',
+    );
+    // Repeated after a lost answer: nothing is counted twice.
+    const failed = [{ path: 'large.bin', detail: 'the object store refuses it: QuotaExceeded, status 403' }];
+    await pool.client.files.completeUpload(job.id, { runner_id: 'r1', attempt: 1, files: [], failed });
+    expect(await pool.client.findings(batchIdOf(job.id))).to.deep.equal(findings);
     // Read from the runner, which has it.
     expect((await readWhole(pool.client, job, 'large.bin')).length).to.equal(3_500_000);
   });
