@@ -1,9 +1,9 @@
 /** A real S3 interface on loopback: OpenStack Swift of Debian's packages, one replica, in a temporary folder. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePorts, listening, type S3Server } from './s3-server.ts';
 
 /** The programs that this machine lacks, for the reason of a skip; undefined when Swift can be started. */
 export function swiftFault(): string | undefined {
@@ -14,16 +14,8 @@ export function swiftFault(): string | undefined {
   return absent.length === 0 ? undefined : `${absent.join(', ')} of Debian's swift and memcached are not installed`;
 }
 
-export interface Swift {
-  endpoint: string;
-  credentials: { accessKeyId: string; secretAccessKey: string };
-  stop(): void;
-}
-
-const START_MS = 30_000;
-
 /** Starts all servers; resolves when the proxy listens. */
-export async function startSwift(folder: string): Promise<Swift> {
+export async function startSwift(folder: string): Promise<S3Server> {
   const etc = join(folder, 'etc');
   for (const made of [etc, join(folder, 'dev/d1')]) mkdirSync(made, { recursive: true });
   const [proxy = 0, account = 0, container = 0, object = 0, cache = 0] = await freePorts(5);
@@ -66,13 +58,27 @@ log_address = ${join(folder, 'nolog')}
     for (const child of children) child.kill('SIGKILL');
   };
   try {
-    for (const port of [account, container, object, proxy]) await listening(port);
+    for (const port of [account, container, object, proxy]) await listening(port, 'Swift');
   } catch (error) {
     stop();
     throw error;
   }
   const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
-  return { endpoint: `http://127.0.0.1:${String(proxy)}`, credentials, stop };
+  const endpoint = `http://127.0.0.1:${String(proxy)}`;
+  // The quota of a container is set by Swift's own interface.
+  const setQuota = async (bytes: number | undefined, bucket: string): Promise<void> => {
+    const login = await fetch(`${endpoint}/auth/v1.0`, {
+      headers: { 'x-storage-user': 'test:tester', 'x-storage-pass': 'testing' },
+    });
+    const headers = {
+      'x-auth-token': login.headers.get('x-auth-token') ?? '',
+      'x-container-meta-quota-bytes': bytes === undefined ? '' : String(bytes),
+    };
+    const address = `${login.headers.get('x-storage-url') ?? ''}/${bucket}`;
+    const { status } = await fetch(address, { method: 'POST', headers });
+    if (status !== 204) throw new Error(`Swift answered ${String(status)} to a quota`);
+  };
+  return { endpoint, credentials, setQuota, stop };
 }
 
 const MIDDLEWARE: Readonly<Record<string, string>> = {
@@ -109,31 +115,4 @@ use = egg:swift#proxy
 allow_account_management = true
 account_autocreate = true
 ${names.map(filterOf).join('')}`;
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((it) => (it.address() as { port: number }).port);
-  await Promise.all(servers.map((it) => new Promise((resolve) => it.close(resolve))));
-  return ports;
-}
-
-async function listening(port: number): Promise<void> {
-  const endMs = Date.now() + START_MS;
-  for (;;) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true));
-      socket.once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (isOpen) return;
-    if (Date.now() > endMs) throw new Error(`Swift does not listen on port ${String(port)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }

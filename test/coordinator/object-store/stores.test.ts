@@ -1,72 +1,88 @@
-/** Uploads of files of runs to a real S3 interface, that of OpenStack Swift. */
+/** Uploads of files and checkpoints of runs to real S3 interfaces: those of OpenStack Swift and of Ceph. */
 import { AwsClient } from 'aws4fetch';
 import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cephFault, cephMemoryFault, startCeph } from '../../support/ceph.ts';
 import { Pool } from '../../support/pool.ts';
-import { startSwift, swiftFault, type Swift } from '../../support/swift.ts';
+import type { S3Server } from '../../support/s3-server.ts';
+import { startSwift, swiftFault } from '../../support/swift.ts';
+import { threeLives } from './checkpoints.suite.ts';
 import { BUCKET, readWhole, STORAGE, storeOf, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
-describe('coordinator/object-store: uploads to Swift', function () {
-  this.timeout(120_000);
-  let folder: string | undefined;
-  let swift: Swift | undefined;
-  let pool: Pool | undefined;
-  before(async function () {
-    const fault = swiftFault();
-    if (fault !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(fault);
-      this.skip();
-    }
-    folder = mkdtempSync(join(tmpdir(), 'simbatch-swift-'));
-    swift = await startSwift(folder);
-  });
-  after(() => {
-    swift?.stop();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  });
-  afterEach(async () => {
-    await pool?.close();
-    pool = undefined;
-  });
+/** `fault`: programs that the gate installs are absent. `memoryFault`: the machine is too small. */
+const STORES: readonly {
+  name: string;
+  fault: () => string | undefined;
+  memoryFault?: () => string | undefined;
+  start: (folder: string) => Promise<S3Server>;
+}[] = [
+  { name: 'Swift', fault: swiftFault, start: startSwift },
+  { name: 'Ceph', fault: cephFault, memoryFault: cephMemoryFault, start: startCeph },
+];
 
-  async function open(): Promise<Pool> {
-    if (swift === undefined) throw new Error('Swift does not run');
-    const client = new AwsClient({ ...swift.credentials, region: 'us-east-1', service: 's3', retries: 0 });
-    const bucket = `${swift.endpoint}/${BUCKET}`;
-    const made = await client.fetch(bucket, { method: 'PUT' });
-    expect(made.status, await made.text()).to.be.oneOf([200, 409]);
-    pool = await Pool.open({ objectStore: storeOf(swift) });
-    return pool;
-  }
-
-  it('sends files in parts, reads them in ranges, and refuses changed addresses', async () => {
-    await uploadsAndReads(await open());
-  });
-
-  it('continues after the runner was killed, and reports a full bucket', async () => {
-    const mine = await open();
-    const first = mine.site.start(mine.url);
-    const batchId = await mine.submit('files', { LARGE_BYTES: String(20 << 20) }, STORAGE);
-    const job = await mine.until(batchId, ['Completed']);
-    await first.end('SIGKILL');
-    mine.site.start(mine.url);
-    expect((await untilUploaded(mine.client, job)).upload).to.deep.equal({ files: 5, failed: [] });
-    expect((await readWhole(mine.client, job, 'large.bin')).length).to.equal(20 << 20);
-
-    // The quota of a container is set by Swift's own interface.
-    const base = swift?.endpoint ?? '';
-    const login = await fetch(`${base}/auth/v1.0`, {
-      headers: { 'x-storage-user': 'test:tester', 'x-storage-pass': 'testing' },
+for (const { name, fault, memoryFault, start } of STORES)
+  describe(`coordinator/object-store: uploads to ${name}`, function () {
+    this.timeout(180_000);
+    let folder: string | undefined;
+    let server: S3Server | undefined;
+    let pool: Pool | undefined;
+    before(async function () {
+      const why = fault();
+      if (why !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
+      const reason = why ?? memoryFault?.();
+      if (reason !== undefined && this.test !== undefined) this.test.title += `: ${reason}`;
+      if (reason !== undefined) this.skip();
+      folder = mkdtempSync(join(tmpdir(), `simbatch-${name.toLowerCase()}-`));
+      server = await start(folder);
     });
-    const address = `${login.headers.get('x-storage-url') ?? ''}/${BUCKET}`;
-    const headers = { 'x-auth-token': login.headers.get('x-auth-token') ?? '', 'x-container-meta-quota-bytes': '1' };
-    expect((await fetch(address, { method: 'POST', headers })).status).to.equal(204);
-    const full = await mine.until(await mine.submit('files', {}, STORAGE), ['Completed']);
-    const { upload, status } = await untilUploaded(mine.client, full);
-    expect(status).to.equal('Completed');
-    expect(upload?.failed.join()).to.match(/large\.bin: the object store refuses it/);
-    await fetch(address, { method: 'POST', headers: { ...headers, 'x-container-meta-quota-bytes': '' } });
+    after(() => {
+      server?.stop();
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    });
+    afterEach(async () => {
+      await pool?.close();
+      pool = undefined;
+    });
+
+    function running(): S3Server {
+      if (server === undefined) throw new Error(`${name} does not run`);
+      return server;
+    }
+
+    async function open(): Promise<Pool> {
+      const { endpoint, credentials } = running();
+      const client = new AwsClient({ ...credentials, region: 'us-east-1', service: 's3', retries: 0 });
+      const made = await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT' });
+      expect(made.status, await made.text()).to.be.oneOf([200, 409]);
+      pool = await Pool.open({ objectStore: storeOf(running()) });
+      return pool;
+    }
+
+    it('sends files in parts, reads them in ranges, and refuses changed addresses', async () => {
+      await uploadsAndReads(await open());
+    });
+
+    it('ends a long run in three lives on three runners that share no disk', async () => {
+      await threeLives(await open(), storeOf(running()), 20 << 20);
+    });
+
+    it('continues after the runner was killed, and reports a full bucket', async () => {
+      const mine = await open();
+      const first = mine.site.start(mine.url);
+      const batchId = await mine.submit('files', { LARGE_BYTES: String(20 << 20) }, STORAGE);
+      const job = await mine.until(batchId, ['Completed']);
+      await first.end('SIGKILL');
+      mine.site.start(mine.url);
+      expect((await untilUploaded(mine.client, job)).upload).to.deep.equal({ files: 5, failed: [] });
+      expect((await readWhole(mine.client, job, 'large.bin')).length).to.equal(20 << 20);
+
+      await running().setQuota(1, BUCKET);
+      const full = await mine.until(await mine.submit('files', {}, STORAGE), ['Completed']);
+      const { upload, status } = await untilUploaded(mine.client, full);
+      expect(status).to.equal('Completed');
+      expect(upload?.failed.join()).to.match(/large\.bin: the object store refuses it/);
+      await running().setQuota(undefined, BUCKET);
+    });
   });
-});
