@@ -4,10 +4,10 @@ import { CLASS_CODES, RUN_CLASSES, type RunClass } from './table/run-class.ts';
 import { type RunTable, runIdOf } from './table/run-table.ts';
 
 export interface FailurePattern {
-  /** Stable: a digest of class and pattern. */
+  /** Stable: a digest of class and normalized pattern. */
   id: string;
   class: RunClass;
-  /** The message without its numbers, names and addresses; see `domain/failure-groups.ts`. */
+  /** The message without the numbers, names and addresses that differ; see `domain/failure-groups.ts`. */
   pattern: string;
   count: number;
   /** Of all failed runs. */
@@ -38,9 +38,15 @@ export function failurePatterns(table: RunTable): FailurePattern[] {
     const runId = runIdOf(table, row);
     let group = found.get(key);
     if (group === undefined) {
-      const shared = { class: RUN_CLASSES[code]!, pattern: patterns.values[patterns.codes[row]!]! };
-      const id = patternId(shared.class, shared.pattern);
-      found.set(key, (group = { id, ...shared, count: 0, share: 0, example_run_id: runId, run_ids: [] }));
+      const runClass = RUN_CLASSES[code]!;
+      const normalized = patterns.values[patterns.codes[row]!]!;
+      const pattern = table.commonParts.get(normalized)?.text() ?? normalized;
+      // The id does not depend on what the messages so far have in common.
+      const id = patternId(runClass, normalized);
+      found.set(
+        key,
+        (group = { id, class: runClass, pattern, count: 0, share: 0, example_run_id: runId, run_ids: [] }),
+      );
     }
     group.count++;
     if (group.run_ids.length < MOST_RUN_IDS) group.run_ids.push(runId);

@@ -45,11 +45,86 @@ export function decisiveLine(message: string): string {
 }
 
 /** Returns the pattern of a message: its decisive line without the varying parts. */
-export function normalizeMessage(message: string): string {
-  let text = decisiveLine(message);
-  for (const varying of VARYING)
-    text = text.replace(varying, (found) => (found.startsWith('runner ') ? 'runner …' : '…'));
-  return text.length > PATTERN_LENGTH ? `${text.slice(0, PATTERN_LENGTH)}…` : text;
+export const normalizeMessage = (message: string): string => takeApart(message).pattern;
+
+/** A pattern, and the parts of one message that it leaves out. */
+export interface MessageParts {
+  pattern: string;
+  /** The texts around the parts: one more than parts. Joined by `…` they are the pattern. */
+  literals: readonly string[];
+  /** The parts in the order of the text; a part beyond the length of a pattern is not among them. */
+  parts: readonly string[];
+}
+
+/** A part is held as one character of a private range, so that each keeps its place while others are found. */
+const FIRST_HELD = 0xe000;
+const HELD = /[\ue000-\uf8ff]/;
+const EACH_HELD = /[\ue000-\uf8ff]/g;
+
+/** Takes the decisive line of a message apart. A line with characters of the private range has no parts that are known. */
+export function takeApart(message: string): MessageParts {
+  const line = decisiveLine(message);
+  const isHeld = !HELD.test(line);
+  const held: string[] = [];
+  const hold = (found: string): string => {
+    const name = found.startsWith('runner ') ? 'runner ' : '';
+    if (!isHeld) return `${name}…`;
+    // A part may contain parts that were found before.
+    const part = found.slice(name.length).replace(EACH_HELD, (it) => held[it.charCodeAt(0) - FIRST_HELD] ?? '…');
+    return name + String.fromCharCode(FIRST_HELD + held.push(part) - 1);
+  };
+  let text = line;
+  for (const varying of VARYING) text = text.replace(varying, hold);
+  if (text.length > PATTERN_LENGTH) text = `${text.slice(0, PATTERN_LENGTH)}…`;
+  if (!isHeld) return { pattern: text, literals: [text], parts: [] };
+  const literals = text.split(HELD);
+  const parts = (text.match(EACH_HELD) ?? []).map((it) => held[it.charCodeAt(0) - FIRST_HELD] ?? '…');
+  return { pattern: literals.join('…'), literals, parts };
+}
+
+/** A longer part is left out, though all messages have it. */
+const MOST_OF_PART = 100;
+
+/** The parts that all messages of one pattern have in common: numbers that are part of the failure, such as a code. */
+export class CommonParts {
+  readonly #literals: readonly string[];
+  readonly #parts: (string | undefined)[];
+  readonly #pattern: string;
+  #messages: number;
+
+  constructor({ pattern, literals, parts }: MessageParts) {
+    this.#pattern = pattern;
+    this.#literals = literals;
+    this.#parts = [...parts];
+    this.#messages = 1;
+  }
+
+  /** Takes the parts of another message of this pattern. */
+  add({ parts }: Pick<MessageParts, 'parts'>): void {
+    this.#messages += 1;
+    const isAlike = parts.length === this.#parts.length;
+    for (let at = 0; at < this.#parts.length; at += 1)
+      if (!isAlike || this.#parts[at] !== parts[at]) this.#parts[at] = undefined;
+  }
+
+  /** Both together. */
+  with(other: CommonParts): CommonParts {
+    const both = new CommonParts({ pattern: this.#pattern, literals: this.#literals, parts: this.#parts as string[] });
+    both.add({ parts: other.#parts as string[] });
+    both.#messages = this.#messages + other.#messages;
+    return both;
+  }
+
+  /**
+   * The pattern with the parts that at least two messages have, and all of them. Its own pattern is the pattern of the messages:
+   * a text of which that is not so is not shown.
+   */
+  text(): string {
+    if (this.#messages < 2) return this.#pattern;
+    const shown = this.#parts.map((it) => (it === undefined || it.length > MOST_OF_PART ? '…' : it));
+    const text = this.#literals.map((it, at) => it + (shown[at] ?? '')).join('');
+    return normalizeMessage(text) === this.#pattern ? text : this.#pattern;
+  }
 }
 
 /** Returns the groups, largest first; groups of equal size in the order of their first run. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { groupFailures, normalizeMessage } from '../../src/domain/failure-groups.ts';
+import * as fc from 'fast-check';
+import { CommonParts, groupFailures, normalizeMessage, takeApart } from '../../src/domain/failure-groups.ts';
 
 describe('domain/failure-groups', () => {
   const SAME: [a: string, b: string, pattern: string][] = [
@@ -73,5 +74,88 @@ describe('domain/failure-groups', () => {
       expect(normalizeMessage(text)).to.be.a('string').and.have.lengthOf.below(400);
     }
     expect(normalizeMessage('')).to.equal('(no message)');
+  });
+
+  /** The pattern of messages with what they have in common. */
+  const common = (messages: readonly string[]): string => {
+    const [first = '', ...others] = messages;
+    const parts = new CommonParts(takeApart(first));
+    for (const it of others) parts.add(takeApart(it));
+    return parts.text();
+  };
+
+  const KEPT: [messages: string[], text: string][] = [
+    [['exit code 137 in step 4', 'exit code 137 in step 90'], 'exit code 137 in step …'],
+    [['cannot read /data/wind.csv', 'cannot read /data/wind.csv'], 'cannot read /data/wind.csv'],
+    [['cannot read /data/a.csv line 7', 'cannot read /data/b.csv line 7'], 'cannot read … line 7'],
+    [['runner lab-7 lost run 3', 'runner lab-7 lost run 4'], 'runner lab-7 lost run …'],
+    [['solver failed: 7', 'solver failed: 7', 'solver failed: 8'], 'solver failed: …'],
+    [['solver failed: 7'], 'solver failed: …'],
+    [['no numbers', 'no numbers'], 'no numbers'],
+    [['… is 7', '… is 7'], '… is 7'],
+    [['\ue000 is 7', '\ue000 is 7'], '\ue000 is …'],
+    [[`x ${'1'.repeat(101)} y 2`, `x ${'1'.repeat(101)} y 2`], 'x … y 2'],
+  ];
+  for (const [messages, text] of KEPT) {
+    it(`keeps ${JSON.stringify(text)} of ${JSON.stringify(messages).slice(0, 80)}`, () =>
+      expect(common(messages)).to.equal(text));
+  }
+
+  const part = fc.oneof(
+    fc.integer().map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.uuid(),
+    fc.constantFrom('0xff', '/data/run-7/x.csv', 'runner lab-1 ', '2026-01-01T00:00:00Z', '…', '1e5', '-.5', ''),
+  );
+  const word = fc.constantFrom('step', 'x =', 'at t=', 'error:', ' ', '(', 'Ω', 'E', '/', '.', ' after ');
+  const message = fc.array(fc.oneof(word, part), { maxLength: 12 }).map((it) => it.join(''));
+
+  it('shows a text of the pattern of its messages, in any order of them', () => {
+    fc.assert(
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.array(part, { minLength: 5, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
+        (words, all) => {
+          const messages = all.map((parts) => words.map((it, at) => `${it} ${parts[at] ?? ''}`).join(' '));
+          const pattern = normalizeMessage(messages[0]!);
+          const alike = messages.filter((it) => normalizeMessage(it) === pattern);
+          const text = common(alike);
+          expect(normalizeMessage(text)).to.equal(pattern);
+          expect(common(alike.toReversed())).to.equal(text);
+        },
+      ),
+    );
+  });
+
+  it('keeps a number exactly where all messages have it', () => {
+    const number = fc.integer({ min: 0, max: 999 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(number, number, number), { minLength: 2, maxLength: 6 }), (rows) => {
+        const messages = rows.map(([a, b, c]) => `code ${a} in step ${b} of ${c}`);
+        const same = (at: 0 | 1 | 2): string =>
+          rows.every((it) => it[at] === rows[0]![at]) ? String(rows[0]![at]) : '…';
+        expect(common(messages)).to.equal(`code ${same(0)} in step ${same(1)} of ${same(2)}`);
+      }),
+    );
+  });
+
+  it('takes a message apart into texts and parts that give its decisive line again', () => {
+    fc.assert(
+      fc.property(message, (it) => {
+        const { pattern, literals, parts } = takeApart(it);
+        expect(literals.join('…')).to.equal(pattern);
+        expect(literals).to.have.length(parts.length + 1);
+        const whole = literals.map((text, at) => text + (parts[at] ?? '')).join('');
+        if (!pattern.endsWith('…') || pattern.length <= 300)
+          expect(whole).to.equal(it.trim() === '' ? '(no message)' : it.trim());
+      }),
+    );
+  });
+
+  it('joins what two groups of messages have in common', () => {
+    const first = new CommonParts(takeApart('code 7 in step 1'));
+    const second = new CommonParts(takeApart('code 7 in step 2'));
+    expect(first.with(second).text()).to.equal('code 7 in step …');
+    expect(first.text(), 'unchanged').to.equal('code … in step …');
   });
 });

@@ -1,5 +1,6 @@
 /** Which runs of a study count as failing and which as passing, by the user's choice. */
 import { closestMatch } from '../../base/closest-match.ts';
+import { normalizeMessage } from '../../domain/failure-groups.ts';
 import { failurePatterns } from '../failure-patterns.ts';
 import type { Requirement } from '../../contract/types.ts';
 import { outcomeReader, parseRequirement } from '../requirements/requirement.ts';
@@ -35,7 +36,7 @@ export function failingGroups(
   if (requirement !== undefined) return requirementGroups(table, requirement);
   const pattern = failurePatterns(table).find((it) => it.id === failing);
   if (pattern !== undefined) {
-    const code = table.patterns.values.indexOf(pattern.pattern);
+    const code = table.patterns.values.indexOf(normalizeMessage(pattern.pattern));
     return groupsBy(table, (name, row) => name === pattern.class && table.patterns.codes[row] === code);
   }
   if (/^[^\s()=!<>,'"]*$/.test(failing)) throw unknownChoice(failing, requirements);

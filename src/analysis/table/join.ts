@@ -1,4 +1,5 @@
 /** Joins the tables of a family of batches: one row for each run of each replicate. */
+import type { CommonParts } from '../../domain/failure-groups.ts';
 import { CLASS_CODES } from './run-class.ts';
 import { type RunTable, type TerminationRule, type TextColumn, runIdOf } from './run-table.ts';
 
@@ -50,6 +51,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
     ),
     executionSecs: Float64Array.from(sources, ({ member, row }) => tables[member]!.executionSecs[row]!),
     patterns: textColumn(sources, (at) => tables[at]!.patterns),
+    commonParts: commonPartsOf(tables),
     ruleCodes: Uint16Array.from(sources, ({ member, row }) => {
       const code = tables[member]!.ruleCodes[row]!;
       return code === 0 ? 0 : code + offsets[member]!;
@@ -103,6 +105,16 @@ function textColumn(sources: readonly Source[], of: (member: number) => TextColu
     return code;
   });
   return { codes: column, values: [...codes.keys()] };
+}
+
+/** Of all runs of the members, those that another member replaces included. */
+function commonPartsOf(tables: readonly RunTable[]): Map<string, CommonParts> {
+  const all = new Map<string, CommonParts>();
+  for (const [pattern, parts] of tables.flatMap((it) => [...it.commonParts])) {
+    const known = all.get(pattern);
+    all.set(pattern, known === undefined ? parts : known.with(parts));
+  }
+  return all;
 }
 
 function batchColumn(tables: readonly RunTable[], sources: readonly Source[]): TextColumn {

@@ -1,4 +1,5 @@
 /** The runs of a study as columns: the input of every statistic. Built by `RunTableBuilder`; read-only afterwards. */
+import type { CommonParts } from '../../domain/failure-groups.ts';
 import type { ConditionOperator } from '../../domain/condition.ts';
 import { EXECUTION_SECS } from '../../domain/outputs.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
@@ -48,6 +49,8 @@ export interface RunTable {
   readonly executionSecs: Float64Array;
   /** The normalised message of each failure. */
   readonly patterns: TextColumn;
+  /** By pattern: what the messages have in common. */
+  readonly commonParts: ReadonlyMap<string, CommonParts>;
   /** `rules[ruleCodes[row]]` ended the run of the row; place 0 means none. */
   readonly ruleCodes: Uint16Array;
   readonly rules: readonly (TerminationRule | undefined)[];

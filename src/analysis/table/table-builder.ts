@@ -1,6 +1,6 @@
 /** Builds the table of a study's runs, one run at a time. */
 import { parseCondition } from '../../domain/condition.ts';
-import { normalizeMessage } from '../../domain/failure-groups.ts';
+import { CommonParts, takeApart } from '../../domain/failure-groups.ts';
 import type { JobStatus, SamplingMethod } from '../../contract/types.ts';
 import { CLASS_CODES, runClassOf } from './run-class.ts';
 import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';
@@ -52,6 +52,7 @@ export class RunTableBuilder {
   readonly #outputs = new Map<string, Float64Array>();
   readonly #texts = new Map<string, TextBuilder>();
   readonly #patterns: TextBuilder;
+  readonly #commonParts = new Map<string, CommonParts>();
   readonly #ruleCodes: Uint16Array;
   readonly #rules: (TerminationRule | undefined)[] = [undefined];
   readonly #ruleByText = new Map<string, number>();
@@ -86,7 +87,16 @@ export class RunTableBuilder {
     if (run.wouldTerminate === true) (this.#wouldTerminate ??= new Uint8Array(this.#layout.runs))[row] = 1;
     if (run.terminatedBy !== undefined) this.#ruleCodes[row] = this.#ruleCode(run.terminatedBy);
     if (runClass !== 'ok' && runClass !== 'open' && runClass !== 'cancelled')
-      this.#patterns.set(row, normalizeMessage(run.errorMessage ?? ''));
+      this.#addFailure(row, run.errorMessage ?? '');
+  }
+
+  #addFailure(row: number, message: string): void {
+    const taken = takeApart(message);
+    const { pattern } = taken;
+    this.#patterns.set(row, pattern);
+    const known = this.#commonParts.get(pattern);
+    if (known !== undefined) known.add(taken);
+    else if (this.#commonParts.size < MAX_CATEGORIES) this.#commonParts.set(pattern, new CommonParts(taken));
   }
 
   /** True for a row without a run so far. */
@@ -119,6 +129,7 @@ export class RunTableBuilder {
       texts: new Map([...this.#texts].map(([name, text]) => [name, text.column])),
       executionSecs: this.#executionSecs,
       patterns: this.#patterns.column,
+      commonParts: this.#commonParts,
       ruleCodes: this.#ruleCodes,
       rules: this.#rules,
       omittedOutputs: [...this.#omitted],

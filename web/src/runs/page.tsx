@@ -68,12 +68,14 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
     },
     `${batch.status} ${round}`,
   );
+  // A pattern that keeps what its messages have in common has their own pattern.
+  const pattern = message === null ? null : normalizeMessage(message);
   const rows = useMemo(
     () =>
       message === null
         ? found.rows
-        : found.rows.filter((it) => normalizeMessage((it['error_message'] as string | null) ?? '') === message),
-    [found.rows, message],
+        : found.rows.filter((it) => normalizeMessage((it['error_message'] as string | null) ?? '') === pattern),
+    [found.rows, message, pattern],
   );
   // A message is compared here: all runs that the other filters select are read.
   const isWhole = message === null || found.isDone;
