@@ -120,4 +120,42 @@ describe('cli: completion', function () {
     });
     expect(plain(screen)).to.match(new RegExp(`${short} {2}\\(recovery, Pending\\)`));
   });
+
+  it('completes ids of runners with colons in bash, after an address with a port', async function () {
+    needTerminal(this);
+    const capabilities = {
+      max_concurrent_jobs: 1,
+      cpu_cores: 1,
+      memory_gb: 1,
+      gpu_available: false,
+      supported_simulation_types: [],
+    };
+    for (const id of ['rack:a:node-1', 'rack:b:node-2'])
+      await post(`${server.url}/runners`, { id, instance: id, capabilities, heartbeat_interval_secs: 300 });
+    const { screen } = await inTerminal(['--norc', '--noprofile', '-i'], {
+      env: { ...env(), PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`, INPUTRC: '/dev/null' },
+      program: ['bash'],
+      typed: [
+        [/[$#%>] $/, "source <(simbatch completion bash); echo rea''dy\r"],
+        [/ready/, `simbatch drain rac${TAB}`],
+        // Both ids begin with the same word.
+        [/drain rack:/, `b${TAB}`],
+        [/drain rack:b:node-2 /, `--endpoint ${server.url}; echo sec''ond\r`],
+        [/second/, `simbatch resume --endpoint ${server.url} rack:b:no${TAB}`],
+        [/rack:b:node-2 /, `; echo thi''rd\r`],
+        [/third/, `COMP_WORDBREAKS=\${COMP_WORDBREAKS//:}; echo fou''rth\r`],
+        [/fourth/, `simbatch drain rack:a:${TAB}`],
+        [/drain rack:a:node-1 /, `; echo fif''th\r`],
+        [/fifth/, 'exit\r'],
+      ],
+    });
+    const text = plain(screen);
+    expect(text).not.to.match(/rack:(?:a:|b:)?rack:/);
+    expect(text).not.to.match(/unknown-runner|there is no runner/);
+    const list = (await (await fetch(`${server.url}/runners`)).json()) as { runners: { id: string; status: string }[] };
+    expect(list.runners.map((it) => `${it.id} ${it.status}`)).to.deep.equal([
+      'rack:a:node-1 Maintenance',
+      'rack:b:node-2 Idle',
+    ]);
+  });
 });

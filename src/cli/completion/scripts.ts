@@ -16,23 +16,37 @@ export const completionScript = (shell: Shell, command: readonly string[]): stri
 const SCRIPTS: Readonly<Record<Shell, (command: string) => string>> = {
   bash: (command) => `# completion of simbatch for bash: source <(simbatch completion bash)
 _simbatch_complete() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} line value
-  local -a texts=()
+  local cur line value piece rest=\${COMP_LINE:0:COMP_POINT} before= i
+  local -a texts=() words=()
+  # Bash parts words at colons, which ids of runners and addresses have: pieces without a blank between them are one word.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    piece=\${COMP_WORDS[i]}
+    if ((i > 0)) && [[ $rest != [[:blank:]]* && ( $piece == :* || \${words[\${#words[@]}-1]} == *: ) ]]; then
+      words[\${#words[@]}-1]+=$piece
+    else
+      words+=("$piece")
+    fi
+    rest=\${rest#"\${rest%%[![:blank:]]*}"}
+    rest=\${rest#"$piece"}
+  done
+  cur=\${words[\${#words[@]}-1]}
   [[ $cur == = ]] && cur=
+  # Only the part after the last colon is replaced.
+  [[ $COMP_WORDBREAKS == *:* ]] && before=\${cur%"\${cur##*:}"}
   COMPREPLY=()
   while IFS= read -r line; do
     case $line in
-      :files) compopt -o filenames; while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$cur") ;;
-      :dirs) compopt -o filenames; while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -d -- "$cur") ;;
+      :files) compopt -o filenames; while IFS= read -r value; do COMPREPLY+=("\${value#"$before"}"); done < <(compgen -f -- "$cur") ;;
+      :dirs) compopt -o filenames; while IFS= read -r value; do COMPREPLY+=("\${value#"$before"}"); done < <(compgen -d -- "$cur") ;;
       :nospace) compopt -o nospace ;;
       *)
         value=\${line%%$'\\t'*}
         if [[ $value == "$cur"* ]]; then
-          COMPREPLY+=("$value")
+          COMPREPLY+=("\${value#"$before"}")
           texts+=("$value  (\${line#*$'\\t'})")
         fi ;;
     esac
-  done < <(${command} complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(${command} complete -- "\${words[@]:1}" 2>/dev/null)
   # The list after a second tab has descriptions; they are not inserted.
   if [[ $COMP_TYPE == 63 && \${#texts[@]} -gt 1 && \${#texts[@]} == \${#COMPREPLY[@]} ]]; then
     COMPREPLY=("\${texts[@]}")
