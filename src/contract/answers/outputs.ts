@@ -64,7 +64,9 @@ const FailurePattern = named(
   answered({
     id: text('Identifies the pattern.'),
     class: enumOf(['ok', 'terminated', 'crashed', 'timeout', 'lost', 'cancelled', 'open'], 'The class.'),
-    pattern: text('The message without the numbers and names that differ: a number that all of several failures have is kept.'),
+    pattern: text(
+      'The message without the numbers and names that differ: a number that all of several failures have is kept.',
+    ),
     count: count('Runs.'),
     share: probability('Of all failed runs.'),
     example_run_id: count('One of them.'),
