@@ -1,12 +1,48 @@
 /** The files of a run on its page, read from a real runner. */
 import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
+import { encodeRows, TelemetryFile } from '../../src/runner/telemetry/parquet.ts';
+import { Rows } from '../../src/runner/telemetry/rows.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
 import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
 import { startWeb, type WebServer } from '../support/web-server.ts';
 import { Client } from '../../src/client/client.ts';
 import { jobId } from '../../src/domain/ids.ts';
+
+const PNG = picture(2, 3);
+
+/** A PNG file (RFC 2083) of black pixels. */
+function picture(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(data.length);
+    const check = Buffer.alloc(4);
+    check.writeUInt32BE(crc32(body));
+    return Buffer.concat([head, body, check]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // 8 bits of grey.
+  header[8] = 8;
+  const pixels = deflateSync(Buffer.alloc((width + 1) * height));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
+}
+
+async function writeParquet(path: string): Promise<void> {
+  const file = await TelemetryFile.create(path);
+  const rows = new Rows();
+  rows.column('altitude').set(rows.pushTime(0n), 1234.5);
+  await file.append(rows.count, [...encodeRows(rows, 'snappy')]);
+  await file.writeFooter();
+  await file.close();
+}
 
 describe('web: files of a run', function () {
   this.timeout(60_000);
@@ -44,5 +80,38 @@ describe('web: files of a run', function () {
     await page.getByRole('button', { name: 'Download large.bin' }).click();
     expect((await saved).suggestedFilename()).to.equal('large.bin');
     expect([errors, foreign]).to.deep.equal([[], []]);
+    await page.close();
+  });
+
+  it('are shown as a picture and as the rows of a Parquet file', async () => {
+    if (browser === undefined || web === undefined || site === undefined) return;
+    const picture = join(site.folder, 'track.png');
+    // 2 x 3 pixels.
+    writeFileSync(picture, PNG);
+    const table = join(site.folder, 'states.parquet');
+    await writeParquet(table);
+    site.startApart('pictures', web.url, ['--serve-files']);
+    const client = new Client({ endpoint: web.url });
+    const submission = study({ runs: 1 });
+    submission.config.compute.container.environment = { BEHAVE: 'copies', COPIES: `${picture},${table}` };
+    const job = jobId((await client.submit(submission)).batch_id, 0);
+    while ((await client.job(job)).status !== 'Completed') await new Promise((resolve) => setTimeout(resolve, 50));
+    const { page, errors, foreign } = await watchedPage(browser, web.url);
+    await page.goto(`${web.url}/#/jobs/${job}`);
+    await page.getByRole('button', { name: 'Show track.png' }).click();
+    const image = page.getByRole('img', { name: 'track.png' });
+    await image.waitFor();
+    const size = await image.evaluate(async (element) => {
+      const drawn = element as unknown as { decode(): Promise<void>; naturalWidth: number; naturalHeight: number };
+      await drawn.decode();
+      return [drawn.naturalWidth, drawn.naturalHeight];
+    });
+    expect(size).to.deep.equal([2, 3]);
+    await page.getByRole('button', { name: 'Show states.parquet' }).click();
+    const rows = page.getByRole('region', { name: 'states.parquet' });
+    await rows.getByRole('columnheader', { name: 'altitude' }).waitFor();
+    await rows.getByRole('cell', { name: '1234.5', exact: true }).waitFor();
+    expect([errors, foreign]).to.deep.equal([[], []]);
+    await page.close();
   });
 });

@@ -1,6 +1,7 @@
 // A simulation for tests of the runner: BEHAVE (a member of container.environment) says what it does.
 import { execFileSync, spawn } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const out = process.env.SVC_OUTPUT_DIR;
 const runConfig = readFileSync(process.env.SVC_RUN_CONFIG, 'utf8');
@@ -96,6 +97,10 @@ const behaviours = {
     execFileSync('mkfifo', [join(out, 'pipe')]);
     process.stdout.write('printed by the simulation\n');
     process.exitCode = Number(process.env.EXIT_CODE ?? 0);
+  },
+  // Leaves copies of files, whose paths have commas in between.
+  copies() {
+    for (const path of process.env.COPIES.split(',')) copyFileSync(path, join(out, basename(path)));
   },
   // Counts to STEPS, continues at its checkpoint, and says at which step each attempt began.
   resumes() {
