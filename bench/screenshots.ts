@@ -100,6 +100,7 @@ if (folder === undefined) {
     { ...light, name: 'runs', address: pages['runs']!, height: 620 },
     { ...light, name: 'compare', address: pages['compare']!, height: 760 },
     { ...light, name: 'run', address: pages['run']! },
+    { ...light, name: 'telemetry', address: pages['telemetry']!, height: 760 },
     { ...light, name: 'pool', address: pages['pool']!, theme: 'dark' },
     { ...light, name: 'machine', address: pages['machine']!, height: 900 },
     { ...light, name: 'machine-runner', address: pages['machine-runner']!, theme: 'dark', height: 1_180 },

@@ -13,6 +13,8 @@ import { fewAfter, VariablePlot } from './plot.tsx';
 
 /** A band that is longer than the run by this factor is cut at the end of the run, unless it is wanted. */
 const MUCH_LONGER = 1.1;
+/** A first sample before this share of the axis is shortly after the zero. */
+const NEAR_ZERO = 0.05;
 /** A larger file is read on demand alone. */
 const AT_ONCE_BYTES = 4 * 1024 * 1024;
 
@@ -102,7 +104,9 @@ function Lines({ telemetry, job, result, submission }: Props & { telemetry: Tele
   const { zeroSecs, span, lines } = telemetry;
   const end = band?.seconds.at(-1) ?? span[1];
   const to = isWhole ? Math.max(end, span[1]) : span[1];
-  const shownSpan = useMemo(() => [span[0], to] as const, [span, to]);
+  // A first sample shortly after the zero: the axis begins at 0.
+  const from = span[0] > 0 && span[0] < to * NEAR_ZERO ? 0 : span[0];
+  const shownSpan = useMemo(() => [from, to] as const, [from, to]);
   const marks = useMemo(
     () => new Map(lines.map(({ name }) => [name, marksOf(name, submission, result, zeroSecs)])),
     [lines, submission, result, zeroSecs],
