@@ -47,6 +47,9 @@ export type KeyKind = keyof typeof keys;
 /** Is this the key of a batch's stored state? */
 export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
 
+/** Is this the key of the batches of a family? */
+export const isFamilyKey = (key: string): boolean => key.startsWith('!family!');
+
 /** All records of a kind. `"` is the character after `!`. */
 export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
 

@@ -8,8 +8,12 @@ describe('coordinator/storage/checked-store', () => {
   function held() {
     const disk = new Map<string, string>();
     const writes: { sync: boolean; operations: readonly Operation[]; end(error?: Error): void }[] = [];
+    const reads: string[] = [];
     const engine: Engine = {
-      get: (key) => disk.get(key),
+      get: (key) => {
+        reads.push(key);
+        return disk.get(key);
+      },
       write: (operations, { sync }) =>
         new Promise((resolve, reject) => {
           const end = (error?: Error): void => {
@@ -34,7 +38,7 @@ describe('coordinator/storage/checked-store', () => {
     const marks: number[] = [];
     const onWritten = ({ number }: { number: number }): void => void marks.push(number);
     const parts = { engine, directory: 'here', store: 's', last: undefined, sequence: 0, onWritten };
-    return { store: new CheckedStore(parts), writes, marks, disk };
+    return { store: new CheckedStore(parts), writes, marks, disk, reads };
   }
   const turns = async (): Promise<void> => {
     for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
@@ -51,6 +55,22 @@ describe('coordinator/storage/checked-store', () => {
     writes[0]!.end();
     await written;
     expect(marks).to.deep.equal([1]);
+  });
+
+  it('looks for the family of a batch once, and shows a new one when it is on disk', async () => {
+    const { store, writes, reads } = held();
+    expect([store.get('!family!b'), store.get('!family!b')]).to.deep.equal([undefined, undefined]);
+    expect(reads).to.deep.equal(['!family!b']);
+    for (const value of ['first', 'second', null]) {
+      const before = store.get('!family!b');
+      const written = store.write([['!family!b', value]]);
+      await turns();
+      expect(store.get('!family!b')).to.equal(before);
+      writes.at(-1)!.end();
+      await written;
+      expect(store.get('!family!b')).to.equal(value ?? undefined);
+    }
+    expect(reads).to.deep.equal(['!family!b']);
   });
 
   it('shows no batch before it is on disk', async () => {
