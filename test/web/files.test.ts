@@ -13,10 +13,10 @@ import { startWeb, type WebServer } from '../support/web-server.ts';
 import { Client } from '../../src/client/client.ts';
 import { jobId } from '../../src/domain/ids.ts';
 
-const PNG = picture(2, 3);
+const PNG = blackPicture(2, 3);
 
 /** A PNG file (RFC 2083) of black pixels. */
-function picture(width: number, height: number): Buffer {
+function blackPicture(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data]);
     const head = Buffer.alloc(4);
