@@ -97,7 +97,19 @@ describe('cli/init and try', function () {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { parameters: { x: number } });
-    const order = ['try', study, '--run', '3', '--entrypoint', script, '--output-dir', join(folder, 'out'), '--quiet'];
+    const order = [
+      'try',
+      study,
+      '--run',
+      '3',
+      '--entrypoint',
+      script,
+      '--output-dir',
+      join(folder, 'out'),
+      '--quiet',
+      '-o',
+      'json',
+    ];
     const tried = await simbatch(order);
     expect(tried, tried.stderr).to.include({ code: 0 });
     const end = JSON.parse(tried.stdout) as { result: { metadata: object } };
@@ -105,5 +117,8 @@ describe('cli/init and try', function () {
     const beyond = await simbatch(['try', study, '--run', '100', '--entrypoint', script]);
     expect(beyond.code).to.equal(66);
     expect(beyond.stderr).to.include('the study does not hold run 100 of its design of 100 runs');
+    const problem = await simbatch(['try', study, '--run', '100', '--entrypoint', script, '-o', 'json']);
+    expect(problem).to.include({ code: 66, stdout: '' });
+    expect(JSON.parse(problem.stderr)).to.include({ code: 'missing', exit_code: 66 });
   });
 });

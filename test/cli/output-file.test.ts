@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeFailure } from '../../src/cli/failure.ts';
-import { asUnwritable } from '../../src/cli/terminal/output-file.ts';
+import { asUnwritable, writeFileFrom } from '../../src/cli/terminal/output-file.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { serving, simbatch, type Serving } from '../support/program.ts';
 
@@ -75,6 +75,17 @@ describe('cli/terminal/output-file', function () {
       expect(exitCode).to.equal(73);
     });
   }
+
+  it('begins no work for a file that cannot be opened', async () => {
+    let isBegun = false;
+    const fill = async (): Promise<void> => {
+      isBegun = true;
+    };
+    const path = join(folder, 'none', 'x');
+    const error: unknown = await writeFileFrom(path, fill).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message').that.includes(`cannot write ${path}`);
+    expect(isBegun).to.equal(false);
+  });
 
   it('returns other errors unchanged', () => {
     for (const error of [new Error('x'), Object.assign(new Error('x'), { code: 'ECONNRESET' }), undefined])

@@ -44,15 +44,20 @@ describe('runner: one run by hand', () => {
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => {
       err += chunk.toString();
-      if (whenSaid !== undefined && err.includes(whenSaid[0])) child.kill(whenSaid[1]);
+      if (whenSaid === undefined || !err.includes(whenSaid[0])) return;
+      child.kill(whenSaid[1]);
+      whenSaid = undefined;
     });
     const [code] = (await once(child, 'close')) as [number];
     return { code, out, err };
   }
 
+  const lastProblem = (err: string): { detail: string } =>
+    JSON.parse(err.trimEnd().split('\n').at(-1) ?? '') as { detail: string };
+
   it('executes, prints the outcome, and leaves the output in a new directory each time', async () => {
     for (const directory of ['run-00000003', 'run-00000003-2']) {
-      const { code, out } = await simbatch(['run-one', 'run.json', '--entrypoint', SIMULATION], {
+      const { code, out } = await simbatch(['run-one', 'run.json', '--entrypoint', SIMULATION, '-o', 'json'], {
         SVC_TOKEN: 'secret',
       });
       expect(code).to.equal(0);
@@ -72,13 +77,38 @@ describe('runner: one run by hand', () => {
 
   it('shows telemetry while it runs; Ctrl-C kills the run and exits 130', async () => {
     const env = { BEHAVE: 'dive', PROTO: join(packageRoot, 'clients/telemetry.proto') };
-    const { code, out, err } = await simbatch(['run-one', 'run.json', '--entrypoint', SIMULATION], env, [
+    const { code, out, err } = await simbatch(['run-one', 'run.json', '--entrypoint', SIMULATION, '-o', 'json'], env, [
       'altitude=',
       'SIGINT',
     ]);
     expect(code).to.equal(130);
     expect(err).to.match(/^t=\d+\.\d{3} s {2}altitude=\S+ {2}speed=/m);
     expect(JSON.parse(out)).to.deep.equal({ type: 'abandoned' });
+    expect(lastProblem(err)).to.include({ code: 'interrupted', exit_code: 130 });
+  });
+
+  it('prints lines for people without an option, and JSON into a file whose name ends in .json', async () => {
+    const order = ['run-one', 'run.json', '--entrypoint', SIMULATION];
+    const shown = await simbatch(order);
+    expect(shown.code).to.equal(0);
+    expect(shown.out).to.match(/^run +3\nsimulation +test 1\noutcome +completed\noutput in +\S+run-00000003\n/);
+    expect(shown.out).to.match(/^doubled +4$/m);
+    const filed = await simbatch([...order, '-f', 'end.json']);
+    expect(filed).to.include({ code: 0, out: '' });
+    const end: unknown = JSON.parse(readFileSync(join(site.folder, 'end.json'), 'utf8'));
+    expect(end).to.have.nested.property('result.metadata.doubled', 4);
+  });
+
+  it('prints a failed run in both formats, with a problem on stderr where the result is JSON', async () => {
+    const order = ['run-one', 'run.json', '--entrypoint', SIMULATION];
+    const shown = await simbatch(order, { BEHAVE: 'fail' });
+    expect(shown.out).to.match(/^outcome +failed \(exit\)$/m);
+    expect(shown.out).to.match(/\nerror\n {2}the simulation exited with code 3/);
+    const json = await simbatch([...order, '-o', 'json'], { BEHAVE: 'fail' });
+    expect(json.code).to.equal(1);
+    expect(JSON.parse(json.out)).to.include({ type: 'fail', reason: 'exit' });
+    expect(lastProblem(json.err)).to.include({ code: 'failed', exit_code: 1 });
+    expect(lastProblem(json.err).detail).to.include('the simulation exited with code 3');
   });
 
   it('refuses a run configuration that is none, before it executes anything', async () => {
@@ -99,9 +129,11 @@ describe('runner: one run by hand', () => {
         fake.url,
         '--entrypoint',
         SIMULATION,
+        '--output',
+        'json',
       ]);
       expect(code).to.equal(0);
-      expect(out).to.include('"doubled":42');
+      expect(out).to.include('"doubled": 42');
       const seen = readFileSync(join(site.folder, 'run-00000000', 'run_config.txt'), 'utf8');
       expect(seen).to.include('"seed":4611686018427387905');
       expect(fake.requests.filter((it) => !it.startsWith('GET '))).to.deep.equal([]);

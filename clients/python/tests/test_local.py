@@ -278,7 +278,7 @@ def test_the_command_line_replays_a_function_only_with_consent(local, program):
     given = {
         **os.environ, "SVC_ENDPOINT": batch.coordinator.endpoint, "SVC_TOKEN": (local / ".simbatch" / "read.token").read_text().strip()
     }  # fmt: skip
-    command = [*program, "replay", run.job["id"], "--quiet", "--python-executable", sys.executable]
+    command = [*program, "replay", run.job["id"], "--quiet", "-o", "json", "--python-executable", sys.executable]
     refused = subprocess.run(command, env=given, capture_output=True, encoding="utf-8")
     assert refused.returncode == 77 and "add --allow-functions" in refused.stderr
     replayed = subprocess.run([*command, "--allow-functions"], env=given, capture_output=True, encoding="utf-8")

@@ -34,6 +34,9 @@ export async function writeFileFrom(
   const ended = finished(stream).catch((error: unknown) => {
     throw asUnwritable(path, error);
   });
+  const opened = new Promise<void>((resolve) => stream.once('open', () => resolve()));
+  // Work that takes long, such as a simulation, must not begin for a file that cannot be written.
+  await Promise.race([opened, ended]);
   const put = async (data: string | Uint8Array): Promise<void> => {
     if (!stream.write(data)) await Promise.race([once(stream, 'drain'), ended]);
   };

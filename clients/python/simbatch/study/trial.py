@@ -196,14 +196,14 @@ def _execute_script(
     (folder / "study.json").write_text(json.dumps(submission), encoding="utf-8")
     trial = Trial(config["run_id"], config["parameters"], folder / "output")
     arguments = ["run-one", str(folder / "run.json"), "--study", str(folder / "study.json")]
-    arguments += ["--entrypoint", str(entrypoint), "--output-dir", str(trial.output_dir)]
+    arguments += ["--entrypoint", str(entrypoint), "--output-dir", str(trial.output_dir), "-o", "json"]
     arguments += ["--python-executable", sys.executable, *(["--quiet"] if quiet else [])]
     begin = time.perf_counter()
     ended = simbatch(arguments, show_errors=not quiet)
     trial.seconds = time.perf_counter() - begin
     try:
-        end = json.loads(ended.stdout.strip().splitlines()[-1])
-    except (ValueError, IndexError):
+        end = json.loads(ended.stdout)
+    except ValueError:
         raise SimbatchError(f"the run could not be executed: {ended.stderr.strip() or ended.stdout.strip()}") from None
     result = end.get("result", {})
     trial.error = end.get("error_message") if end["type"] == "fail" else None

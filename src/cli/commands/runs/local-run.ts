@@ -1,12 +1,19 @@
-/** Options, execution and output that `run-one` and `replay` share. */
+/** Options, execution and output that `run-one`, `try` and `replay` share. */
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
+import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure, problemOf } from '../../failure.ts';
+import { OutputCommand } from '../../output-command.ts';
+import { destination } from '../../terminal/destination.ts';
+import { printable } from '../../terminal/format.ts';
+import { outputWidth, writeJson, writeLine, writeText } from '../../terminal/output.ts';
+import { renderPairs, type Pair } from '../../terminal/table.ts';
 import { configOptions, configSources } from '../pool/runner.ts';
+import { resultPairs } from './run.ts';
 
 const FIELDS_OF_A_RUN: readonly FieldName[] = [
   'engines',
@@ -20,20 +27,23 @@ const FIELDS_OF_A_RUN: readonly FieldName[] = [
 
 export interface LocalOptions {
   [name: string]: unknown;
+  output: string;
   outputDir?: string;
   quiet?: boolean;
 }
 
-/** Adds the options of both commands. */
-export function withLocalOptions(command: Command): Command {
+/** Returns a command that executes a run here, with the options of all three. */
+export function localCommand(name: string, summary: string): OutputCommand {
+  const command = new OutputCommand(name).description(summary);
   command.option('--config <file>', "a runner's YAML configuration file, for its engines and interpreter");
   for (const option of configOptions(FIELDS_OF_A_RUN)) command.addOption(option);
-  return command
+  command
     .option('--output-dir <directory>', 'output directory; must not exist (default: ./run-<run_id>)')
     .option('--quiet', 'do not show telemetry while it runs');
+  return command;
 }
 
-/** Executes the run, prints its telemetry on stderr and its result on stdout, and sets the exit code. */
+/** Executes the run, prints its telemetry on stderr and its result in the format of `--output`, and sets the exit code. */
 export async function executeLocally(
   runConfig: JobRunConfig,
   study: Pick<BatchSubmission, 'config' | 'code'> | undefined,
@@ -97,8 +107,51 @@ export async function executeLocally(
   );
   processes.cgroups?.close();
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
-  process.stdout.write(`${stringifyExact(end)}\n`);
-  if (end.type === 'fail') process.stderr.write(`failed (${end.reason}): ${end.error_message}\n`);
-  if (end.type === 'abandoned') process.exitCode = 130;
-  else if (end.type === 'fail') process.exitCode = 1;
+  const failure = failureOf(end);
+  if (options.output === 'json') {
+    await writeJson(end);
+    if (failure !== undefined) process.stderr.write(`${JSON.stringify(problemOf(failure))}\n`);
+  } else {
+    await printEnd(end, runConfig, directory);
+    // A terminal has shown the message.
+    if (end.type !== 'abandoned' && failure !== undefined && destination().isTTY !== true)
+      process.stderr.write(`${failure.message}\n`);
+  }
+  if (failure !== undefined) process.exitCode = failure.exitCode;
+}
+
+/** A run that did not succeed, as the failure of the command; its exit code is that of docs/runner.md. */
+function failureOf(end: AttemptEnd): Failure | undefined {
+  switch (end.type) {
+    case 'complete':
+      return undefined;
+    case 'fail':
+      return new Failure(EXIT.failed, `failed (${end.reason}): ${end.error_message}`);
+    case 'lost':
+      return new Failure(EXIT.failed, `lost: ${end.error_message}`);
+    case 'abandoned':
+      return new Failure(EXIT.interrupted, 'the run was stopped before its end');
+  }
+}
+
+/** The words of `simbatch run` for the end of an attempt. */
+const OUTCOMES: Readonly<Record<AttemptEnd['type'], string>> = {
+  complete: 'completed',
+  fail: 'failed',
+  lost: 'lost',
+  abandoned: 'abandoned',
+};
+
+async function printEnd(end: AttemptEnd, { run_id, metadata }: JobRunConfig, directory: string): Promise<void> {
+  const outcome = OUTCOMES[end.type] + (end.type === 'fail' ? ` (${end.reason})` : '');
+  const pairs: Pair[] = [
+    ['run', run_id],
+    ['simulation', `${metadata.simulation_name} ${metadata.simulation_version}`],
+    ['outcome', outcome, end.type === 'complete' ? 'good' : 'bad'],
+    ['output in', directory],
+    ...('result' in end && end.result !== undefined ? resultPairs(end.result) : []),
+  ];
+  await writeLine(renderPairs(pairs, outputWidth()));
+  if ('error_message' in end)
+    await writeText(['', 'error', ...end.error_message.split('\n').map((line) => `  ${printable(line)}`.trimEnd())]);
 }

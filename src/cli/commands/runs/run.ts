@@ -7,6 +7,7 @@ import type {
   JobHistory,
   JobResult,
   LiveTelemetry,
+  ReportedResult,
   TelemetryCounts,
   Termination,
   Uuid,
@@ -122,21 +123,24 @@ function attemptLines(history: JobHistory): string {
   return history.attempts_omitted > 0 ? `${history.attempts_omitted} earlier attempts are not shown\n${table}` : table;
 }
 
-function resultLines(result: JobResult): string {
-  const { success, execution_time_secs, metadata, output_files, telemetry, telemetry_data, would_terminate } = result;
-  const values = Object.entries(metadata).map(([name, value]): [string, string] => [
+const resultLines = (result: JobResult): string =>
+  renderPairs([['success', String(result.success)], ...resultPairs(result)]);
+
+/** The members of a result, one per line: duration, values, samples, files. */
+export function resultPairs(result: ReportedResult): Pair[] {
+  const { execution_time_secs, metadata, output_files, telemetry, telemetry_data, would_terminate } = result;
+  const values = Object.entries(metadata).map(([name, value]): Pair => [
     printable(name),
     typeof value === 'number' ? formatNumber(value, 10) : typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  return renderPairs([
-    ['success', String(success)],
+  return [
     ['ran', formatDuration(execution_time_secs)],
     ...values,
     ['telemetry', telemetry_data ?? undefined],
     ['samples', telemetry === undefined ? undefined : countsOf(telemetry)],
     ['would have ended', would_terminate === undefined ? undefined : hitOf(would_terminate)],
-    ...output_files.map((file): [string, string] => ['file', file]),
-  ]);
+    ...output_files.map((file): Pair => ['file', file]),
+  ];
 }
 
 function countsOf({ samples, lost, refused, seen }: TelemetryCounts): string {

@@ -1,5 +1,5 @@
 /** `simbatch try`: executes one run of a study file on this machine, without a coordinator. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { selectedRuns } from '../../../domain/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
@@ -10,29 +10,31 @@ import { Failure } from '../../failure.ts';
 import { integerBetween } from '../../options.ts';
 import { note } from '../../terminal/output.ts';
 import { loadStudy } from '../../study/check-study.ts';
-import { executeLocally, withLocalOptions } from './local-run.ts';
+import { executeLocally, localCommand } from './local-run.ts';
 import type { LocalOptions } from './local-run.ts';
 
 /** The seed of a study that has none, here: a trial is to be repeatable. */
 const TRIAL_SEED = 0;
 
 export function tryCommand(): Command {
-  const command = new Command('try')
-    .description('execute one run of a study file here, with its sampled parameters, telemetry and early termination')
+  return localCommand(
+    'try',
+    'execute one run of a study file here, with its sampled parameters, telemetry and early termination',
+  )
     .argument('<study>', 'the study file, - for standard input')
-    .option('--run <n>', 'the run of the design', integerBetween(0, INT32_MAX), 0);
-  return withLocalOptions(command).action(async (file: string, options: LocalOptions & { run: number }) => {
-    const { submission } = await loadStudy(file);
-    const { config } = submission;
-    if (selectedRuns(config.monte_carlo, submission.runs_override).indexOf(options.run) === undefined) {
-      const { runs } = config.monte_carlo;
-      throw new Failure(
-        EXIT.missing,
-        `the study does not hold run ${options.run} of its design of ${runs} runs; choose another with --run`,
-      );
-    }
-    await executeLocally(runConfigOf(options.run, config), submission, options);
-  });
+    .option('--run <n>', 'the run of the design', integerBetween(0, INT32_MAX), 0)
+    .action(async (file: string, options: LocalOptions & { run: number }) => {
+      const { submission } = await loadStudy(file);
+      const { config } = submission;
+      if (selectedRuns(config.monte_carlo, submission.runs_override).indexOf(options.run) === undefined) {
+        const { runs } = config.monte_carlo;
+        throw new Failure(
+          EXIT.missing,
+          `the study does not hold run ${options.run} of its design of ${runs} runs; choose another with --run`,
+        );
+      }
+      await executeLocally(runConfigOf(options.run, config), submission, options);
+    });
 }
 
 function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>['submission']['config']): JobRunConfig {
