@@ -8,7 +8,7 @@ import { Launching } from './launching.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
-import type { BatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
+import type { BatchListQuery, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
   AuditAnswer,
   AuditRequest,
@@ -132,11 +132,11 @@ export class Client {
     return this.#get(['batches', batchId, 'code']);
   }
 
-  batches(query: BatchFilter = {}, options: ListOptions = {}): AsyncIterable<Batch> {
+  batches(query: BatchListQuery = {}, options: ListOptions = {}): AsyncIterable<Batch> {
     return everyItem((page) => this.batchesPage(query, page), options);
   }
 
-  batchesPage(query: BatchFilter = {}, page: PageQuery = {}): Promise<Page<Batch>> {
+  batchesPage(query: BatchListQuery = {}, page: PageQuery = {}): Promise<Page<Batch>> {
     return this.#page(['batches'], { ...query }, page);
   }
 

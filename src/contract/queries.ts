@@ -44,6 +44,17 @@ export const BATCH_FILTER = {
   label: { kind: 'text', list: true, description: 'Only batches with all of these labels, each as `key=value`.' },
 } as const satisfies QueryParameters;
 
+/** The order of a list of batches. */
+export const BATCH_ORDER = {
+  order: {
+    kind: 'enum',
+    list: false,
+    values: ['oldest', 'newest'],
+    description:
+      'First the `oldest` batches, as without it, or the `newest`; a page of the newest has no `X-Total-Count`.',
+  },
+} as const satisfies QueryParameters;
+
 export const JOB_FILTER = {
   batch_id: { kind: 'uuid', list: true, description: 'Only jobs of one of these batches.' },
   status: { kind: 'enum', list: true, values: JOB_STATUSES, description: 'Only jobs in one of these states.' },
@@ -140,5 +151,7 @@ export type QueryOf<P extends QueryParameters> = {
 
 /** A filter of a list: each given member must match one of its values, and `label` all; an empty list does not restrict. */
 export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
+/** A filter of batches, and their order. */
+export interface BatchListQuery extends BatchFilter, QueryOf<typeof BATCH_ORDER> {}
 export interface JobFilter extends QueryOf<typeof JOB_FILTER> {}
 export interface RunnerFilter extends QueryOf<typeof RUNNER_FILTER> {}

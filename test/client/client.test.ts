@@ -4,8 +4,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
 import type { BatchSubmission } from '../../src/client/client.ts';
+import { newestBatches } from '../../src/client/newest-batches.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const refuse = (response: ServerResponse, status: number, code: string): void => {
+  response.writeHead(status).end(JSON.stringify({ type: 'x', title: code, status, detail: code, code }));
+};
 
 const caught = async (exchange: Promise<unknown>): Promise<any> => {
   try {
@@ -60,6 +65,29 @@ describe('client/client', () => {
     };
     for await (const _ of client.batches()) break;
     expect(count).to.equal(1);
+  });
+
+  it('reads the newest batches in one request', async () => {
+    const urls: unknown[] = [];
+    handler = (request, response) => {
+      urls.push(request.url);
+      response.setHeader('link', '</batches?cursor=x>; rel="next"').end('[{"id":"b"},{"id":"a"}]');
+    };
+    const newest = await newestBatches(client, 2, { status: ['Failed'] });
+    expect(newest.map(({ id }) => id)).to.deep.equal(['b', 'a']);
+    expect(urls).to.deep.equal(['/batches?status=Failed&order=newest&limit=2']);
+  });
+
+  it('reads the whole list for the newest batches where the coordinator does not know the order', async () => {
+    handler = (request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://x');
+      if (searchParams.has('order')) return refuse(response, 400, 'malformed-query');
+      if (!searchParams.has('cursor')) response.setHeader('link', '</batches?cursor=x>; rel="next"');
+      response.end(searchParams.has('cursor') ? '[{"id":"c"}]' : '[{"id":"a"},{"id":"b"}]');
+    };
+    expect((await newestBatches(client, 2)).map(({ id }) => id)).to.deep.equal(['c', 'b']);
+    handler = (_, response) => refuse(response, 403, 'forbidden');
+    expect(await caught(newestBatches(client, 1))).to.have.property('code', 'forbidden');
   });
 
   it('returns the total and the batch with a page of results', async () => {

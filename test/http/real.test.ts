@@ -112,6 +112,18 @@ describe('http over a real coordinator', () => {
     expect(new Set(paged).size).to.equal(753);
   });
 
+  it('lists batches newest first in pages, and refuses a cursor of the other order', async () => {
+    for (let count = 0; count < 3; count++) await ask('submitBatch', '/jobs', submission);
+    const whole = (await ask('listBatches', '/batches')).map((each: any) => each.id);
+    const response = await fetch(`${server.url}/batches?order=newest&limit=1`);
+    expect(((await response.json()) as any[]).map((each) => each.id)).to.deep.equal(whole.slice(-1));
+    expect(response.headers.get('x-total-count')).to.equal(null);
+    const next = /^<([^>]+)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
+    expect((await ask('listBatches', next)).map((each: any) => each.id)).to.deep.equal(whole.slice(-2, -1));
+    for (const wrong of [next.replace('order=newest', 'order=oldest'), '/batches?order=sideways'])
+      expect((await ask('listBatches', wrong, undefined, 400)).code, wrong).to.equal('malformed-query');
+  });
+
   it('creates nothing for a repeated idempotency key, and refuses another study with it', async () => {
     const first = await sendWithKey(server.url, 'one');
     expect(await sendWithKey(server.url, 'one')).to.deep.equal(first);

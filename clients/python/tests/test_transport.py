@@ -186,3 +186,28 @@ def test_https_needs_a_certificate_of_a_known_authority(fake, folder, monkeypatc
     assert Transport(url, retry_s=0).get("/a") == {"a": 1}
     with pytest.raises(sb.SimbatchError, match="the CA file key.pem cannot be used"):
         Transport(url, ca_file="key.pem")
+
+
+STUDIES = [{"id": "a", "name": "one"}, {"id": "b", "name": "two"}]
+
+
+def test_the_latest_study_is_read_alone(fake):
+    fake.answers = [ok(STUDIES[-1:])]
+    assert sb.connect(fake.url).open("latest").id == "b"
+    assert [request[1] for request in fake.requests] == ["/batches?order=newest&limit=1"]
+
+
+def test_the_latest_study_of_a_coordinator_without_the_order_is_the_last_of_its_list(fake):
+    fake.answers = [problem(400, "malformed-query"), ok(STUDIES)]
+    assert sb.connect(fake.url).open("latest").id == "b"
+    assert len(fake.requests) == 2
+
+
+def test_the_latest_study_of_none_is_an_error_and_so_is_a_refusal(fake):
+    fake.answers = [ok([])]
+    with pytest.raises(sb.SimbatchError, match="no study at .*: submit one first"):
+        sb.connect(fake.url).open("latest")
+    fake.answers = [problem(403, "forbidden")]
+    with pytest.raises(sb.ApiError, match="forbidden"):
+        sb.connect(fake.url).open("latest")
+    assert len(fake.requests) == 2

@@ -2,6 +2,7 @@
 
 import { sleep, systemClock } from '../../base/clock.ts';
 import { UnreachableError, type Client } from '../../client/client.ts';
+import { newestBatches } from '../../client/newest-batches.ts';
 import type { Batch, RunnerListResponse } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
@@ -61,14 +62,10 @@ interface Studies {
 }
 
 async function studiesOf(client: Client): Promise<Studies> {
-  const ended: Batch[] = [];
   const open: Batch[] = [];
   for await (const batch of client.batches({ status: ['Pending', 'Running'] })) open.push(batch);
-  for await (const batch of client.batches({ status: ['Completed', 'Failed', 'Cancelled'] })) {
-    ended.push(batch);
-    if (ended.length > SHOWN_ENDED) ended.shift();
-  }
-  return { open, ended: ended.toReversed() };
+  const ended = await newestBatches(client, SHOWN_ENDED, { status: ['Completed', 'Failed', 'Cancelled'] });
+  return { open, ended };
 }
 
 const OPEN: readonly Column[] = [

@@ -1,7 +1,7 @@
 /** The candidates for the last word of a command line: commands, options, their values, studies, runs, runners and files. */
 import type { Argument, Command, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
-import type { Batch } from '../../contract/types.ts';
+import { newestBatches } from '../../client/newest-batches.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT } from '../study/references.ts';
 import { printable, shortId } from '../terminal/format.ts';
 
@@ -121,15 +121,9 @@ export function namesOf(client: Client): KnownNames {
   return {
     studies: () =>
       quietly(async () => {
-        const latest: Batch[] = [];
-        for await (const batch of client.batches()) {
-          latest.push(batch);
-          if (latest.length > MOST_STUDIES) latest.shift();
-        }
-        const [last] = latest.slice(-1);
-        const described = latest
-          .toReversed()
-          .map((it): Candidate => [shortId(it.id), `${printable(it.name, 40)}, ${it.status}`]);
+        const studies = await newestBatches(client, MOST_STUDIES);
+        const [last] = studies;
+        const described = studies.map((it): Candidate => [shortId(it.id), `${printable(it.name, 40)}, ${it.status}`]);
         return last === undefined ? [] : [['latest', printable(last.name, 40)], ...described];
       }),
     runners: () =>

@@ -1,5 +1,6 @@
 /** Resolves references to studies and runs: ids, prefixes of a study's id, `latest`, and `STUDY/RUN` for a run. */
 import type { Client } from '../../client/client.ts';
+import { newestBatches } from '../../client/newest-batches.ts';
 import { isBatchId, isJobId, jobId } from '../../domain/ids.ts';
 import type { Batch, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -24,20 +25,15 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
   if (!isBatchReference(wanted)) {
     throw new Failure(EXIT.missing, `"${reference}" names no study: give its id, the beginning of its id, or latest`);
   }
+  if (wanted === 'latest') return resolveLatest(client);
   const matches: Batch[] = [];
-  let latest: Batch | undefined;
   for await (const batch of client.batches()) {
-    latest = batch;
-    if (batch.id.startsWith(wanted) && matches.length < 2) matches.push(batch);
+    if (batch.id.startsWith(wanted)) matches.push(batch);
+    if (matches.length > 1) break;
   }
-  const found = wanted === 'latest' ? latest : matches[0];
+  const [found] = matches;
   if (found === undefined) {
-    throw new Failure(
-      EXIT.missing,
-      wanted === 'latest'
-        ? 'there is no study yet: submit one first'
-        : `there is no study whose id begins with ${wanted}; simbatch studies lists them`,
-    );
+    throw new Failure(EXIT.missing, `there is no study whose id begins with ${wanted}; simbatch studies lists them`);
   }
   if (matches.length > 1)
     throw new Failure(
@@ -45,6 +41,12 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
       `more than one study id begins with ${wanted}: ${matches.map(({ id, name }) => `${id} (${name})`).join(', ')}; give more of it`,
     );
   return found.id;
+}
+
+async function resolveLatest(client: Client): Promise<Uuid> {
+  const [latest] = await newestBatches(client, 1);
+  if (latest === undefined) throw new Failure(EXIT.missing, 'there is no study yet: submit one first');
+  return latest.id;
 }
 
 /** @throws Failure when the text is not a reference to a run */

@@ -7,7 +7,7 @@ import type { RunSelection } from '../../domain/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobStatus, Uuid } from '../../contract/types.ts';
-import type { BatchFilter, JobFilter } from '../../contract/queries.ts';
+import type { BatchListQuery, JobFilter } from '../../contract/queries.ts';
 import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../storage/keys.ts';
 import { jobsByStatus, toBatch, toJob } from '../resources/to-resource.ts';
@@ -32,6 +32,8 @@ export interface Listing<T> {
 
 /** Items of one chunk. */
 export const CHUNK = 500;
+/** Batches that are read at a time. */
+const BATCH_CHUNK = 200;
 
 /** Turns a stream of chunks into a listing: cut at the limit, with the view released at the end. */
 export function listing<T>(
@@ -105,12 +107,28 @@ async function* allBatches(
   const range: KeyRange = allOf('batch');
   // A character that no id contains, so that the range begins after this id.
   if (after !== undefined) range.gte = keys.batch(after) + (inclusive ? '' : ' ');
-  for await (const chunk of snapshot.entries(range, { chunkSize: 200 })) {
+  for await (const chunk of snapshot.entries(range, { chunkSize: BATCH_CHUNK })) {
     for await (const states of share.mapped(chunk, ([, record]) => decodeBatch(record))) yield* states;
   }
 }
 
-export function batches(core: Core, filter: BatchFilter, page: PageRequest = {}): Promise<Listing<Batch>> {
+/** From the newest on, or from the one before `before`; `chunkSize` batches are read at a time. */
+async function* newestBatches(
+  { share }: Core,
+  snapshot: StoreView,
+  before: Uuid | undefined,
+  chunkSize: number,
+): AsyncIterable<BatchState> {
+  const range: KeyRange = allOf('batch');
+  if (before !== undefined) range.lt = keys.batch(before);
+  for await (const chunk of snapshot.entries(range, { chunkSize, reverse: true })) {
+    for await (const states of share.mapped(chunk, ([, record]) => decodeBatch(record))) yield* states;
+  }
+}
+
+/** The batches that match. A page in the order `newest` has no total: counting reads every batch, and the page does not. */
+export function batches(core: Core, filter: BatchListQuery, page: PageRequest = {}): Promise<Listing<Batch>> {
+  const isNewest = filter.order === 'newest';
   const isLabelled = hasLabels(filter.label);
   const matches = ({ value, context }: BatchState): boolean =>
     (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
@@ -118,12 +136,18 @@ export function batches(core: Core, filter: BatchFilter, page: PageRequest = {})
     isLabelled(context.labels);
   return openListing(core, async (snapshot) => {
     let total: number | undefined;
-    if (page.limit !== undefined) {
+    if (page.limit !== undefined && !isNewest) {
       total = 0;
       for await (const it of allBatches(core, snapshot, undefined, true)) if (matches(it)) total += 1;
     }
     async function* chunks(): AsyncIterable<Batch[]> {
-      for await (const it of allBatches(core, snapshot, page.after, false)) {
+      // One more than the page shows that there is a next page.
+      const isWhole = isEmpty(filter.status) && isEmpty(filter.name) && isEmpty(filter.label);
+      const size = isWhole ? Math.min(BATCH_CHUNK, (page.limit ?? BATCH_CHUNK) + 1) : BATCH_CHUNK;
+      const found = isNewest
+        ? newestBatches(core, snapshot, page.after, size)
+        : allBatches(core, snapshot, page.after, false);
+      for await (const it of found) {
         if (matches(it)) yield [toBatch(it, (key) => snapshot.get(key))];
       }
     }

@@ -1,7 +1,7 @@
 /** Routes of studies: submission, progress, results, cancellation, deletion. */
 import * as batches from '../../contract/resources/batches.ts';
 import * as findings from '../../contract/resources/findings.ts';
-import { BATCH_FILTER, FAMILY_QUERY, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
+import { BATCH_FILTER, BATCH_ORDER, FAMILY_QUERY, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
 import * as study from '../../contract/study.ts';
 import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
@@ -38,7 +38,7 @@ export const studiesRoutes = [
     summary: 'List batches',
     scope: 'read',
     answer: 'list',
-    query: { ...BATCH_FILTER, ...PAGE_QUERY },
+    query: { ...BATCH_FILTER, ...BATCH_ORDER, ...PAGE_QUERY },
     response: batches.BatchList,
     handle: async (coordinator, { query, page }) => list(await coordinator.batches(filterOf(query), page)),
   }),

@@ -1,6 +1,8 @@
 /** Listings: filters, order, pages, untouched runs, and consistency as of one instant. */
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { jobId } from '../../../src/domain/ids.ts';
+import type { BatchStatus } from '../../../src/contract/types.ts';
 import type { JobFilter } from '../../../src/contract/queries.ts';
 import type { Listing, PageRequest } from '../../../src/coordinator/operations/listings.ts';
 import { study } from '../../support/studies.ts';
@@ -84,6 +86,36 @@ describe('coordinator/operations/listings', () => {
     expect((await scene.api.jobs({ status: ['Cancelled'] }, { limit: 1 })).total).to.equal(4);
     expect((await scene.api.jobs({ runner_id: ['a'] }, { limit: 1 })).total).to.equal(undefined);
     expect((await scene.api.batches({ name: ['second'] }, { limit: 1 })).total).to.equal(1);
+  });
+
+  it('of batches have the same items in both orders, with any filter and in pages of any size', async () => {
+    const some = <T>(...values: T[]) => fc.option(fc.subarray(values), { nil: undefined });
+    const filters = fc.record({
+      status: some<BatchStatus>('Pending', 'Running', 'Completed', 'Cancelled'),
+      name: some('first', 'second', 'third'),
+    });
+    await fc.assert(
+      fc.asyncProperty(filters, fc.integer({ min: 1, max: 4 }), async ({ status, name }, limit) => {
+        const filter = { ...(status && { status }), ...(name && { name }) };
+        const oldest = (await all(await scene.api.batches(filter))).map(({ id }) => id);
+        for (const order of ['oldest', 'newest'] as const) {
+          const expected = order === 'newest' ? oldest.toReversed() : oldest;
+          const whole = await all(await scene.api.batches({ ...filter, order }));
+          expect(whole.map(({ id }) => id)).to.deep.equal(expected);
+          const parts = await pages(limit, (page) => scene.api.batches({ ...filter, order }, page));
+          expect(parts.flat()).to.deep.equal(whole);
+          expect(parts.length).to.equal(Math.max(1, Math.ceil(whole.length / limit)));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of the newest batches have no total, since they are not counted', async () => {
+    const newest = await scene.api.batches({ order: 'newest' }, { limit: 1 });
+    expect((await all(newest)).map(({ name }) => name)).to.deep.equal(['third']);
+    expect(newest.total).to.equal(undefined);
+    expect((await scene.api.batches({ order: 'oldest' }, { limit: 1 })).total).to.equal(3);
   });
 
   it('of batches filter by status and name', async () => {

@@ -68,16 +68,31 @@ class Coordinator:
 
         if len(reference) == 36:
             return Batch(self, reference, self.transport.get(f"/batches/{segment(reference)}")["batch"])
-        found = self.batches()
         if reference == "latest":
-            matching: List[Batch] = list(found[-1:])
-        else:
-            matching = [one for one in found if one.id.startswith(reference)] or [one for one in found if one.name == reference][-1:]
+            newest = self._newest()
+            if newest is None:
+                raise SimbatchError(f"no study at {self.endpoint}: submit one first")
+            return newest
+        found = self.batches()
+        matching = [one for one in found if one.id.startswith(reference)] or [one for one in found if one.name == reference][-1:]
         if not matching:
             raise SimbatchError(f"no study {reference!r} at {self.endpoint}; it has {len(found)} studies, see batches()")
         if len(matching) > 1:
             raise SimbatchError(f"{len(matching)} studies begin with {reference!r}; give more of the id")
         return matching[0]
+
+    def _newest(self) -> "Optional[Batch]":
+        from .batch import Batch
+
+        try:
+            page = self.transport.get("/batches", {"order": "newest", "limit": 1})
+        except ApiError as error:
+            # An older coordinator refuses the order: the list is read there.
+            if error.code != "malformed-query":
+                raise
+            found = self.batches()
+            return found[-1] if found else None
+        return Batch(self, page[0]["id"], page[0]) if page else None
 
     def submit(self, study: "Study", *, again: bool = False) -> "Batch":
         """Submits a study; the same study again is the same batch, for as long as the coordinator has it. See `Study.submit`."""
