@@ -2,7 +2,7 @@
  * Counts of a study's finished attempts: by runner, and the latest ones in detail. Findings, the time left and the quarantine
  * of runners are computed from them. Bounded, whatever the size of the study. Pure.
  */
-import { normalizeMessage } from './failure-groups.ts';
+import { CommonParts, takeApart, type MessageParts } from './failure-groups.ts';
 import { HISTORY_MESSAGE_LIMIT } from './rules.ts';
 
 /** One attempt that ended by itself: not cancelled, not released, not lost with its runner. */
@@ -21,7 +21,7 @@ export interface FinishedAttempt {
 
 /** The failure that most of the latest attempts share. */
 export interface CommonFailure {
-  /** The message without what varies from run to run. */
+  /** The message without the numbers, names and addresses that differ. */
   pattern: string;
   attempts: number;
   /** Distinct runs and runners. */
@@ -53,10 +53,18 @@ export interface RunnerTally {
   failed: number;
 }
 
+/** A failure among the latest attempts, and the parts that all its messages have had in common since it was first one of them. */
+interface KnownFailure {
+  pattern: string;
+  parts: CommonParts;
+  /** Of the latest attempts. */
+  attempts: number;
+}
+
 interface RecentAttempt {
   runId: number;
   runnerId: string;
-  pattern: string | undefined;
+  failure: KnownFailure | undefined;
   durationMs: number | undefined;
 }
 
@@ -66,7 +74,9 @@ export class AttemptTally {
   #isSample: boolean;
   readonly #byRunner = new Map<string, RunnerTally>();
   readonly #recent: RecentAttempt[] = [];
-  /** The place of the next attempt once `#recent` is full. */
+  /** By pattern; only those of `#recent`. */
+  readonly #failures = new Map<string, KnownFailure>();
+  /** The place of the next attempt in `#recent`. */
   #at = 0;
 
   /** `isSample`: the study ran before the counts began. */
@@ -79,12 +89,31 @@ export class AttemptTally {
     this.#finished += 1;
     if (isRetried) this.#retried += 1;
     if (!isForgotten) this.#count(runnerId, failure !== undefined);
-    const pattern =
-      failure === undefined ? undefined : detached(normalizeMessage(failure.slice(0, HISTORY_MESSAGE_LIMIT)));
-    const attempt = { runId, runnerId, pattern, durationMs };
-    if (this.#recent.length < RECENT) this.#recent.push(attempt);
-    else this.#recent[this.#at] = attempt;
+    const known = failure === undefined ? undefined : this.#known(failure.slice(0, HISTORY_MESSAGE_LIMIT));
+    this.#forget(this.#recent[this.#at]?.failure);
+    this.#recent[this.#at] = { runId, runnerId, failure: known, durationMs };
     this.#at = (this.#at + 1) % RECENT;
+  }
+
+  #known(message: string): KnownFailure {
+    const taken = takeApart(message);
+    const known = this.#failures.get(taken.pattern);
+    if (known !== undefined) {
+      known.parts.add(taken);
+      known.attempts += 1;
+      return known;
+    }
+    const kept = detached(taken);
+    const first = { pattern: kept.pattern, parts: new CommonParts(kept), attempts: 1 };
+    this.#failures.set(first.pattern, first);
+    return first;
+  }
+
+  /** An attempt with this failure is no longer one of the latest. */
+  #forget(failure: KnownFailure | undefined): void {
+    if (failure === undefined) return;
+    failure.attempts -= 1;
+    if (failure.attempts === 0) this.#failures.delete(failure.pattern);
   }
 
   #count(runnerId: string, isFailed: boolean): void {
@@ -137,20 +166,15 @@ export class AttemptTally {
   }
 
   #commonFailure(): CommonFailure | undefined {
-    const groups = new Map<string, RecentAttempt[]>();
-    for (const attempt of this.#recent) {
-      if (attempt.pattern === undefined) continue;
-      const group = groups.get(attempt.pattern);
-      if (group === undefined) groups.set(attempt.pattern, [attempt]);
-      else group.push(attempt);
-    }
-    const [pattern, attempts = []] = [...groups].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
-    if (pattern === undefined) return undefined;
+    const [most] = [...this.#failures.values()].sort((a, b) => b.attempts - a.attempts);
+    if (most === undefined) return undefined;
+    const attempts = this.#recent.filter(({ failure }) => failure === most);
+    const pattern = most.parts.text();
     const runs = [...new Set(attempts.map(({ runId }) => runId))].sort((a, b) => a - b);
     const runners = new Set(attempts.map(({ runnerId }) => runnerId)).size;
     return { pattern, attempts: attempts.length, runs: runs.length, runners, examples: runs.slice(0, EXAMPLES) };
   }
 }
 
-/** Returns a copy that keeps no longer text in memory, of which it may be a part. */
-const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+/** Returns a copy that keeps no longer text in memory, of which the texts may be parts. */
+const detached = (parts: MessageParts): MessageParts => JSON.parse(JSON.stringify(parts)) as MessageParts;

@@ -1,5 +1,6 @@
 /** Findings about failures: one row per situation, from attempts that are counted one by one. */
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { AttemptTally, RECENT } from '../../../src/domain/attempt-tally.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
 import type { Situation } from '../../../src/domain/findings/finding.ts';
@@ -124,6 +125,37 @@ describe('domain/findings/failures', () => {
     expect(unguarded).to.deep.include({ count: 6, runs: [0, 1, 2, 3, 4, 5] });
     const [guarded] = findingsOf(situation({}, [], { ...given, isGuarded: true }));
     expect(guarded?.remedy).to.not.contain('policy');
+  });
+
+  it('keeps in the pattern the parts that all messages of the latest attempts have', () => {
+    const exits = (count: number, status: number): Sketch[] =>
+      attempts(count, 2, (run) => `step ${run}: exit status ${status}`);
+    const patternOf = (sketches: readonly Sketch[]): string | undefined =>
+      tallied(sketches).recent.commonFailure?.pattern;
+    expect(patternOf(exits(1, 137))).to.equal('step …: exit status …');
+    expect(patternOf(exits(6, 137))).to.equal('step …: exit status 137');
+    expect(patternOf([...exits(6, 137), ...exits(1, 139)])).to.equal('step …: exit status …');
+    // Attempts of another failure take the place of all of the first one, which then begins anew.
+    const others = attempts(RECENT, 2, missing);
+    expect(patternOf([...exits(6, 139), ...others])).to.equal('run …: no such file: …');
+    expect(patternOf([...exits(6, 139), ...others, ...exits(RECENT, 137)])).to.equal('step …: exit status 137');
+  });
+
+  it('counts the attempts of each failure among the latest ones alone', () => {
+    const kind = fc.constantFrom(undefined, 'cannot trim', 'cannot converge', 'cannot load');
+    fc.assert(
+      fc.property(fc.array(kind, { maxLength: 3 * RECENT, size: 'max' }), (errors) => {
+        const { recent } = tallied(attempts(errors.length, 3, (run) => errors[run]));
+        const latest = errors.slice(-RECENT).filter((it) => it !== undefined);
+        const counts = ['cannot trim', 'cannot converge', 'cannot load'].map(
+          (it) => latest.filter((e) => e === it).length,
+        );
+        expect(recent.commonFailure?.attempts ?? 0).to.equal(Math.max(...counts));
+        const { pattern, attempts: count = 0 } = recent.commonFailure ?? {};
+        expect(latest.filter((it) => it === pattern).length).to.equal(count);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('counts a bounded number of attempts and examples of a study of any size', () => {
