@@ -32,9 +32,9 @@ export class CheckedStore implements Store {
   readonly #engine: Engine;
   readonly #check: RecordCheck;
   /**
-   * Batches and families as they are on disk; null: there is no record. Every question about a batch reads both, and LevelDB
-   * holds its lock while it removes an old log: one read in a hundred took 50 to 110 ms beside a steady load of writes, for which
-   * all other requests waited.
+   * Batches and families as they are on disk; null: there is no record. Every question about a batch reads both, and beside a
+   * steady load of writes one read of LevelDB in a hundred took 50 to 110 ms (most likely the wait for its lock), for which all
+   * other requests waited.
    */
   readonly #kept = new Map<string, string | null>();
   #last: GroupRecord | undefined;
