@@ -143,11 +143,11 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
           ))}
         </div>
       </td>
-      <td>
+      <td data-label="State">
         <State status={stateOf(batch)} />
         {isRead && isActive && <Findings batch={batch} />}
       </td>
-      <td>{isRead && <Verdict progress={progress} />}</td>
+      <td data-label="Verdict">{isRead && <Verdict progress={progress} />}</td>
       <td className="wide">
         <StatusBar batchId={batch.id} counts={counts} />
         <div className="small soft nowrap">
@@ -155,7 +155,7 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
           {isActive && progress.throughput_jobs_per_minute > 0 && `, ${rate(progress.throughput_jobs_per_minute)}`}
         </div>
       </td>
-      <td className="right nowrap">
+      <td className="right nowrap" data-label="Failed">
         {failed === 0 ? (
           <span className="soft">0</span>
         ) : (
@@ -165,10 +165,10 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
           </a>
         )}
       </td>
-      <td className="right nowrap">
+      <td className="right nowrap" data-label="Ends, took">
         <Ends progress={progress} />
       </td>
-      <td>
+      <td data-label="Submitted">
         <Time at={batch.created_at} />
       </td>
       <td className="right">

@@ -154,7 +154,7 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
           </div>
         )}
       </td>
-      <td>
+      <td data-label="Holds">
         <div className="nowrap">
           {held.length - waiting} of {able.max_concurrent_jobs}
           {waiting > 0 && <span className="soft">, {waiting} wait</span>}
@@ -176,7 +176,9 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
           {held.length > 4 && <span className="soft">+{held.length - 4}</span>}
         </div>
       </td>
-      <td className="right nowrap">{duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago</td>
+      <td className="right nowrap" data-label="Heartbeat">
+        {duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago
+      </td>
       <td className="right narrow-hide">{count(runner.total_jobs_completed)}</td>
       <td className="right narrow-hide">{count(runner.total_jobs_failed)}</td>
       <td className="small narrow-hide">

@@ -2,7 +2,6 @@
 import { useMemo } from 'react';
 import type { Job, PoolHistory, Runner } from '../../../src/contract/types.ts';
 import { decisiveLine } from '../../../src/domain/failure-groups.ts';
-import { usableSlots } from '../../../src/domain/scheduling.ts';
 import { useRequest } from '../data/api.ts';
 import { usePool } from '../data/use-pool.ts';
 import { useRounds } from '../data/use-rounds.ts';
@@ -10,7 +9,7 @@ import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Stat } from '../parts/stat.tsx';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { count, duration, Time } from '../parts/time.tsx';
+import { duration, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { Gantt, historyPath } from './gantt.tsx';
 import { useNow } from './page.tsx';
@@ -44,45 +43,31 @@ export function RunnerPage({ runnerId }: { runnerId: string }) {
           Its states
         </a>
       </div>
-      <Figures runner={runner} now={now} />
       <section className="panel" aria-label="State and actions">
         <RunnerTable runners={[runner]} now={now} />
       </section>
+      <Figures runner={runner} now={now} />
       <Gantt runners={[runner]} now={now} />
       <Latest runner={runner} />
     </>
   );
 }
 
+/** The figures that the table above does not have; a runner may report none of them. */
 function Figures({ runner, now }: { runner: Runner; now: number }) {
-  const { capabilities: able } = runner;
-  const slots = usableSlots(able, runner.slots_lost);
+  const { capabilities: able, disk_free_bytes: free, clock_offset_secs: ahead, allocation, ends_at: endsAt } = runner;
+  const figures: [name: string, value: string][] = [];
+  if (free !== undefined) figures.push(['Free for artifacts', `${Number((free / 1024 ** 3).toPrecision(3))} GiB`]);
+  if (ahead !== undefined) figures.push(['Clock', `${ahead} s ahead`]);
+  if (able.python_version !== undefined) figures.push(['Python', able.python_version]);
+  if (allocation !== undefined) figures.push(['Allocation', allocation]);
+  if (endsAt !== undefined) figures.push(['Machine ends in', duration(Math.max(0, Date.parse(endsAt) - now))]);
+  if (figures.length === 0) return null;
   return (
     <dl className="stats">
-      <Stat
-        name="Slots used"
-        value={`${Math.min(slots, runner.current_jobs.length)} of ${slots}`}
-        note={runner.slots_lost === undefined ? '' : `, ${runner.slots_lost} lost`}
-      />
-      <Stat name="Heartbeat" value={`${duration(Math.max(0, now - Date.parse(runner.last_heartbeat)))} ago`} />
-      <Stat name="Completed runs" value={count(runner.total_jobs_completed)} />
-      <Stat name="Failed attempts" value={count(runner.total_jobs_failed)} />
-      <Stat
-        name="Machine"
-        value={able.cpu_cores > 0 ? `${able.cpu_cores} cores` : 'any cores'}
-        note={`${able.memory_gb > 0 ? `, ${able.memory_gb} GB` : ''}${able.gpu_available ? ', GPU' : ''}`}
-      />
-      {runner.disk_free_bytes !== undefined && (
-        <Stat name="Free for artifacts" value={`${Number((runner.disk_free_bytes / 1024 ** 3).toPrecision(3))} GiB`} />
-      )}
-      {runner.clock_offset_secs !== undefined && (
-        <Stat name="Clock" value={`${runner.clock_offset_secs} s`} note=" ahead" />
-      )}
-      {able.python_version !== undefined && <Stat name="Python" value={able.python_version} />}
-      {runner.allocation !== undefined && <Stat name="Allocation" value={runner.allocation} />}
-      {runner.ends_at !== undefined && (
-        <Stat name="Machine ends in" value={duration(Math.max(0, Date.parse(runner.ends_at) - now))} />
-      )}
+      {figures.map(([name, value]) => (
+        <Stat key={name} name={name} value={value} />
+      ))}
     </dl>
   );
 }

@@ -86,7 +86,7 @@ function Row({
   const spark = histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />;
   return (
     <tr>
-      <td>
+      <td className="output-name">
         <a className="mono" href={href}>
           {it.name}
         </a>
