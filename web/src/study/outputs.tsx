@@ -1,4 +1,5 @@
 /** The main outputs of a study on its overview: mean, percentiles, and a small histogram each. */
+import type { ReactNode } from 'react';
 import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
@@ -88,7 +89,7 @@ function Row({
     <tr>
       <td className="output-name">
         <a className="mono" href={href}>
-          {it.name}
+          {breakable(it.name)}
         </a>
         {it.units !== null && it.units !== '' && <span className="soft"> {it.units}</span>}
         <div className="narrow-only">{spark}</div>
@@ -105,6 +106,10 @@ function Row({
     </tr>
   );
 }
+
+/** The name, which a narrow column breaks behind its underscores. */
+const breakable = (name: string): ReactNode[] =>
+  name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]));
 
 /** The mean, rounded to the digits that its interval supports. */
 function meanOf({ mean, mean_interval: interval }: Output): string {

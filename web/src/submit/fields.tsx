@@ -82,7 +82,7 @@ export function TextField(props: Props & Empty & { placeholder?: string }) {
 }
 
 /** Keeps the text as typed, so that `1e` before `1e5` is not removed; text that is not a number becomes a fault. */
-export function NumberField(props: Props & Empty) {
+export function NumberField(props: Props & Empty & { placeholder?: string }) {
   const { study, change } = useForm();
   const value = memberAt(study, props.pointer);
   const [text, setText] = useState<string>();
@@ -92,6 +92,7 @@ export function NumberField(props: Props & Empty) {
         <input
           {...attributes}
           inputMode="decimal"
+          placeholder={props.placeholder}
           value={text ?? shown(value)}
           onChange={(event) => {
             const typed = event.target.value.trim();

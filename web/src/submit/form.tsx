@@ -189,7 +189,7 @@ function MemberField({ pointer, name, member }: { pointer: string; name: string;
   switch (member.kind) {
     case 'number':
       return member.optional ? (
-        <NumberField pointer={pointer} label={label} hint="empty: none" empty={null} />
+        <NumberField pointer={pointer} label={label} placeholder="none" empty={null} />
       ) : (
         <NumberField pointer={pointer} label={label} />
       );
