@@ -107,7 +107,7 @@ function Row({
   );
 }
 
-/** The name, which a narrow column breaks behind its underscores. */
+/** The name, which a narrow column breaks after its underscores. */
 const breakable = (name: string): ReactNode[] =>
   name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]));
 
