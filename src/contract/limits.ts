@@ -42,6 +42,8 @@ export const LIMITS = {
   filesListed: 5_000,
   /** Bytes of a file in one answer of its runner. */
   filePartBytes: 1_048_576,
+  /** Bytes of a file in an object store in one answer of the coordinator. */
+  relayedFileBytes: 33_554_432,
   /** Requests for files that one runner works on or has yet to get. */
   fileRequests: 64,
   /** Variables of a live view of telemetry, and points of each. */

@@ -108,6 +108,13 @@ export const READ_FILE_QUERY = {
     values: ['true', 'false'],
     description: '`false`: of a file in an object store, the address as `{url, expires_at}` in place of a redirect.',
   },
+  through: {
+    kind: 'enum',
+    list: false,
+    values: ['coordinator'],
+    description:
+      '`coordinator`: a file in an object store is read from there by the coordinator, up to 32 MiB an answer; not with `redirect`.',
+  },
 } as const satisfies QueryParameters;
 
 /** The answer of a runner to a request for a file, apart from its bytes. */

@@ -25,6 +25,8 @@ export const ERROR_TITLES = {
   'live-telemetry-off': 'The study does not keep live telemetry',
   'live-telemetry-unavailable': 'The runner does not send live telemetry',
   'uploads-unavailable': 'Files cannot be uploaded',
+  'file-too-large': 'The file is too large for one answer',
+  'object-store-failed': 'The object store does not send the file',
   'range-not-satisfiable': 'The file does not have the requested bytes',
   'body-too-large': 'The request body is too large',
   'unsupported-media-type': 'The request body is not JSON',

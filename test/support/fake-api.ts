@@ -268,6 +268,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       content: (async function* () {
         yield Buffer.from('abc');
       })(),
+      close: () => {},
     }),
     fileRequests: async () => ({ requests: [] }),
     beginUpload: async () => ({ files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),

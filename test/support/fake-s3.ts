@@ -167,8 +167,12 @@ function sendObject(response: ServerResponse, object: Buffer, request: IncomingM
   const disposition = query.get('response-content-disposition');
   if (disposition !== null) response.setHeader('Content-Disposition', disposition);
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
-  const start = first === '' ? (last === '' ? 0 : object.length - Number(last)) : Number(first);
-  const end = first !== '' && last !== '' ? Number(last) + 1 : object.length;
+  const start = first === '' ? (last === '' ? 0 : Math.max(0, object.length - Number(last))) : Number(first);
+  const end = first !== '' && last !== '' ? Math.min(Number(last) + 1, object.length) : object.length;
+  if (request.headers.range !== undefined && start >= end) {
+    response.setHeader('Content-Range', `bytes */${String(object.length)}`);
+    return error(response, 416, 'InvalidRange');
+  }
   if (request.headers.range !== undefined) {
     response.statusCode = 206;
     response.setHeader('Content-Range', `bytes ${String(start)}-${String(end - 1)}/${String(object.length)}`);

@@ -31,10 +31,16 @@ function accessTo(folder: string): Access {
   return new Access({ tokens: new Tokens(folder, now, () => {}), isOpenWithoutTokens: true, now });
 }
 
-/** `withTokens`: requires tokens of the data directory `folder`, once there are some. */
-export async function startWeb({ withTokens = false } = {}): Promise<WebServer> {
+export interface WebOptions {
+  /** Requires tokens of the data directory `folder`, once there are some. */
+  withTokens?: boolean;
+  /** Of the coordinator. */
+  settings?: Parameters<typeof openCoordinator>[2];
+}
+
+export async function startWeb({ withTokens = false, settings = {} }: WebOptions = {}): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
-  const coordinator = await openCoordinator(await openStore(folder), systemClock);
+  const coordinator = await openCoordinator(await openStore(folder), systemClock, settings);
   const listen = (port: number): Promise<HttpServer> =>
     startHttp({
       coordinator,

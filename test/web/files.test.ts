@@ -6,7 +6,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { encodeRows, TelemetryFile } from '../../src/runner/telemetry/parquet.ts';
 import { Rows } from '../../src/runner/telemetry/rows.ts';
+import { packageRoot } from '../../src/base/package.ts';
+import { STORAGE, storeOf, untilUploaded } from '../coordinator/object-store/uploads.suite.ts';
 import { openBrowser, watchedPage } from '../support/browser.ts';
+import { FakeS3, KEY } from '../support/fake-s3.ts';
 import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
 import { startWeb, type WebServer } from '../support/web-server.ts';
@@ -111,6 +114,74 @@ describe('web: files of a run', function () {
     const rows = page.getByRole('region', { name: 'states.parquet' });
     await rows.getByRole('columnheader', { name: 'altitude' }).waitFor();
     await rows.getByRole('cell', { name: '1234.5', exact: true }).waitFor();
+    expect([errors, foreign]).to.deep.equal([[], []]);
+    await page.close();
+  });
+});
+
+describe('web: files of a run in an object store', function () {
+  this.timeout(60_000);
+  let browser: Browser | undefined;
+  let web: WebServer | undefined;
+  let site: Site | undefined;
+  let s3: FakeS3 | undefined;
+  before(async function () {
+    browser = await openBrowser();
+    if (browser === undefined) this.skip();
+    s3 = await FakeS3.start();
+    web = await startWeb({ settings: { objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) } });
+    site = new Site();
+  });
+  after(async () => {
+    await browser?.close();
+    await site?.clean();
+    await web?.close();
+    await s3?.stop();
+  });
+
+  it('are shown, and the telemetry is plotted, without a request to the store by the page', async () => {
+    if (browser === undefined || web === undefined || site === undefined) return;
+    const picture = join(site.folder, 'track.png');
+    writeFileSync(picture, PNG);
+    const table = join(site.folder, 'states.parquet');
+    await writeParquet(table);
+    const cells = join(site.folder, 'cells.csv');
+    writeFileSync(cells, 'a,b\n1,"2, 3"\n');
+    const notes = join(site.folder, 'notes.txt');
+    writeFileSync(notes, 'written by the simulation');
+    const runner = site.start(web.url);
+    const client = new Client({ endpoint: web.url });
+    const ended = async (environment: Record<string, string>): Promise<string> => {
+      const early_termination = {
+        enabled: true,
+        check_frequency_hz: 100,
+        conditions: [{ variable: 'altitude', condition: '< 60', description: 'too low' }],
+      };
+      const submission = study({ runs: 1, maxRetries: 0, config: { ...STORAGE.config, early_termination } });
+      submission.config.compute.container.environment = environment;
+      const job = jobId((await client.submit(submission)).batch_id, 0);
+      while (!['Completed', 'Failed'].includes((await client.job(job)).status))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      expect((await untilUploaded(client, await client.job(job))).upload?.failed).to.deep.equal([]);
+      return job;
+    };
+    const copies = await ended({ BEHAVE: 'copies', COPIES: [picture, table, cells, notes].join() });
+    const flight = await ended({ BEHAVE: 'dive', PROTO: join(packageRoot, 'clients/telemetry.proto') });
+    await runner.end('SIGTERM');
+    const { page, errors, foreign } = await watchedPage(browser, web.url);
+    await page.goto(`${web.url}/#/jobs/${copies}`);
+    await page.getByRole('button', { name: 'Show cells.csv' }).click();
+    await page.getByRole('region', { name: 'cells.csv' }).getByRole('cell', { name: '2, 3' }).waitFor();
+    await page.getByRole('button', { name: 'Show track.png' }).click();
+    await page.getByRole('img', { name: 'track.png' }).waitFor();
+    await page.getByRole('button', { name: 'Show states.parquet' }).click();
+    await page.getByRole('cell', { name: '1234.5', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show notes.txt' }).click();
+    await page.getByText('written by the simulation').waitFor();
+    await page.goto(`${web.url}/#/jobs/${flight}`);
+    const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Telemetry', exact: true }) });
+    await panel.getByRole('img', { name: /^altitude over the time of the run, in seconds/ }).waitFor();
+    expect(await panel.locator('input[type=file]').count()).to.equal(0);
     expect([errors, foreign]).to.deep.equal([[], []]);
     await page.close();
   });

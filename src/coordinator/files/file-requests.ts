@@ -6,6 +6,7 @@ import { randomUuid, type Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { FileFault, FileRequest } from '../../contract/types.ts';
+import { ReadingLimit } from './reading-limit.ts';
 
 /** A request without the name that it gets here. */
 export type FileQuestion = FileRequest extends infer R
@@ -63,7 +64,7 @@ export class NoAnswer extends Error {}
 export class FileRequests {
   readonly #clock: Clock;
   readonly #runners = new Map<string, Served>();
-  #readings = 0;
+  readonly #readings = new ReadingLimit(MAX_READINGS, 'files');
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -81,18 +82,7 @@ export class FileRequests {
 
   /** Counts a reading until the returned function is called. @throws SimbatchError `too-many-requests` */
   beginReading(): () => void {
-    if (this.#readings >= MAX_READINGS) {
-      throw new SimbatchError(
-        'too-many-requests',
-        `${String(MAX_READINGS)} files are being read, the limit; try again later`,
-      );
-    }
-    this.#readings += 1;
-    let isOver = false;
-    return () => {
-      if (!isOver) this.#readings -= 1;
-      isOver = true;
-    };
+    return this.#readings.begin();
   }
 
   /**

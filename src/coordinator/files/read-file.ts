@@ -1,33 +1,22 @@
-/** Reads a file of a run from the runner that has it, part by part and no faster than its reader. */
+/** Reads a file of a run from the runner or the object store that has it, part by part and no faster than its reader. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { bytesOfRange, type ByteRange } from '../../domain/byte-range.ts';
+import { bytesOfRange } from '../../domain/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault, pathInAttempt } from '../../domain/file-path.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { GET_SECS } from '../object-store/object-store.ts';
-import { objectOf } from '../object-store/uploads.ts';
+import { objectOf, type StoredObject } from '../object-store/uploads.ts';
 import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
+import type { FileReading, FileWish } from './file-reading.ts';
 import { NoAnswer, type FileAnswer } from './file-requests.ts';
+import { readObject } from './read-object.ts';
 
-export interface FileWish {
-  path: string;
-  attempt: number | undefined;
-  range: ByteRange | undefined;
-  /** Its size and version alone. */
-  isHead: boolean;
-}
-
-/** A file that is being read. */
-export interface FileReading {
-  size: number;
-  /** The bytes that follow; undefined: all. */
-  part: { start: number; end: number } | undefined;
-  /** Another one for each content. */
-  version: string;
-  modifiedMs: number;
-  content: AsyncIterable<Uint8Array>;
+/** A wish of a client. */
+export interface JobFileWish extends FileWish {
+  /** A file in an object store is read by the coordinator; else the client gets its address. */
+  isRelayed: boolean;
 }
 
 /** A file that a reader gets from the object store itself, at an address that is valid for a while. */
@@ -39,29 +28,52 @@ export interface FileRedirect {
 
 type Content = Extract<FileAnswer, { type: 'content' }>;
 
+/** A file, at the place that has it. */
+interface PlacedFile {
+  attempt: FileAttempt;
+  /** Undefined: on the runner. */
+  object: StoredObject | undefined;
+}
+
 /**
- * Begins to read a file. The caller iterates `content` to its end, or aborts `stop`.
- * @throws SimbatchError `unknown-job`, `unknown-file`, `artifact-not-uploaded` (naming runner and path),
- * `range-not-satisfiable`, `too-many-requests`; while `content` is iterated, an error for a file that changes or a runner that
- * leaves.
+ * Begins to read a file, or signs the address of one in an object store, unless `isRelayed`.
+ * @throws SimbatchError as `readFile`
  */
 export async function jobFile(
   core: Core,
   jobId: Uuid,
-  wish: FileWish,
+  wish: JobFileWish,
   stop: Abandoned,
 ): Promise<FileReading | FileRedirect> {
-  const fault = filePathFault(wish.path);
-  if (fault !== undefined) throw unknown(jobId, wish.path, fault);
-  const attempt = fileAttempt(core, jobId, wish.attempt);
-  if (attempt === undefined) throw unknown(jobId, wish.path, 'is not there: the run has not been claimed yet');
-  const redirect = await redirectOf(core, attempt, wish.path);
-  if (redirect !== undefined) return redirect;
+  const file = placeOf(core, jobId, wish);
+  return file.object === undefined || wish.isRelayed
+    ? await read(core, file, wish, stop)
+    : await addressOf(core, file.object, wish.path);
+}
+
+/**
+ * Begins to read a file. The caller iterates `content` to its end, calls `close`, or aborts `stop`.
+ * @throws SimbatchError `unknown-job`, `unknown-file`, `artifact-not-uploaded` (naming runner and path),
+ * `range-not-satisfiable`, `too-many-requests`; of a file in an object store `file-too-large` and `object-store-failed`; while
+ * `content` is iterated, an error for a file that changes or a runner that leaves.
+ */
+export function readFile(core: Core, jobId: Uuid, wish: FileWish, stop: Abandoned): Promise<FileReading> {
+  return read(core, placeOf(core, jobId, wish), wish, stop);
+}
+
+async function read(
+  core: Core,
+  { attempt, object }: PlacedFile,
+  wish: FileWish,
+  stop: Abandoned,
+): Promise<FileReading> {
+  if (object !== undefined) return await readObject(core.clock, object, wish, stop);
   const release = core.fileRequests.beginReading();
   stop.addEventListener('abort', release, { once: true });
   try {
     const reading = await begin(core, attempt, wish, stop);
-    return wish.isHead ? reading : { ...reading, content: until(reading.content, release) };
+    const content = wish.isHead ? reading.content : until(reading.content, release);
+    return { ...reading, content, close: release };
   } catch (error) {
     release();
     throw error;
@@ -70,16 +82,28 @@ export async function jobFile(
   }
 }
 
-async function redirectOf(core: Core, { result }: FileAttempt, path: string): Promise<FileRedirect | undefined> {
+function placeOf(core: Core, jobId: Uuid, { path, attempt: wanted }: FileWish): PlacedFile {
+  const fault = filePathFault(path);
+  if (fault !== undefined) throw unknown(jobId, path, fault);
+  const attempt = fileAttempt(core, jobId, wanted);
+  if (attempt === undefined) throw unknown(jobId, path, 'is not there: the run has not been claimed yet');
+  const { result } = attempt;
   const addresses = [...(result?.output_files ?? []), result?.telemetry_data ?? ''];
   const address = addresses.find((it) => it.startsWith('s3://') && pathInAttempt(it) === path);
-  const object = address === undefined ? undefined : objectOf(core, address);
-  if (object === undefined) return undefined;
-  const url = await object.store.signedGet(object.bucket, object.key, path.slice(path.lastIndexOf('/') + 1));
+  return { attempt, object: address === undefined ? undefined : objectOf(core, address) };
+}
+
+async function addressOf(core: Core, { store, bucket, key }: StoredObject, path: string): Promise<FileRedirect> {
+  const url = await store.signedGet(bucket, key, path.slice(path.lastIndexOf('/') + 1));
   return { url, expiresAtMs: core.clock.now() + GET_SECS * 1000 };
 }
 
-async function begin(core: Core, attempt: FileAttempt, wish: FileWish, stop: Abandoned): Promise<FileReading> {
+async function begin(
+  core: Core,
+  attempt: FileAttempt,
+  wish: FileWish,
+  stop: Abandoned,
+): Promise<Omit<FileReading, 'close'>> {
   const { path, range, isHead } = wish;
   const { start, end } = range ?? { start: 0, end: undefined };
   const length = isHead ? 0 : Math.min(LIMITS.filePartBytes, (end ?? Infinity) - Math.max(0, start));

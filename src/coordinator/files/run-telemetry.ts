@@ -1,14 +1,15 @@
 /** The telemetry file of an ended run as bytes, from its runner or from the object store, for the analysis worker. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { fileKindOf, pathInAttempt } from '../../domain/file-path.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TelemetryReading } from '../answers/worker/telemetry/bands.ts';
 import type { Core } from '../core.ts';
 import { fileAttempt } from './file-attempt.ts';
-import { jobFile } from './read-file.ts';
+import { readFile } from './read-file.ts';
 
 /** Larger files are not read. */
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = LIMITS.relayedFileBytes;
 /** For one file; a runner that answers slowly must not hold the others up. */
 const READ_MS = 20_000;
 
@@ -22,16 +23,15 @@ export async function runTelemetry(core: Core, jobId: Uuid): Promise<TelemetryRe
     const path = pathInAttempt(attempt?.result?.telemetry_data ?? '');
     if (path === undefined || fileKindOf(path) !== 'telemetry') return { why: 'it has no telemetry', isLasting: true };
     const wish = { path, attempt: attempt?.attempt, range: undefined, isHead: false };
-    const reading = await jobFile(core, jobId, wish, stop.signal);
-    if ('url' in reading) return await collected(await objectAt(reading.url, stop.signal));
+    const reading = await readFile(core, jobId, wish, stop.signal);
     if (reading.size > MAX_BYTES) {
-      stop.abort();
+      reading.close();
       return tooLarge(reading.size);
     }
     return await collected(reading.content);
   } catch (error) {
     stop.abort();
-    const isLasting = error instanceof SimbatchError && error.code === 'unknown-file';
+    const isLasting = error instanceof SimbatchError && ['unknown-file', 'file-too-large'].includes(error.code);
     return { why: (error instanceof Error ? error.message : String(error)).slice(0, 300), isLasting };
   } finally {
     cancel();
@@ -42,13 +42,6 @@ const tooLarge = (bytes: number): TelemetryReading => ({
   why: `its telemetry has ${String(bytes)} bytes, more than ${String(MAX_BYTES)}`,
   isLasting: true,
 });
-
-async function objectAt(url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-  const response = await fetch(url, { signal });
-  if (!response.ok || response.body === null)
-    throw new Error(`the object store answered ${String(response.status)} for its telemetry`);
-  return response.body;
-}
 
 async function collected(content: AsyncIterable<Uint8Array>): Promise<TelemetryReading> {
   const parts: Uint8Array[] = [];

@@ -3,6 +3,7 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
+import { ReadingLimit } from '../files/reading-limit.ts';
 import { inParallel } from './in-parallel.ts';
 
 export interface ObjectStoreOptions {
@@ -24,7 +25,8 @@ export interface ListedObject {
 /** The store refuses a call or does not answer. */
 export class ObjectStoreError extends Error {}
 
-const CALL_MS = 15_000;
+/** The longest wait for an answer of the store, and for the next bytes of one. */
+export const CALL_MS = 15_000;
 /** How long a runner may use the addresses of its parts, and those of a checkpoint. */
 export const PUT_SECS = 3_600;
 /** How long a reader may use the address of a file. */
@@ -33,10 +35,16 @@ export const GET_SECS = 300;
 const MOST_LISTED = 5_000;
 /** Calls that are made side by side. */
 const CALLS_AT_ONCE = 8;
+/** The most objects that are read through the coordinator at once: each has a connection and a chunk in memory. */
+export const MAX_OBJECT_READINGS = 16;
+/** The most bytes of an error document that are read. */
+const MOST_FAULT_BYTES = 16_384;
 
 export class ObjectStore {
   readonly #options: ObjectStoreOptions;
   readonly #client: AwsClient;
+  /** Counts the objects that are read through the coordinator. */
+  readonly readings = new ReadingLimit(MAX_OBJECT_READINGS, 'files in the object store');
 
   constructor(options: ObjectStoreOptions) {
     this.#options = options;
@@ -100,6 +108,26 @@ export class ObjectStore {
     if (response.status === 404) return undefined;
     if (!response.ok) throw new ObjectStoreError(`the object store answered ${String(response.status)}`);
     return (response.headers.get('etag') ?? '').replaceAll('"', '');
+  }
+
+  /**
+   * The answer to a request for an object, or for the bytes of a `Range` header; its body is unread, also that of a refusal.
+   * It follows no redirect: the store of the configuration answers, or none.
+   * @throws ObjectStoreError when the store cannot be reached; the reason of `signal`.
+   */
+  async open(
+    method: 'GET' | 'HEAD',
+    bucket: string,
+    key: string,
+    { range, signal }: { range: string | undefined; signal: AbortSignal },
+  ): Promise<Response> {
+    const headers = { 'accept-encoding': 'identity', ...(range === undefined ? {} : { range }) };
+    const init = { method, signal, headers, redirect: 'manual' as const };
+    try {
+      return await this.#client.fetch(this.#address(bucket, key, {}), init);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : unreachable(error);
+    }
   }
 
   /** The objects below a prefix. @throws ObjectStoreError */
@@ -213,6 +241,19 @@ const unescaped = (text: string): string =>
     if (hex !== undefined) return String.fromCodePoint(parseInt(hex, 16));
     return ENTITIES[name ?? ''] ?? whole;
   });
+
+/** The reason that the answer of a store that refuses a request has, with its status. */
+export async function refusalOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    text += decoder.decode(part, { stream: true });
+    if (bytes > MOST_FAULT_BYTES) break;
+  }
+  return `${faultOf(text)} (${String(response.status)})`;
+}
 
 /** The message of an error document. */
 function faultOf(xml: string): string {

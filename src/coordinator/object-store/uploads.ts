@@ -124,8 +124,15 @@ function requireEnded({ value, context }: JobState, jobId: Uuid, runnerId: strin
   );
 }
 
+/** A file in an object store. */
+export interface StoredObject {
+  store: ObjectStore;
+  bucket: string;
+  key: string;
+}
+
 /** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
-export function objectOf(core: Core, address: string): { store: ObjectStore; bucket: string; key: string } | undefined {
+export function objectOf(core: Core, address: string): StoredObject | undefined {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
   const store = core.options.objectStore;
   if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;

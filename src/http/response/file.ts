@@ -12,18 +12,19 @@ export function sendFile(ctx: Context, { reading, path, isRedirected }: FileAnsw
     sendAddress(ctx, reading, isRedirected);
     return;
   }
-  const { size, part, version, modifiedMs, content } = reading;
+  const { size, part, version, modifiedMs, content, close } = reading;
   const tag = `"${version.replaceAll(/[^\x21\x23-\x7e]/g, '_')}"`;
   const { start, end } = part ?? { start: 0, end: size };
   ctx.status = part === undefined ? 200 : 206;
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('ETag', tag);
   ctx.set('Cache-Control', 'no-cache');
-  ctx.set('Last-Modified', new Date(modifiedMs).toUTCString());
+  if (modifiedMs !== undefined) ctx.set('Last-Modified', new Date(modifiedMs).toUTCString());
   ctx.set('Content-Disposition', `attachment; filename*=UTF-8''${fileNameOf(path)}`);
   ctx.set('Content-Security-Policy', "default-src 'none'; sandbox");
   if (part !== undefined) ctx.set('Content-Range', `bytes ${String(start)}-${String(end - 1)}/${String(size)}`);
   if (part === undefined && matchesTag(ctx.get('If-None-Match'), tag)) {
+    close();
     ctx.status = 304;
     return;
   }

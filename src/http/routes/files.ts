@@ -6,6 +6,7 @@ import * as files from '../../contract/resources/files.ts';
 import * as live from '../../contract/resources/live-telemetry.ts';
 import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 import { LateAnswer } from './answers.ts';
 import { routesOf } from './route.ts';
 
@@ -39,18 +40,25 @@ export const filesRoutes = [
     operationId: 'readJobFile',
     summary: 'Read a file of a job',
     description:
-      'Takes a `Range` of bytes. `HEAD` returns the size. A file in an object store is a redirect to an address that is valid for 5 minutes.',
+      'Takes a `Range` of bytes. `HEAD` returns the size. A file in an object store is a redirect to an address that is valid for 5 minutes, unless `through=coordinator`.',
     scope: 'read',
     answer: 'file',
     media: ['application/octet-stream'],
     query: READ_FILE_QUERY,
     headers: { Range: 'One range of bytes, such as `bytes=0-1023` or `bytes=-65536`.' },
-    errors: ['unknown-file', 'artifact-not-uploaded', 'range-not-satisfiable'],
-    handle: async (coordinator, { id, filePath: path, query, range, isHead, abandoned }) => ({
-      path,
-      isRedirected: query.redirect !== 'false',
-      reading: await coordinator.jobFile(id, { path, attempt: query.attempt, range, isHead }, abandoned()),
-    }),
+    errors: ['unknown-file', 'artifact-not-uploaded', 'range-not-satisfiable', 'file-too-large', 'object-store-failed'],
+    handle: async (coordinator, { id, filePath: path, query, range, isHead, abandoned }) => {
+      const { attempt, redirect, through } = query;
+      const isRelayed = through === 'coordinator';
+      if (isRelayed && redirect !== undefined) {
+        throw new SimbatchError(
+          'malformed-query',
+          'redirect and through exclude each other: a file that the coordinator reads has no other address; leave one of them out',
+        );
+      }
+      const reading = await coordinator.jobFile(id, { path, attempt, range, isHead, isRelayed }, abandoned());
+      return { path, isRedirected: redirect !== 'false', reading };
+    },
   }),
   route({
     method: 'GET',

@@ -1,27 +1,25 @@
 /** The files of a run: their list, with downloads and previews of text, tables and pictures. */
 import { useEffect, useState, type ReactNode } from 'react';
+import { LIMITS } from '../../../src/contract/limits.ts';
 import type { RunFile, RunFiles as Listed, Uuid } from '../../../src/contract/types.ts';
 import { accepted, type Loaded } from '../data/api.ts';
+import { addressOf, readAddress } from '../data/run-files.ts';
 import { Command, Failure, Panel, Waiting } from './common.tsx';
 import { sizeText } from './size.ts';
 import { ACTIONS, Table } from './table.tsx';
 
 /** The beginning of a text that is shown. */
 const TEXT_BYTES = 64 * 1024;
-/** Larger pictures and Parquet files are for download only. */
-const WHOLE_BYTES = 32 * 1024 * 1024;
 const ROWS = 20;
 
 type Kind = 'text' | 'table' | 'picture' | 'parquet';
 
-/** How a file is shown; undefined: not at all. */
-function kindOf({ path, bytes = 0, place }: RunFile): Kind | undefined {
-  // A page may not read from another origin.
-  if (place !== 'runner') return undefined;
+/** How a file is shown; undefined: not at all. Larger pictures and Parquet files are for download only. */
+function kindOf({ path, bytes = 0 }: RunFile): Kind | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   if (extension === 'csv' || extension === 'tsv') return 'table';
-  if (extension === 'png' && bytes <= WHOLE_BYTES) return 'picture';
-  if (extension === 'parquet' && bytes <= WHOLE_BYTES) return 'parquet';
+  if (extension === 'png' && bytes <= LIMITS.relayedFileBytes) return 'picture';
+  if (extension === 'parquet' && bytes <= LIMITS.relayedFileBytes) return 'parquet';
   return ['log', 'txt', 'json', 'md', 'yaml', 'yml', 'out'].includes(extension) ? 'text' : undefined;
 }
 
@@ -82,8 +80,6 @@ export function RunFiles({ jobId, files: { data, error } }: { jobId: Uuid; files
 /** The output directory of the attempt, on its runner. */
 const folderOf = ({ address, path }: RunFile): string => address.slice(0, -path.length);
 
-const addressOf = (jobId: Uuid, { path }: RunFile): string => `/jobs/${jobId}/files/${encodeURIComponent(path)}`;
-
 function Preview({ jobId, file }: { jobId: Uuid; file: RunFile }) {
   const [content, setContent] = useState<ReactNode>();
   const [failure, setFailure] = useState<string>();
@@ -105,14 +101,17 @@ function Preview({ jobId, file }: { jobId: Uuid; file: RunFile }) {
 
 async function previewOf(jobId: Uuid, file: RunFile, signal: AbortSignal): Promise<ReactNode> {
   const kind = kindOf(file);
-  const { bytes = 0 } = file;
   if (kind === 'text' || kind === 'table') {
-    const isCut = bytes > TEXT_BYTES;
+    // Without a size the beginning is asked for, which may be the whole file.
+    const isLong = (file.bytes ?? Infinity) > TEXT_BYTES;
     // A log is read from its end, where the reason of a failure is.
     const fromEnd = kind === 'text' && file.path.endsWith('.log');
     const range = fromEnd ? `bytes=-${TEXT_BYTES}` : `bytes=0-${TEXT_BYTES - 1}`;
-    const headers: Record<string, string> = isCut ? { range } : {};
-    const text = await (await accepted(addressOf(jobId, file), { headers, signal })).text();
+    const headers: Record<string, string> = isLong ? { range } : {};
+    const response = await accepted(readAddress(jobId, file), { headers, signal });
+    const text = await response.text();
+    const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? 0);
+    const isCut = size > TEXT_BYTES;
     const note = isCut ? <p className="soft small">{fromEnd ? 'Its last' : 'Its first'} 64 KiB.</p> : undefined;
     return (
       <>
@@ -125,7 +124,7 @@ async function previewOf(jobId: Uuid, file: RunFile, signal: AbortSignal): Promi
       </>
     );
   }
-  const blob = await (await accepted(addressOf(jobId, file), { signal })).blob();
+  const blob = await (await accepted(readAddress(jobId, file), { signal })).blob();
   if (kind === 'picture') return <img src={await dataAddress(blob)} alt={file.path} />;
   const { parquetHead } = await import('../telemetry/file.ts');
   const rows = await parquetHead(await blob.arrayBuffer(), ROWS);
@@ -194,13 +193,13 @@ function dataAddress(blob: Blob): Promise<string> {
 async function saveFile(jobId: Uuid, file: RunFile): Promise<void> {
   const link = document.createElement('a');
   if (file.place === 'object-store') {
-    const response = await accepted(`${addressOf(jobId, file)}?redirect=false`);
+    const response = await accepted(`${addressOf(jobId, file.path)}?redirect=false`);
     link.href = ((await response.json()) as { url: string }).url;
     link.rel = 'noreferrer';
     link.click();
     return;
   }
-  const address = URL.createObjectURL(await (await accepted(addressOf(jobId, file))).blob());
+  const address = URL.createObjectURL(await (await accepted(addressOf(jobId, file.path))).blob());
   link.href = address;
   link.download = file.path.slice(file.path.lastIndexOf('/') + 1);
   link.click();

@@ -1,7 +1,9 @@
-/** The telemetry of an ended run: plots from its file, read from its runner or opened here, with the band of the study on demand. */
+/** The telemetry of an ended run: plots from its file, which is read or opened here, with the band of the study on demand. */
 import { useEffect, useMemo, useState } from 'react';
+import { LIMITS } from '../../../src/contract/limits.ts';
 import type { BatchSubmission, Job, JobResult, RunFiles, TelemetryBand } from '../../../src/contract/types.ts';
 import { accepted, type Loaded } from '../data/api.ts';
+import { readAddress } from '../data/run-files.ts';
 import { answerTo } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting } from '../parts/common.tsx';
 import { sizeText } from '../parts/size.ts';
@@ -32,12 +34,14 @@ export function TelemetryPanel({ files, ...run }: Props & { files: Loaded<RunFil
   const [opened, setOpened] = useState<Read>();
   const location = result.telemetry_data ?? '';
   const file = files.data?.files.find((it) => it.kind === 'telemetry' && location.endsWith(`/${it.path}`));
-  const isSent = files.data?.is_readable === true && file?.place === 'runner';
+  const bytes = file?.bytes ?? Infinity;
+  const isStored = file?.place === 'object-store';
+  const isTooLarge = isStored && file.bytes !== undefined && file.bytes > LIMITS.relayedFileBytes;
+  const isSent = files.data?.is_readable === true && file !== undefined && !isTooLarge;
   const sent = useMemo((): Read | undefined => {
     if (!isSent) return undefined;
-    return async () => (await accepted(`/jobs/${job.id}/files/${encodeURIComponent(file.path)}`)).arrayBuffer();
-  }, [isSent, job.id, file?.path]);
-  const bytes = file?.bytes ?? Infinity;
+    return async () => (await accepted(readAddress(job.id, file))).arrayBuffer();
+  }, [isSent, job.id, file?.path, file?.place]);
   const read = opened ?? (bytes <= AT_ONCE_BYTES ? sent : undefined);
   const isAsking = files.data === undefined && files.error === undefined;
   return (
@@ -47,15 +51,15 @@ export function TelemetryPanel({ files, ...run }: Props & { files: Loaded<RunFil
         {sent !== undefined && read === undefined && (
           <p>
             <button type="button" onClick={() => setOpened(() => sent)}>
-              Read and plot {sizeText(bytes)}
+              Read and plot {file?.bytes === undefined ? 'the file' : sizeText(file.bytes)}
             </button>
           </p>
         )}
         {!isAsking && sent === undefined && (
           <label className="field">
             <span className="soft">
-              {file?.place === 'object-store'
-                ? 'The file is in an object store, which a page may not read: download it below.'
+              {isTooLarge
+                ? `The file is in an object store and has ${sizeText(bytes)}, more than the ${sizeText(LIMITS.relayedFileBytes)} that the coordinator reads for a page: download it below.`
                 : `The file is on the machine of ${job.assigned_runner ?? 'its runner'}, which does not send it now.`}{' '}
               To plot it, open it here, if this machine can read it: it is read by this page and goes nowhere.
             </span>
