@@ -14,7 +14,7 @@ import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
 import { startWeb, type WebServer } from '../support/web-server.ts';
 import { Client } from '../../src/client/client.ts';
-import { jobId } from '../../src/domain/ids.ts';
+import { batchIdOf, jobId } from '../../src/domain/ids.ts';
 
 const PNG = blackPicture(2, 3);
 
@@ -182,6 +182,8 @@ describe('web: files of a run in an object store', function () {
     const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Telemetry', exact: true }) });
     await panel.getByRole('img', { name: /^altitude over the time of the run, in seconds/ }).waitFor();
     expect(await panel.locator('input[type=file]').count()).to.equal(0);
+    const band = await fetch(`${web.url}/batches/${batchIdOf(flight)}/telemetry-band`);
+    expect(await band.json()).to.deep.include({ read: 1, unread: [] });
     expect([errors, foreign]).to.deep.equal([[], []]);
     await page.close();
   });
