@@ -42,9 +42,15 @@ export async function readObject(
   const patience = <T>(answer: () => Promise<T>): Promise<T> => inTime(clock, abort, answer);
   try {
     const response = await patience(() => opened(object, wish, abort.signal));
+    // The signal alone does not do: fetch holds it weakly, and loses it in a garbage collection.
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    abort.signal.addEventListener('abort', () => {
+      (reader ?? response.body)?.cancel().catch(() => {});
+    });
     const { bytes, ...head } = await patience(() => headOf(response, wish));
     if (wish.isHead) close();
-    const content = wish.isHead ? nothing() : contentOf(response, bytes, patience, close);
+    else reader = response.body?.getReader();
+    const content = wish.isHead ? nothing() : contentOf(reader, bytes, patience, close);
     return { ...head, content, close: () => close() };
   } catch (error) {
     close();
@@ -56,10 +62,18 @@ export async function readObject(
 async function inTime<T>(clock: Clock, abort: AbortController, answer: () => Promise<T>): Promise<T> {
   const late = new ObjectStoreError(`the object store sent nothing for ${String(CALL_MS / 1000)} s`);
   const cancel = clock.after(CALL_MS, () => abort.abort(late));
+  let fail = (): void => {};
+  const ended = new Promise<never>((_resolve, reject) => {
+    fail = () => reject(abort.signal.reason as Error);
+  });
+  ended.catch(() => {});
+  if (abort.signal.aborted) fail();
+  else abort.signal.addEventListener('abort', fail, { once: true });
   try {
-    return await answer();
+    return await Promise.race([answer(), ended]);
   } finally {
     cancel();
+    abort.signal.removeEventListener('abort', fail);
   }
 }
 
@@ -104,18 +118,17 @@ async function headOf(
 
 /** The bytes as they come: one chunk is in memory, the next is asked for when the reader has taken it. */
 async function* contentOf(
-  { body }: Response,
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   bytes: number,
   patience: <T>(answer: () => Promise<T>) => Promise<T>,
   close: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
-    const reader = body?.getReader();
     let at = 0;
     while (reader !== undefined) {
       const next = await patience(() => reader.read());
       if (next.done) break;
-      const chunk = next.value as Uint8Array;
+      const chunk = next.value;
       at += chunk.length;
       if (at > bytes) break;
       yield chunk;
