@@ -70,7 +70,7 @@ const CANARY_RUNNING: Rule = {
     if (canary === undefined || canary.isFailed || claimableJobs(situation) > 0) return undefined;
     return {
       severity: 'waiting',
-      message: `${plural(canary.withheld, 'run')} must wait until all ${plural(canary.runs, 'canary run')} are Completed`,
+      message: `${plural(canary.withheld, 'run')} must wait until ${canary.runs === 1 ? 'the canary run is' : `all ${canary.runs} canary runs are`} Completed`,
       remedy: 'wait; or release the others with `simbatch release`',
       count: canary.withheld,
     };
@@ -84,7 +84,7 @@ const LAST_RUNS: Rule = {
     if (situation.jobsByStatus.Pending > 0 || active === 0) return undefined;
     return {
       severity: 'fine',
-      message: `no run waits: the last ${active} are with runners`,
+      message: `no run waits: ${active === 1 ? 'the last one is with a runner' : `the last ${active} are with runners`}`,
       remedy: 'wait: `simbatch status` names stragglers',
     };
   },

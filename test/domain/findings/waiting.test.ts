@@ -129,7 +129,7 @@ const TABLE: [string, Situation, string[]][] = [
   [
     'slots lost, and no run waits',
     situation({ Running: 1 }, [{ jobs: 1, lost: 1 }]),
-    ['fine last-runs: no run waits: the last 1 are with runners'],
+    ['fine last-runs: no run waits: the last one is with a runner'],
   ],
   [
     'paused, whatever the pool',
@@ -141,6 +141,11 @@ const TABLE: [string, Situation, string[]][] = [
     'canary runs active',
     situation({ Pending: 8, Running: 2 }, [{}], { canary: { runs: 2, withheld: 8, isFailed: false } }),
     ['waiting canary-running: 8 runs must wait until all 2 canary runs are Completed'],
+  ],
+  [
+    'one canary run active',
+    situation({ Pending: 9, Running: 1 }, [{}], { canary: { runs: 1, withheld: 9, isFailed: false } }),
+    ['waiting canary-running: 9 runs must wait until the canary run is Completed'],
   ],
   [
     'canary runs pending, and no runner',
@@ -205,7 +210,7 @@ const TABLE: [string, Situation, string[]][] = [
     'last run with a silent runner',
     situation({ Running: 1 }, [{ status: 'Offline', jobs: 1, id: 'gone' }]),
     [
-      'fine last-runs: no run waits: the last 1 are with runners',
+      'fine last-runs: no run waits: the last one is with a runner',
       'waiting silent-runner: gone went silent holding 1 job; other runners get it when the lease ends',
     ],
   ],
