@@ -1,6 +1,7 @@
 /**
  * `node dist/bench/kills.js [KILLS] [SEED]`: kills coordinator, runners and simulations of the sounding-rocket study with SIGKILL and
- * compares all results bit by bit with an undisturbed execution. Needs about 2 s for each kill on two cores.
+ * compares all results bit by bit with an undisturbed execution. Needs about 2 s for each kill on two cores. `KILLS_RUNNER`: further
+ * options of the runners, with spaces between, such as `--warm`.
  */
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
@@ -44,6 +45,7 @@ const report = await trial(
     submission,
     entrypoint: writeObservedEntrypoint(folder, join(EXAMPLE, 'simulation.mjs')),
     slots: SLOTS,
+    runnerOptions: (process.env['KILLS_RUNNER'] ?? '').split(' ').filter((it) => it !== ''),
   }),
 );
 console.log(reportText(report));

@@ -25,7 +25,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     name: 'the read cache is filled ahead of the disk',
     file: CHECKED_STORE,
     find: 'await this.#engine.write(operations',
-    replace: 'for (const [key, value] of batches) this.#cache(key, value); await this.#engine.write(operations',
+    replace: 'for (const [key, value] of toKeep) this.#keep(key, value); await this.#engine.write(operations',
     test: 'coordinator/storage/checked-store.test.js',
   },
   {

@@ -37,6 +37,8 @@ export interface Trial {
   submission: BatchSubmission;
   entrypoint: string;
   slots: number;
+  /** Further options of the runners. */
+  runnerOptions?: readonly string[];
 }
 
 const SLOTS = 3;
@@ -121,7 +123,7 @@ async function withSite<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   mkdirSync(folder);
-  const site = new Site({ folder, entrypoint: study.entrypoint, slots: study.slots });
+  const site = new Site({ folder, ...study });
   const kill = (): void => site.kill();
   signal.addEventListener('abort', kill, { once: true });
   try {

@@ -14,6 +14,8 @@ export interface SiteOptions {
   entrypoint: string;
   /** Runs that one runner executes at a time. */
   slots: number;
+  /** Further options of the runners. */
+  runnerOptions?: readonly string[];
 }
 
 /** A simulation that runs at this moment. */
@@ -76,7 +78,7 @@ export class Site {
   }
 
   startRunner(id: string): void {
-    const { folder, entrypoint, slots } = this.#options;
+    const { folder, entrypoint, slots, runnerOptions = [] } = this.#options;
     const args = ['runner', '--runner-id', id, '--max-concurrent-jobs', String(slots), '--entrypoint', entrypoint];
     const more = ['--output-root', this.outputRoot(id), '--working-directory', folder, '--log-level', 'warn'];
     const settings = {
@@ -84,7 +86,7 @@ export class Site {
       SVC_RUNNER_GRACE_SECS: '0',
       SVC_RUNNER_HEARTBEAT_INTERVAL_SECS: '1',
     };
-    this.#runners.set(id, this.#processes.start(`the runner ${id}`, [...args, ...more], settings));
+    this.#runners.set(id, this.#processes.start(`the runner ${id}`, [...args, ...more, ...runnerOptions], settings));
   }
 
   async crashRunner(id: string): Promise<void> {
