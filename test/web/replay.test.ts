@@ -83,7 +83,7 @@ describe('web/machines/replay', () => {
       ['{', /not JSON/],
       ['{"kind":"study","machine":"job"}', /whole study/],
       ['{}', /member `machine`/],
-      ['{"machine":"toaster"}', /no machine toaster; there are job, batch, runner, supervisor/],
+      ['{"machine":"toaster"}', /no machine toaster; there are job, batch, runner, notification, supervisor/],
       ['{"machine":"job"}', /member `steps`/],
     ];
     for (const [text, message] of table) expect(() => replay.readRecording(text), text).to.throw(message);
