@@ -23,9 +23,7 @@ function npm(...args) {
 const isFirst = !existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash;
 if (isFirst) {
   console.error('simbatch: installing packages (about a minute) ...');
-  // Not `npm ci`: it refuses a lock file that does not list the binaries of every platform, and ours lists what it was made
-  // with. `--no-save` keeps what is pinned and leaves the lock file as it is.
-  npm('install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error');
+  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, lockHash);
 }

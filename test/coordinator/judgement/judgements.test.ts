@@ -257,7 +257,7 @@ describe('coordinator/judgement', function () {
           ...EASY,
           ...it,
           name: `r${at}`,
-        })) as StudyOptions['requirements'],
+        })),
         config: { early_termination: { enabled: true, check_frequency_hz: 1, conditions: [rule] } },
       });
       await scene.register('a', { slots: 100, instance: 'a-1' });

@@ -3,7 +3,6 @@ import type { AllocationContext } from '../../../machines/allocation/context.ts'
 import { newAllocation } from '../../../machines/allocation/context.ts';
 import type { AllocationStatus } from '../../../machines/allocation/allocation.ts';
 import type { DemandGroup, Runner } from '../../../src/contract/types.ts';
-import type { QueueConfig } from '../../../src/launcher/config/types.ts';
 import type { LiveAllocation, WantedInput } from '../../../src/launcher/decision/wanted.ts';
 import { queueConfig } from '../support.ts';
 
@@ -73,7 +72,7 @@ export const input = (given: Partial<WantedInput> = {}): WantedInput => ({
   demand: [group()],
   otherRunners: [],
   allocations: [],
-  queues: [queueConfig({ engine: 'slurm', section: {} }) as QueueConfig],
+  queues: [queueConfig({ engine: 'slurm', section: {} })],
   blocked: new Map(),
   limits: { maxAllocations: undefined, maxCoreHours: undefined, maxCoreHoursPerDay: undefined },
   usage: { totalCoreMs: 0, dayCoreMs: 0 },
