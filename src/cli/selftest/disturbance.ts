@@ -9,6 +9,8 @@ export interface Kill {
   point: KillPoint;
   /** From the kill until the process was back; for a simulation 0, since its runner reports and the run is repeated. */
   recoveryMs: number;
+  /** Runs that the killed runner, or each runner of a killed coordinator, had claimed and whose start no answer had confirmed. */
+  waiting: number;
 }
 
 /**
@@ -29,6 +31,7 @@ interface Armed {
 interface Claimed {
   attempt: number;
   runnerId: string;
+  isStarted: boolean;
 }
 
 export class Disturbance {
@@ -115,6 +118,7 @@ export class Disturbance {
   /** Resolves when the process is killed; `recovered` when it is back. */
   async #killProcess(point: KillPoint, victim: string): Promise<{ recovered: Promise<Kill> }> {
     const fromMs = systemClock.monotonicMs();
+    const waiting = this.#waiting(point.victim, victim);
     let back: Promise<void> = Promise.resolve();
     if (point.victim === 'coordinator') {
       await this.#site.crashCoordinator();
@@ -124,9 +128,15 @@ export class Disturbance {
       await this.#site.crashRunner(victim);
       back = this.#restartRunner(victim, point);
     } else kill(Number(victim));
-    const recovered = back.then(() => ({ point, recoveryMs: systemClock.monotonicMs() - fromMs }));
+    const recovered = back.then(() => ({ point, recoveryMs: systemClock.monotonicMs() - fromMs, waiting }));
     recovered.catch(() => {});
     return { recovered };
+  }
+
+  #waiting(killed: Victim, runnerId: string): number {
+    if (killed === 'simulation') return 0;
+    const claimed = [...this.#claimed.values()].filter((it) => !it.isStarted);
+    return claimed.filter((it) => killed === 'coordinator' || it.runnerId === runnerId).length;
   }
 
   async #restartRunner(id: string, point: KillPoint): Promise<void> {
@@ -159,12 +169,16 @@ export class Disturbance {
     if (operation === 'register') this.#registrations.set(`${runnerId} answered`, 1);
     if (operation === 'claim') {
       const { assignments } = JSON.parse(reply.text) as { assignments: { job: { id: string }; attempt: number }[] };
-      for (const { job, attempt } of assignments) this.#claimed.set(job.id, { attempt, runnerId });
+      for (const { job, attempt } of assignments) this.#claimed.set(job.id, { attempt, runnerId, isStarted: false });
     }
     if (operation === 'reports') {
       const { reports } = JSON.parse(request) as { reports: { type: string; job_id: string }[] };
       for (const { type, job_id: jobId } of reports) {
-        if (type === 'start') continue;
+        if (type === 'start') {
+          const claimed = this.#claimed.get(jobId);
+          if (claimed !== undefined) claimed.isStarted = true;
+          continue;
+        }
         this.#claimed.delete(jobId);
         if (type === 'complete') this.completions += 1;
       }
