@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { Client } from '../src/client/client.ts';
 import type { BatchSubmission } from '../src/client/client.ts';
 import { median } from './support/measure.ts';
-import { study as emptyStudy } from './support/studies.ts';
+import { MASS_AND_WIND, study as emptyStudy } from './support/studies.ts';
 
 const RUNS = Number(process.env['ANSWER_RUNS'] ?? 2_000);
 /** Tools that start an interpreter for each run take minutes: they get fewer runs, and their time is scaled. */
@@ -37,17 +37,10 @@ interface Timing {
 }
 
 function study(runs: number): BatchSubmission {
-  const { config, ...rest } = emptyStudy(runs, 'answer');
+  const { config, ...rest } = emptyStudy(runs, 'answer', MASS_AND_WIND);
   return {
     ...rest,
-    config: {
-      ...config,
-      simulation: { name: 'model', version: '1', duration_minutes: 0 },
-      dispersions: {
-        mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
-        wind: { distribution: { type: 'gamma', shape: 4, scale: 1 }, units: 'm/s' },
-      },
-    },
+    config: { ...config, simulation: { name: 'model', version: '1', duration_minutes: 0 } },
     requirements: [{ name: 'near', output: 'miss_m', condition: '< 1e9', probability: 0.99, confidence: 0.9 }],
   };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../../src/client/client.ts';
-import type { BatchSubmission } from '../../src/client/client.ts';
+import { MASS_AND_WIND, study } from './studies.ts';
 
 /** A build of simbatch. */
 export interface Build {
@@ -40,30 +40,6 @@ export interface RunCost {
 const MS_PER_TICK = 10;
 const POLL_MS = 20;
 
-const STUDY: BatchSubmission = {
-  name: 'nothing',
-  config: {
-    simulation: { name: 'nothing', version: '1', duration_minutes: 0 },
-    monte_carlo: { runs: 1_000_000, sampling_method: 'monte_carlo', seed: 1 },
-    dispersions: {
-      mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
-      wind: { distribution: { type: 'gamma', shape: 4, scale: 1 }, units: 'm/s' },
-    },
-    compute: {
-      container: { image: 'none', cpu_request: '0', memory_request: '0' },
-      max_parallel_jobs: 0,
-      job_timeout_seconds: 60,
-    },
-    early_termination: { enabled: false, check_frequency_hz: 1, conditions: [] },
-    telemetry: {
-      sampling_rate_hz: 1,
-      variables: [],
-      storage: { s3_bucket: '', s3_prefix: '', compression: 'none' },
-      buffer_flush_interval_seconds: 1,
-    },
-  },
-};
-
 export class Rig {
   readonly #folder: string;
   readonly #server: ChildProcess;
@@ -95,7 +71,7 @@ export class Rig {
   async measure(runs: number): Promise<RunCost> {
     const before = this.#cpu();
     const since = performance.now();
-    const { batch_id } = await this.#client.submit({ ...STUDY, runs_override: runs });
+    const { batch_id } = await this.#client.submit(study(runs, 'nothing', MASS_AND_WIND));
     for (let status = ''; status !== 'Completed';) {
       await pause(POLL_MS);
       status = (await this.#client.batch(batch_id)).batch.status;

@@ -10,14 +10,20 @@ const DISPERSIONS: Record<string, DispersionConfig> = {
   chute_delay: { distribution: { type: 'exponential', lambda: 4 }, units: 's' },
 };
 
-/** A study of `runs` runs with six dispersions. */
-export function study(runs: number, name = 'bench'): BatchSubmission {
+/** Two parameters, as the peers have them. */
+export const MASS_AND_WIND: Record<string, DispersionConfig> = {
+  mass: { distribution: { type: 'normal', mean: 45, std_dev: 0.4 }, units: 'kg' },
+  wind: { distribution: { type: 'gamma', shape: 4, scale: 1 }, units: 'm/s' },
+};
+
+/** A study of `runs` runs, with six dispersions where no others are given. */
+export function study(runs: number, name = 'bench', dispersions = DISPERSIONS): BatchSubmission {
   return {
     name,
     config: {
       simulation: { name: 'nothing', version: '1', duration_minutes: 1 },
       monte_carlo: { runs, sampling_method: 'monte_carlo', seed: 42 },
-      dispersions: DISPERSIONS,
+      dispersions,
       compute: {
         container: { image: 'none', cpu_request: '0', memory_request: '0' },
         max_parallel_jobs: 0,

@@ -1,6 +1,6 @@
-/** Queues and requests of the launcher's tests. */
+/** Queues, requests and views of the launcher's tests. */
 import type { QueueConfig } from '../../src/launcher/config/types.ts';
-import type { AllocationRequest } from '../../src/launcher/engine.ts';
+import type { AllocationRequest, EngineAllocation, EngineView } from '../../src/launcher/engine.ts';
 
 const GIB = 1024 ** 3;
 
@@ -45,4 +45,25 @@ export function allocationRequest(given: Partial<AllocationRequest> = {}): Alloc
     need: undefined,
     ...given,
   };
+}
+
+/** A job that a simulated engine keeps. */
+export interface KnownJob {
+  request: AllocationRequest;
+  state: EngineAllocation['state'];
+  end?: EngineAllocation['end'];
+  startedAtMs?: number;
+}
+
+/** The view of an engine that knows these jobs by their allocations. */
+export function viewOf(jobs: ReadonlyMap<string, KnownJob>): EngineView {
+  const allocations = [...jobs].map(([id, { request, state, end, startedAtMs }]): EngineAllocation => ({
+    id,
+    queue: request.queue,
+    handle: `job-${id}`,
+    state,
+    ...(startedAtMs === undefined ? {} : { startedAtMs, endsAtMs: startedAtMs + request.lifetimeSecs * 1_000 }),
+    ...(end === undefined ? {} : { end }),
+  }));
+  return { allocations, silent: [] };
 }

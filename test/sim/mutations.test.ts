@@ -1,5 +1,4 @@
 /** Injected bugs: the simulation must find each of them. */
-import { expect } from 'chai';
 import { batchMachine } from '../../machines/batch.ts';
 import { runnerDeadline } from '../../machines/runner-context.ts';
 import { runnerMachine } from '../../machines/runner.ts';
@@ -9,34 +8,20 @@ import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
-import { Violation } from './acknowledged.ts';
+import { itFinds, replaced, type SoughtBug } from './finds.ts';
 import { play, type Bug } from './scenario.ts';
 
 /** The number of seeds within which a bug must be found. */
 const SEEDS = 400;
 
-interface Mutation {
-  name: string;
+interface Mutation extends SoughtBug {
   bug?: Bug;
-  /** Modifies the program; returns a function that restores it. */
-  patch?: () => () => void;
-  /** The violation that the simulation must report. */
-  says: RegExp;
 }
 
 type Patchable = Record<string, unknown>;
 interface HeartbeatArgs {
   context: { instance: string };
   event: { instance?: string };
-}
-
-function replaced(target: object, name: string, replacement: unknown): () => void {
-  const patchable = target as Patchable;
-  const original = patchable[name];
-  patchable[name] = replacement;
-  return () => {
-    patchable[name] = original;
-  };
 }
 
 /** A record with one member changed. */
@@ -298,23 +283,5 @@ const MUTATIONS: Mutation[] = [
 ];
 
 describe('sim/mutations', () => {
-  for (const { name, bug = {}, patch, says } of MUTATIONS) {
-    it(`finds: ${name}`, async function () {
-      this.timeout(0);
-      const restore = patch?.() ?? (() => {});
-      let found: unknown;
-      try {
-        for (let seed = 1; seed <= SEEDS && found === undefined; seed += 1) {
-          found = await play(seed, bug).then(
-            () => undefined,
-            (error: unknown) => error,
-          );
-        }
-      } finally {
-        restore();
-      }
-      expect(found, `not found in ${SEEDS} seeds`).to.be.instanceOf(Violation);
-      expect((found as Error).message).to.match(says);
-    });
-  }
+  for (const mutation of MUTATIONS) itFinds(mutation, SEEDS, (seed) => play(seed, mutation.bug));
 });

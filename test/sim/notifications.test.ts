@@ -12,7 +12,8 @@ import { allOf } from '../../src/coordinator/storage/keys.ts';
 import { WIRING } from '../../src/coordinator/turn/wiring.ts';
 import type { Interpreter } from '../../src/base/interpreters/interpreters.ts';
 import { study } from '../support/studies.ts';
-import { insist, Violation } from './acknowledged.ts';
+import { insist } from './acknowledged.ts';
+import { itFinds, replaced, type SoughtBug } from './finds.ts';
 import { SimRunner } from './runners.ts';
 import { finish, Stage, type Bug } from './scenario.ts';
 import { Dice } from './world.ts';
@@ -116,13 +117,6 @@ function notOver(disk: ReadonlyMap<string, string>): string[] {
     .map(([key]) => key);
 }
 
-function replaced(target: object, name: string, value: unknown): () => void {
-  const patchable = target as Record<string, unknown>;
-  const before = patchable[name];
-  patchable[name] = value;
-  return () => void (patchable[name] = before);
-}
-
 /** The machine's own action, with another body each time. */
 const noteAnotherBody = (next: () => number): unknown =>
   assign(({ context }: { context: NotificationContext }) => ({
@@ -131,7 +125,7 @@ const noteAnotherBody = (next: () => number): unknown =>
     answerByMs: context.retryAtMs + 30_000,
   }));
 
-const BUGS: { name: string; bug?: Bug; patch?: () => () => void; says: RegExp }[] = [
+const BUGS: (SoughtBug & { bug?: Bug })[] = [
   {
     name: 'a notification is not written',
     bug: { written: (key, value) => (key.startsWith('!notification!') ? undefined : value) },
@@ -190,23 +184,5 @@ describe('sim/notifications', () => {
     }
   });
 
-  for (const { name, bug = {}, patch, says } of BUGS) {
-    it(`finds: ${name}`, async function () {
-      this.timeout(0);
-      const restore = patch?.() ?? (() => {});
-      let found: unknown;
-      try {
-        for (let seed = 1; seed <= SEEDS && found === undefined; seed += 1) {
-          found = await play(seed, bug).then(
-            () => undefined,
-            (error: unknown) => error,
-          );
-        }
-      } finally {
-        restore();
-      }
-      expect(found, `not found in ${SEEDS} seeds`).to.be.instanceOf(Violation);
-      expect((found as Error).message).to.match(says);
-    });
-  }
+  for (const bug of BUGS) itFinds(bug, SEEDS, (seed) => play(seed, bug.bug));
 });

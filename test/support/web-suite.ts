@@ -1,16 +1,37 @@
-/** The hooks of a suite in the browser: a browser, a coordinator with the dashboard, and a scripted runner where one is wanted. */
+/** The hooks of a suite in the browser: a browser, a coordinator with the dashboard, and a runner where one is wanted. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { Client } from '../../src/client/client.ts';
 import type { BatchSubmission, Uuid } from '../../src/contract/types.ts';
+import type { JobStatus } from '../../src/contract/enums.ts';
+import { jobId } from '../../src/domain/ids.ts';
 import { openBrowser, watchedPage, type WatchedPage } from './browser.ts';
-import { scriptedRunner, startWeb, type ScriptedRunner, type ScriptOptions, type WebServer } from './web-server.ts';
+import { Site } from './runner-process.ts';
+import {
+  scriptedRunner,
+  startWeb,
+  type ScriptedRunner,
+  type ScriptOptions,
+  type WebOptions,
+  type WebServer,
+} from './web-server.ts';
 
 export interface WebSuite {
   /** Only in hooks and tests. */
   readonly web: WebServer;
   /** A page in a context of its own. */
-  page(options?: BrowserContextOptions): Promise<WatchedPage>;
+  readonly page: (options?: BrowserContextOptions) => Promise<WatchedPage>;
+  /** Such a page at an address of the dashboard, such as `runners`. */
+  readonly open: (address: string, options?: BrowserContextOptions) => Promise<WatchedPage>;
   /** Submits a study and waits until all its runs have ended. */
-  completed(study: BatchSubmission): Promise<Uuid>;
+  readonly completed: (study: BatchSubmission) => Promise<Uuid>;
+}
+
+export interface RunnerSuite extends WebSuite {
+  /** The folder and the processes of real runners. */
+  readonly site: Site;
+  readonly client: Client;
+  /** Submits a study of one run and resolves with its job once this has one of these states. */
+  until(study: BatchSubmission, ...states: readonly JobStatus[]): Promise<Uuid>;
 }
 
 const LOOK_MS = 30;
@@ -20,36 +41,96 @@ const LOOK_MS = 30;
  * @param script of the runner; a function where it depends on the server.
  */
 export function webSuite(script?: ScriptOptions | ((web: WebServer) => ScriptOptions)): WebSuite {
-  let browser: Browser | undefined;
   let web: WebServer | undefined;
   let runner: ScriptedRunner | undefined;
-
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) return this.skip();
+  const suite = suiteOf(() => web);
+  before(async () => {
     web = await startWeb();
     if (script === undefined) return;
     runner = await scriptedRunner(web.coordinator, typeof script === 'function' ? script(web) : script);
   });
   after(async () => {
-    await browser?.close();
     await runner?.stop();
     await web?.close();
   });
+  return suite;
+}
 
-  const suite: WebSuite = {
+/**
+ * Registers the hooks of a suite with real runners, which its tests start.
+ * @param options of the coordinator; read when it starts.
+ * @param isFresh each test has a coordinator and a folder of its own.
+ */
+export function runnerSuite({
+  options = () => ({}),
+  isFresh = false,
+}: { options?: () => WebOptions; isFresh?: boolean } = {}): RunnerSuite {
+  let web: WebServer | undefined;
+  let site: Site | undefined;
+  const suite = suiteOf(() => web);
+  const [begin, end] = isFresh ? [beforeEach, afterEach] : [before, after];
+  begin(async () => {
+    web = await startWeb(options());
+    site = new Site();
+  });
+  end(async () => {
+    await site?.clean();
+    await web?.close();
+  });
+  const client = (): Client => new Client({ endpoint: suite.web.url });
+  return {
     get web() {
-      if (web === undefined) throw new Error('the hooks of the suite have not run');
-      return web;
+      return suite.web;
     },
-    page: (options) => watchedPage(browser!, suite.web.url, options),
+    page: suite.page,
+    open: suite.open,
+    completed: suite.completed,
+    get site() {
+      return present(site);
+    },
+    get client() {
+      return client();
+    },
+    async until(study, ...states) {
+      const job = jobId((await client().submit(study)).batch_id, 0);
+      while (!states.includes((await client().job(job)).status))
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      return job;
+    },
+  };
+}
+
+/** With the hooks of the browser. */
+function suiteOf(current: () => WebServer | undefined): WebSuite {
+  let browser: Browser | undefined;
+  before(async function () {
+    browser = await openBrowser();
+    if (browser === undefined) this.skip();
+  });
+  after(() => browser?.close());
+  const web = (): WebServer => present(current());
+  const page = (options?: BrowserContextOptions): Promise<WatchedPage> => watchedPage(browser!, web().url, options);
+  return {
+    get web() {
+      return web();
+    },
+    page,
+    async open(address, options) {
+      const watched = await page(options);
+      await watched.page.goto(`${web().url}/#/${address}`);
+      return watched;
+    },
     async completed(study) {
-      const { coordinator } = suite.web;
+      const { coordinator } = web();
       const { batch_id } = await coordinator.submit(study);
       while ((await coordinator.batch(batch_id)).batch.status !== 'Completed')
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       return batch_id;
     },
   };
-  return suite;
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the hooks of the suite have not run');
+  return value;
 }

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { packageRoot } from '../../src/base/package.ts';
 import type { BatchSubmission, SamplingMethod, StudySummary, Uuid } from '../../src/contract/types.ts';
 import { descentStudy, scriptedRunner, type Outcome } from '../support/web-server.ts';
@@ -31,12 +30,6 @@ describe('web: answers of the analysis', function () {
   this.timeout(60_000);
   const suite = webSuite();
 
-  async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page();
-    await watched.page.goto(`${suite.web.url}/#/batches/${address}`);
-    return watched;
-  }
-
   /** Executes a study to its end. */
   async function flown(submission: BatchSubmission): Promise<Uuid> {
     const { batch_id } = await suite.web.coordinator.submit(submission);
@@ -60,7 +53,7 @@ describe('web: answers of the analysis', function () {
         policy: { stop_when: 'settled' },
       }),
     );
-    const { page, errors } = await open(batch_id);
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
     const card = (name: string) => page.getByRole('article', { name: `Requirement ${name}` });
     await card('soft').getByText('open', { exact: true }).waitFor();
     expect(await card('soft').textContent()).to.match(
@@ -93,7 +86,7 @@ describe('web: answers of the analysis', function () {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'summary', batchId], { env });
     expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/);
     expect(stdout).to.match(/max_nz .*\d \[[\d.]+ to inf\]/);
-    const { page, errors } = await open(`${batchId}/plots`);
+    const { page, errors } = await suite.open(`batches/${batchId}/plots`);
     const table = page.getByRole('region', { name: 'Statistics of the outputs' });
     const row = table.getByRole('row').filter({ hasText: 'max_nz' });
     await row.waitFor();
@@ -112,7 +105,7 @@ describe('web: answers of the analysis', function () {
       ['quasi_monte_carlo', 'Mean of max_nz against the number of runs'],
     ];
     for (const [method, label] of table) {
-      const { page } = await open(`${await flown(loadStudy(method, 64))}/plots`);
+      const { page } = await suite.open(`batches/${await flown(loadStudy(method, 64))}/plots`);
       await page.getByRole('img', { name: label, exact: true }).waitFor();
       const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
       expect(said!.includes('interval'), method).to.equal(method === 'monte_carlo');

@@ -127,8 +127,8 @@ describe('web: explore', function () {
   });
 
   async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page({ viewport: { width: 1600, height: 1000 } });
-    await watched.page.goto(`${suite.web.url}/#/batches/${batchId}/explore${query}`);
+    const address = `batches/${batchId}/explore${query}`;
+    const watched = await suite.open(address, { viewport: { width: 1600, height: 1000 } });
     await watched.page.getByRole('img', { name: /istribution of touchdown_speed/ }).waitFor();
     return watched;
   }

@@ -3,18 +3,14 @@ import { expect } from 'chai';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
 import { encodeRows, TelemetryFile } from '../../src/runner/telemetry/parquet.ts';
 import { Rows } from '../../src/runner/telemetry/rows.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { STORAGE, storeOf, untilUploaded } from '../coordinator/object-store/uploads.suite.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
 import { FakeS3, KEY } from '../support/fake-s3.ts';
-import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
-import { startWeb, type WebServer } from '../support/web-server.ts';
-import { Client } from '../../src/client/client.ts';
-import { batchIdOf, jobId } from '../../src/domain/ids.ts';
+import { runnerSuite } from '../support/web-suite.ts';
+import { batchIdOf } from '../../src/domain/ids.ts';
 
 const PNG = blackPicture(2, 3);
 
@@ -49,31 +45,14 @@ async function writeParquet(path: string): Promise<void> {
 
 describe('web: files of a run', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer | undefined;
-  let site: Site | undefined;
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) this.skip();
-    web = await startWeb();
-    site = new Site();
-  });
-  after(async () => {
-    await browser?.close();
-    await site?.clean();
-    await web?.close();
-  });
+  const suite = runnerSuite();
 
   it('are listed, shown and downloaded', async () => {
-    if (browser === undefined || web === undefined || site === undefined) return;
-    site.start(web.url, ['--serve-files']);
-    const client = new Client({ endpoint: web.url });
+    suite.site.start(suite.web.url, ['--serve-files']);
     const submission = study({ runs: 1 });
     submission.config.compute.container.environment = { BEHAVE: 'files' };
-    const job = jobId((await client.submit(submission)).batch_id, 0);
-    while ((await client.job(job)).status !== 'Completed') await new Promise((resolve) => setTimeout(resolve, 50));
-    const { page, errors, foreign } = await watchedPage(browser, web.url);
-    await page.goto(`${web.url}/#/jobs/${job}`);
+    const job = await suite.until(submission, 'Completed');
+    const { page, errors, foreign } = await suite.open(`jobs/${job}`);
     await page.getByRole('button', { name: 'Show deep/er/grün % #1.csv' }).click();
     await page.getByRole('region', { name: 'deep/er/grün % #1.csv' }).getByRole('cell', { name: '2' }).waitFor();
     await page.getByRole('button', { name: 'Show stdout.log' }).click();
@@ -87,20 +66,16 @@ describe('web: files of a run', function () {
   });
 
   it('are shown as a picture and as the rows of a Parquet file', async () => {
-    if (browser === undefined || web === undefined || site === undefined) return;
-    const picture = join(site.folder, 'track.png');
+    const picture = join(suite.site.folder, 'track.png');
     // 2 x 3 pixels.
     writeFileSync(picture, PNG);
-    const table = join(site.folder, 'states.parquet');
+    const table = join(suite.site.folder, 'states.parquet');
     await writeParquet(table);
-    site.startApart('pictures', web.url, ['--serve-files']);
-    const client = new Client({ endpoint: web.url });
+    suite.site.startApart('pictures', suite.web.url, ['--serve-files']);
     const submission = study({ runs: 1 });
     submission.config.compute.container.environment = { BEHAVE: 'copies', COPIES: `${picture},${table}` };
-    const job = jobId((await client.submit(submission)).batch_id, 0);
-    while ((await client.job(job)).status !== 'Completed') await new Promise((resolve) => setTimeout(resolve, 50));
-    const { page, errors, foreign } = await watchedPage(browser, web.url);
-    await page.goto(`${web.url}/#/jobs/${job}`);
+    const job = await suite.until(submission, 'Completed');
+    const { page, errors, foreign } = await suite.open(`jobs/${job}`);
     await page.getByRole('button', { name: 'Show track.png' }).click();
     const image = page.getByRole('img', { name: 'track.png' });
     await image.waitFor();
@@ -121,36 +96,26 @@ describe('web: files of a run', function () {
 
 describe('web: files of a run in an object store', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer | undefined;
-  let site: Site | undefined;
   let s3: FakeS3 | undefined;
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) this.skip();
+  before(async () => {
     s3 = await FakeS3.start();
-    web = await startWeb({ settings: { objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) } });
-    site = new Site();
   });
-  after(async () => {
-    await browser?.close();
-    await site?.clean();
-    await web?.close();
-    await s3?.stop();
+  const suite = runnerSuite({
+    options: () => ({ settings: { objectStore: storeOf({ endpoint: s3!.url, credentials: KEY }) } }),
   });
+  after(() => s3?.stop());
 
   it('are shown, and the telemetry is plotted, without a request to the store by the page', async () => {
-    if (browser === undefined || web === undefined || site === undefined) return;
-    const picture = join(site.folder, 'track.png');
+    const picture = join(suite.site.folder, 'track.png');
     writeFileSync(picture, PNG);
-    const table = join(site.folder, 'states.parquet');
+    const table = join(suite.site.folder, 'states.parquet');
     await writeParquet(table);
-    const cells = join(site.folder, 'cells.csv');
+    const cells = join(suite.site.folder, 'cells.csv');
     writeFileSync(cells, 'a,b\n1,"2, 3"\n');
-    const notes = join(site.folder, 'notes.txt');
+    const notes = join(suite.site.folder, 'notes.txt');
     writeFileSync(notes, 'written by the simulation');
-    const runner = site.start(web.url);
-    const client = new Client({ endpoint: web.url });
+    const { client, web } = suite;
+    const runner = suite.site.start(web.url);
     const ended = async (environment: Record<string, string>): Promise<string> => {
       const early_termination = {
         enabled: true,
@@ -159,17 +124,14 @@ describe('web: files of a run in an object store', function () {
       };
       const submission = study({ runs: 1, maxRetries: 0, config: { ...STORAGE.config, early_termination } });
       submission.config.compute.container.environment = environment;
-      const job = jobId((await client.submit(submission)).batch_id, 0);
-      while (!['Completed', 'Failed'].includes((await client.job(job)).status))
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      const job = await suite.until(submission, 'Completed', 'Failed');
       expect((await untilUploaded(client, await client.job(job))).upload?.failed).to.deep.equal([]);
       return job;
     };
     const copies = await ended({ BEHAVE: 'copies', COPIES: [picture, table, cells, notes].join() });
     const flight = await ended({ BEHAVE: 'dive', PROTO: join(packageRoot, 'clients/telemetry.proto') });
     await runner.end('SIGTERM');
-    const { page, errors, foreign } = await watchedPage(browser, web.url);
-    await page.goto(`${web.url}/#/jobs/${copies}`);
+    const { page, errors, foreign } = await suite.open(`jobs/${copies}`);
     await page.getByRole('button', { name: 'Show cells.csv' }).click();
     await page.getByRole('region', { name: 'cells.csv' }).getByRole('cell', { name: '2, 3' }).waitFor();
     await page.getByRole('button', { name: 'Show track.png' }).click();

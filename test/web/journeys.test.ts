@@ -17,14 +17,8 @@ describe('web: journeys', function () {
   this.timeout(60_000);
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 20, outcome: descent });
 
-  async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page();
-    await watched.page.goto(suite.web.url + '/' + address);
-    return watched;
-  }
-
   it('submits a study with the form and follows it to its end', async () => {
-    const { page, errors } = await open('#/submit');
+    const { page, errors } = await suite.open('submit');
     await page.getByRole('button', { name: /^Submit/ }).click();
     await page.getByText('a study needs a name').waitFor();
     await page.getByLabel('Name of the study').fill('by hand');
@@ -47,7 +41,7 @@ describe('web: journeys', function () {
   });
 
   it('a study with a selection, a correlation and a weighted list is submitted by the form', async () => {
-    const { page, errors } = await open('#/submit');
+    const { page, errors } = await suite.open('submit');
     await page.getByLabel('Name of the study').fill('selected');
     await page.getByLabel(/^Simulation/).fill('descent');
     await page.getByLabel(/^Selected runs/).fill('9-3');
@@ -79,7 +73,7 @@ describe('web: journeys', function () {
   });
 
   it('a study with a requirement, an output, a policy and a label is submitted by the form, then audited', async () => {
-    const { page, errors } = await open('#/submit');
+    const { page, errors } = await suite.open('submit');
     await page.getByLabel('Name of the study').fill('with goals');
     await page.getByLabel(/^Simulation/).fill('descent');
     await page.getByLabel('Runs', { exact: true }).fill('40');
@@ -136,7 +130,7 @@ describe('web: journeys', function () {
   });
 
   it("the coordinator's refusal is shown at the field", async () => {
-    const { page } = await open('#/submit');
+    const { page } = await suite.open('submit');
     await page.getByLabel('Name of the study').fill('refused');
     await page.getByLabel(/^Simulation/).fill('x'.repeat(5_000));
     await page.getByRole('button', { name: /^Submit/ }).click();
@@ -146,7 +140,7 @@ describe('web: journeys', function () {
   });
 
   it('opens a study file, shows it in the form and submits it', async () => {
-    const { page } = await open('#/submit');
+    const { page } = await suite.open('submit');
     const text = JSON.stringify(descentStudy('from a file', 25));
     await page
       .locator('input[type=file]')
@@ -168,7 +162,7 @@ describe('web: journeys', function () {
 
   it('groups failures, filters by group, and keeps the filter over a reload', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('with failures', 200));
-    const { page } = await open(`#/batches/${batch_id}`);
+    const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     const { jobs_by_status: counts } = await suite.web.coordinator.batch(batch_id);
     const heading = page.getByRole('heading', { name: new RegExp(`^Failures: ${counts.Failed} runs, \\d+ kinds?$`) });
@@ -191,7 +185,7 @@ describe('web: journeys', function () {
   });
 
   it('drains a runner with a reason and resumes it', async () => {
-    const { page } = await open('#/runners');
+    const { page } = await suite.open('runners');
     await page.getByRole('button', { name: 'Drain lab-1' }).click();
     await page.getByLabel(/Why/).fill('new disk');
     await page.getByRole('button', { name: 'Drain', exact: true }).click();
@@ -208,7 +202,7 @@ describe('web: journeys', function () {
     const { capabilities } = await coordinator.runner('lab-1');
     const instance = 'i';
     await coordinator.register({ id: 'stuck-1', instance, capabilities, slots_lost: 2 });
-    const { page, errors } = await open('#/runners');
+    const { page, errors } = await suite.open('runners');
     const row = page.getByRole('row').filter({ hasText: 'stuck-1' });
     await row.getByText('2 lost').waitFor();
     await coordinator.heartbeat('stuck-1', { instance, holding: [], slots_lost: 3 });
@@ -223,7 +217,7 @@ describe('web: journeys', function () {
   it('forgets a runner after a confirmation, once it holds no runs', async () => {
     const { coordinator } = suite.web;
     const leaving = await scriptedRunner(coordinator, { id: 'old-1', places: 2, runMs: 600_000, outcome: descent });
-    const { page, errors } = await open('#/runners');
+    const { page, errors } = await suite.open('runners');
     const row = page.getByRole('row').filter({ hasText: 'old-1' });
     const forget = page.getByRole('button', { name: 'Forget old-1' });
     await row.getByText('Idle').waitFor();
@@ -282,7 +276,7 @@ describe('web: journeys', function () {
     const { batch_id } = await suite.web.coordinator.submit(
       descentStudy('to be cancelled', 5, { container: { image: '', cpu_request: '900', memory_request: '0' } }),
     );
-    const { page } = await open(`#/batches/${batch_id}`);
+    const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.keyboard.press('Escape');
     expect((await suite.web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
@@ -296,7 +290,7 @@ describe('web: journeys', function () {
     const submission = { ...descentStudy('grows', 40), labels: { campaign: 'growth' } };
     submission.config.monte_carlo.sampling_method = 'monte_carlo';
     const { batch_id } = await suite.web.coordinator.submit(submission);
-    const { page, errors } = await open(`#/batches/${batch_id}`);
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rerun failed' }).click();
     await page.getByLabel(/^Version of the simulation/).fill('2.0');
@@ -334,7 +328,7 @@ describe('web: journeys', function () {
 
   it("a run's states are stepped back and forth", async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('steps', 1));
-    const { page } = await open(`#/batches/${batch_id}`);
+    const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${suite.web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
     const step = page.getByText(/^Step \d+ of \d+/);
@@ -354,7 +348,7 @@ describe('web: journeys', function () {
     const response = await fetch(`${suite.web.url}/batches/${batch_id}/transitions?wait=20`);
     const { transitions } = (await response.json()) as StudyTransitions;
     const completed = transitions.find((it) => it.event === 'COMPLETE')!.count;
-    const { page, errors } = await open('#/machines/job');
+    const { page, errors } = await suite.open('machines/job');
     await page.getByLabel('Numbers of').selectOption(batch_id);
     await page.getByText('Totals of all 30 runs, from').waitFor();
     const figures = page.locator('.edge-label').filter({ hasText: 'COMPLETE' }).locator('.rate');
@@ -373,7 +367,7 @@ describe('web: journeys', function () {
   });
 
   it('opens a recording and steps through it', async () => {
-    const { page } = await open('#/machines/batch');
+    const { page } = await suite.open('machines/batch');
     const text = await readFile(join(packageRoot, 'snapshots/format-1/job-stale-reports.json'));
     const file = { name: 'stale.json', mimeType: 'application/json', buffer: text };
     await page.locator('input[type=file]').setInputFiles(file);
@@ -387,7 +381,7 @@ describe('web: journeys', function () {
 
   it('reconnects by itself and shows the missed changes', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('continues', 400));
-    const { page } = await open(`#/batches/${batch_id}`);
+    const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByText('Live').waitFor();
     await suite.web.interrupt(600);
     await page.getByText('Not connected').waitFor();
@@ -398,7 +392,7 @@ describe('web: journeys', function () {
 
   it('downloads the table of runs in each format', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('files', 40));
-    const { page } = await open(`#/batches/${batch_id}`);
+    const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     const expected = await storedRows(suite.web.coordinator, batch_id);
     await page.reload();
@@ -419,7 +413,7 @@ describe('web: journeys', function () {
 
   it('saves the report of a study as one file that loads nothing', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('report', 40));
-    const { page, errors } = await open(`#/batches/${batch_id}`);
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByText('Export').click();

@@ -1,6 +1,5 @@
 /** Keys, the palette and the comparison of studies in a real browser. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { descent, descentStudy } from '../support/web-server.ts';
 import { webSuite } from '../support/web-suite.ts';
 
@@ -31,14 +30,8 @@ describe('web: keys and comparison', function () {
     newer = await completed('version two', '2');
   });
 
-  async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page();
-    await watched.page.goto(`${suite.web.url}/${address}`);
-    return watched;
-  }
-
   it('compares two studies run by run, with their changes', async () => {
-    const { page, errors } = await open(`#/batches/${older}/compare`);
+    const { page, errors } = await suite.open(`batches/${older}/compare`);
     await page.getByLabel(/^Compare version one/).selectOption(newer);
     const row = page
       .getByRole('region', { name: 'Outputs of both studies' })
@@ -55,7 +48,7 @@ describe('web: keys and comparison', function () {
   });
 
   it('Ctrl K finds studies, runs of the study, runners and pages', async () => {
-    const { page, errors } = await open('#/batches');
+    const { page, errors } = await suite.open('batches');
     await page.getByRole('link', { name: 'version one' }).waitFor();
     await page.keyboard.press('Control+k');
     const search = page.getByRole('combobox', { name: /^Search studies/ });
@@ -81,7 +74,7 @@ describe('web: keys and comparison', function () {
   });
 
   it('f, j, k, [ ] and ? work outside of fields, and not inside', async () => {
-    const { page } = await open(`#/batches/${older}/runs`);
+    const { page } = await suite.open(`batches/${older}/runs`);
     await page.getByRole('link', { name: '#0', exact: true }).waitFor();
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
     await page.locator('.grid').focus();

@@ -2,51 +2,28 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
-import type { Browser, Page } from 'playwright-core';
+
 import type { LiveTelemetry, LiveVariable } from '../../src/contract/types.ts';
-import { Client } from '../../src/client/client.ts';
 import { packageRoot } from '../../src/base/package.ts';
-import { jobId } from '../../src/domain/ids.ts';
-import { openBrowser, watchedPage } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
 import { MODES } from '../support/runner-modes.ts';
-import { Site } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
-import { startWeb, type WebServer } from '../support/web-server.ts';
+import { runnerSuite } from '../support/web-suite.ts';
 
 describe('web: live telemetry of a running run', function () {
   this.timeout(60_000);
-  let browser: Browser | undefined;
-  let web: WebServer | undefined;
-  let site: Site | undefined;
-  before(async function () {
-    browser = await openBrowser();
-    if (browser === undefined) this.skip();
-  });
-  beforeEach(async () => {
-    web = await startWeb();
-    site = new Site();
-  });
-  afterEach(async () => {
-    await site?.clean();
-    await web?.close();
-  });
-  after(() => browser?.close());
+  const suite = runnerSuite({ isFresh: true });
 
   /** The page of a run that sends telemetry until it is cancelled, and the samples that its plots name. */
   async function open(runnerArgs: readonly string[], config: object) {
-    const { url } = web!;
-    site!.start(url, runnerArgs);
-    const client = new Client({ endpoint: url });
+    suite.site.start(suite.web.url, runnerArgs);
     const submission = study({ runs: 1, config });
     submission.config.compute.container.environment = {
       BEHAVE: 'dive',
       PROTO: join(packageRoot, 'clients/telemetry.proto'),
     };
-    const job = jobId((await client.submit(submission)).batch_id, 0);
-    while ((await client.job(job)).status !== 'Running') await new Promise((resolve) => setTimeout(resolve, 50));
-    const watched = await watchedPage(browser!, url);
-    await watched.page.goto(`${url}/#/jobs/${job}`);
-    return { client, job, ...watched };
+    const job = await suite.until(submission, 'Running');
+    return { client: suite.client, job, ...(await suite.open(`jobs/${job}`)) };
   }
   const samplesOn = async (page: Page): Promise<number> => {
     const text = await page
@@ -124,14 +101,15 @@ describe('web: live telemetry of a running run', function () {
     while ((await samplesOn(page)) === before) await new Promise((resolve) => setTimeout(resolve, 100));
   });
 
-  it('says why there is none: the study or the runner', async () => {
+  it('says that the study does not keep it', async () => {
     const { page, errors } = await open(['--serve-files'], {});
     await page.getByText('The study does not keep it: submit it with live: true in telemetry.').waitFor();
     expect(errors).to.deep.equal([]);
-    await site!.clean();
-    site = new Site();
-    const other = await open([], LIVE);
-    await other.page.getByText(/live telemetry of job .* cannot be read: runner "r1" does not serve files/).waitFor();
+  });
+
+  it('says that the runner serves no files', async () => {
+    const { page } = await open([], LIVE);
+    await page.getByText(/live telemetry of job .* cannot be read: runner "r1" does not serve files/).waitFor();
   });
 });
 

@@ -9,9 +9,7 @@ describe('web: overview', function () {
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 10, outcome: descent });
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page({ viewport: { width: 1280, height: 800 } });
-    await watched.page.goto(`${suite.web.url}/#/batches/${address}`);
-    return watched;
+    return await suite.open(`batches/${address}`, { viewport: { width: 1280, height: 800 } });
   }
 
   /** Waits for a title: the pages' policy forbids the functions that a waiting of the browser would need. */

@@ -52,8 +52,7 @@ describe('web: table of runs', function () {
   });
 
   async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
-    const watched = await suite.page({ viewport: { width: 1600, height: 900 } });
-    await watched.page.goto(`${suite.web.url}/#/batches/${batchId}/runs${query}`);
+    const watched = await suite.open(`batches/${batchId}/runs${query}`, { viewport: { width: 1600, height: 900 } });
     await watched.page
       .getByRole('link', { name: /^#\d+$/ })
       .first()

@@ -1,26 +1,23 @@
 /** The telemetry of an ended run on its page, read from a real runner: limits, the moment of a hit, and the band of the study. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Client } from '../../src/client/client.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { requireClean } from '../support/clean-page.ts';
-import { Site, type RunnerProcess } from '../support/runner-process.ts';
+import type { RunnerProcess } from '../support/runner-process.ts';
 import { study } from '../support/studies.ts';
-import { webSuite } from '../support/web-suite.ts';
+import { runnerSuite } from '../support/web-suite.ts';
 
 const RUNS = 6;
 
 describe('web: telemetry of an ended run', function () {
   this.timeout(60_000);
-  const suite = webSuite();
-  const site = new Site();
+  const suite = runnerSuite();
   let runner: RunnerProcess;
   let batchId: string;
 
   before(async function () {
-    runner = site.start(suite.web.url, ['--serve-files']);
-    const client = new Client({ endpoint: suite.web.url });
+    runner = suite.site.start(suite.web.url, ['--serve-files']);
     const submission = study({
       runs: RUNS,
       config: {
@@ -39,17 +36,15 @@ describe('web: telemetry of an ended run', function () {
     };
     submission.outputs = { top_speed: { units: 'm/s', censored: 'speed' } };
     submission.requirements = [{ name: 'slow', output: 'top_speed', condition: '<= 30', probability: 0.5 }];
-    batchId = (await client.submit(submission)).batch_id;
-    while (['Pending', 'Running'].includes((await client.batch(batchId)).batch.status))
+    batchId = (await suite.client.submit(submission)).batch_id;
+    while (['Pending', 'Running'].includes((await suite.client.batch(batchId)).batch.status))
       await new Promise((resolve) => setTimeout(resolve, 50));
-  });
-  after(async () => {
-    await site.clean();
   });
 
   it('is plotted with its limits, the moment a condition was met, units, and the band of the other runs', async () => {
-    const { page, errors, foreign } = await suite.page({ viewport: { width: 1280, height: 900 } });
-    await page.goto(`${suite.web.url}/#/jobs/${jobId(batchId, 2)}`);
+    const { page, errors, foreign } = await suite.open(`jobs/${jobId(batchId, 2)}`, {
+      viewport: { width: 1280, height: 900 },
+    });
     const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Telemetry', exact: true }) });
     await panel
       .getByRole('img', {
@@ -75,13 +70,12 @@ describe('web: telemetry of an ended run', function () {
 
   it('says which runs the band lacks, and where the file is, once the runner is gone', async () => {
     await runner.end('SIGTERM');
-    const { page, errors } = await suite.page();
-    await page.goto(`${suite.web.url}/#/jobs/${jobId(batchId, 3)}`);
+    const { page, errors } = await suite.open(`jobs/${jobId(batchId, 3)}`);
     const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Telemetry', exact: true }) });
     await panel.getByText(/^The file is on the machine of r1, which does not send it now/).waitFor();
     await panel
       .locator('input[type=file]')
-      .setInputFiles(join(site.folder, 'out', batchId, '00000003', 'attempt-1', 'telemetry.parquet'));
+      .setInputFiles(join(suite.site.folder, 'out', batchId, '00000003', 'attempt-1', 'telemetry.parquet'));
     await panel.getByRole('button', { name: 'Compare with the other runs' }).click();
     // The band before left run 2 out, and not run 3: only run 2 has not been read.
     await panel.getByText(`Band of ${RUNS - 2} of ${RUNS} runs; 1 run could not be read.`).waitFor();

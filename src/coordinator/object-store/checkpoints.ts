@@ -2,6 +2,7 @@
  * Checkpoints of runs in the object store. A runner sends all files of a checkpoint to keys that no other upload uses; the record
  * that names the complete set is written last, so that a half upload is never read.
  */
+import { inParallel } from '../../base/in-parallel.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type {
   CheckpointCompleteRequest,
@@ -21,7 +22,6 @@ import { readJob } from '../operations/readings.ts';
 import { keys } from '../storage/keys.ts';
 import type { Turn } from '../turn/turn.ts';
 import { recordFrom } from './checkpoint-removals.ts';
-import { inParallel } from './in-parallel.ts';
 import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from './run-place.ts';
 
 type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];

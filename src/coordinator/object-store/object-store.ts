@@ -3,8 +3,8 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
+import { inParallel } from '../../base/in-parallel.ts';
 import { ReadingLimit } from '../files/reading-limit.ts';
-import { inParallel } from './in-parallel.ts';
 
 export interface ObjectStoreOptions {
   /** Base address, e.g. `https://s3.eu-central-1.amazonaws.com`; buckets are the first part of paths. */

@@ -15,16 +15,13 @@ import type { CoordinatorPort, TokenRequest } from '../../../src/launcher/loop/p
 import { runnerIdOf } from '../../../src/launcher/request.ts';
 import type { SimulatedClock } from '../../support/simulated-clock.ts';
 import { group, runner } from '../decision/support.ts';
+import { viewOf, type KnownJob } from '../support.ts';
 
 /** The launcher's process is dead: nothing after the step happens. */
 export class Crash extends Error {}
 
-export interface FakeJob {
-  request: AllocationRequest;
-  state: EngineAllocation['state'];
-  end?: EngineAllocation['end'];
+export interface FakeJob extends KnownJob {
   submittedAtMs: number;
-  startedAtMs?: number;
   endedAtMs?: number;
   /** Runs that its runner executes; undefined before it has registered. */
   runs?: { endsAtMs: number }[];
@@ -107,15 +104,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
     this.requests.push('list');
     this.step();
     if (this.faults.list !== undefined) throw this.faults.list;
-    const allocations = [...this.jobs].map(([id, { request, state, end, startedAtMs }]): EngineAllocation => ({
-      id,
-      queue: request.queue,
-      handle: `job-${id}`,
-      state,
-      ...(startedAtMs === undefined ? {} : { startedAtMs, endsAtMs: startedAtMs + request.lifetimeSecs * 1_000 }),
-      ...(end === undefined ? {} : { end }),
-    }));
-    return { allocations, silent: [] };
+    return viewOf(this.jobs);
   }
 
   async submit(request: AllocationRequest): Promise<{ handle: string }> {

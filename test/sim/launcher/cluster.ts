@@ -13,6 +13,7 @@ import {
 import { runnerIdOf } from '../../../src/launcher/request.ts';
 import { SimRunner } from '../runners.ts';
 import type { Stage } from '../scenario.ts';
+import { viewOf, type KnownJob } from '../../launcher/support.ts';
 
 /** A submission of unknown outcome takes effect within this time. */
 export const SETTLE_MS = 30_000;
@@ -23,11 +24,7 @@ const MARGIN_MS = 10_000;
 /** As Slurm does, the engine forgets ended allocations. */
 const REMEMBERED_MS = 120_000;
 
-export interface SimJob {
-  request: AllocationRequest;
-  state: EngineAllocation['state'];
-  end?: EngineAllocation['end'];
-  startedAtMs?: number;
+export interface SimJob extends KnownJob {
   endedAtMs?: number;
   runner?: SimRunner;
   idleSinceMs?: number;
@@ -76,15 +73,7 @@ export class SimCluster implements Engine {
       if (this.#bug.silenceIsEmpty === true) return { allocations: [], silent: [] };
       throw new EngineUnreachable('the controller timed out');
     }
-    const allocations = [...this.jobs].map(([id, { request, state, end, startedAtMs }]): EngineAllocation => ({
-      id,
-      queue: request.queue,
-      handle: `job-${id}`,
-      state,
-      ...(startedAtMs === undefined ? {} : { startedAtMs, endsAtMs: startedAtMs + request.lifetimeSecs * 1_000 }),
-      ...(end === undefined ? {} : { end }),
-    }));
-    return { allocations, silent: [] };
+    return viewOf(this.jobs);
   }
 
   async submit(request: AllocationRequest): Promise<{ handle: string }> {

@@ -1,30 +1,18 @@
 /** Injected bugs of the launcher: the simulation must find each of them. */
-import { expect } from 'chai';
 import { allocationMachine } from '../../../machines/allocation/allocation.ts';
-import { Violation } from '../acknowledged.ts';
+import { itFinds, replaced, type SoughtBug } from '../finds.ts';
 import { playLauncher } from './scenario.ts';
 import type { LauncherBug } from './site.ts';
 
 /** The number of seeds within which a bug must be found. */
 const SEEDS = 300;
 
-type Guards = Record<string, unknown>;
+/** Replaces a guard of the machine. */
+const guard = (name: string, replacement: unknown): (() => void) =>
+  replaced(allocationMachine.implementations.guards, name, replacement);
 
-/** Replaces a guard of the machine; returns a function that restores it. */
-function guard(name: string, replacement: unknown): () => void {
-  const guards = allocationMachine.implementations.guards as Guards;
-  const original = guards[name];
-  guards[name] = replacement;
-  return () => {
-    guards[name] = original;
-  };
-}
-
-interface Mutation {
-  name: string;
+interface Mutation extends SoughtBug {
   bug?: LauncherBug;
-  patch?: () => () => void;
-  says: RegExp;
 }
 
 const recordOf = (value: string | null): { value?: string } =>
@@ -64,24 +52,5 @@ const MUTATIONS: Mutation[] = [
 ];
 
 describe('sim/launcher: injected bugs', () => {
-  for (const { name, bug, patch, says } of MUTATIONS) {
-    it(`finds: ${name}`, async function () {
-      this.timeout(0);
-      const restore = patch?.();
-      try {
-        let found = '';
-        for (let seed = 1; seed <= SEEDS && found === ''; seed += 1) {
-          try {
-            await playLauncher(seed, bug);
-          } catch (error) {
-            if (!(error instanceof Violation)) throw error;
-            found = error.message;
-          }
-        }
-        expect(found, `not found in ${SEEDS} seeds`).to.match(says);
-      } finally {
-        restore?.();
-      }
-    });
-  }
+  for (const mutation of MUTATIONS) itFinds(mutation, SEEDS, (seed) => playLauncher(seed, mutation.bug));
 });

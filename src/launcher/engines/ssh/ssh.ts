@@ -1,4 +1,5 @@
 /** The ssh engine: one allocation is one detached runner on a machine of the queue, started and found again by scripts over ssh. */
+import { inParallel } from '../../../base/in-parallel.ts';
 import {
   EngineRefused,
   EngineUnreachable,
@@ -64,7 +65,7 @@ class SshEngine implements Engine {
   }
 
   async list(): Promise<EngineView> {
-    const views = await inParallel(this.#machines.all, (machine) => this.#view(machine));
+    const views = await inParallel(this.#machines.all, WIDTH, (machine) => this.#view(machine));
     return { allocations: views.flatMap((it) => it.allocations), silent: views.flatMap((it) => it.silent) };
   }
 
@@ -87,7 +88,7 @@ class SshEngine implements Engine {
 
   async stop(allocations: readonly EngineAllocation[], now: boolean): Promise<void> {
     const faults: string[] = [];
-    await inParallel(this.#machines.all, async ({ target, folders }) => {
+    await inParallel(this.#machines.all, WIDTH, async ({ target, folders }) => {
       const own = allocations.filter((it) => it.place === target.place);
       const names = own.map((it) => folderName(it.queue, it.id)).filter((it) => /^[a-z0-9.-]+$/.test(it));
       if (names.length === 0) return;
@@ -106,7 +107,7 @@ class SshEngine implements Engine {
       const queue = this.#queue(request.queue);
       const places = new Set(hostsFor(queue, request.need?.baremetal).map((it) => it.place));
       const machines = this.#machines.byRoom(queue).filter((it) => places.has(it.target.place));
-      results.push(...(await inParallel(machines, (machine) => checkHost(this.#ssh, machine, queue))).flat());
+      results.push(...(await inParallel(machines, WIDTH, (machine) => checkHost(this.#ssh, machine, queue))).flat());
     }
     return results;
   }
@@ -274,15 +275,4 @@ async function certainlyNothing<T>(step: Promise<T>): Promise<T> {
 /** Replaces the value of an option; others stay. */
 function withOption(args: readonly string[], option: string, change: (value: string) => string): readonly string[] {
   return args.map((it, at) => (args[at - 1] === option ? change(it) : it));
-}
-
-/** The results in the order of the items. */
-async function inParallel<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const rest = [...items.entries()];
-  const work = async (): Promise<void> => {
-    for (let next = rest.shift(); next !== undefined; next = rest.shift()) results[next[0]] = await act(next[1]);
-  };
-  await Promise.all(Array.from({ length: Math.min(WIDTH, items.length) }, work));
-  return results;
 }

@@ -5,6 +5,7 @@ import { unfinishedWarnings } from '../../../../analysis/table/header.ts';
 import { completePrefix, type RunTable } from '../../../../analysis/table/run-table.ts';
 import type { TelemetryBand, Uuid } from '../../../../contract/types.ts';
 import type { Clock } from '../../../../base/clock.ts';
+import { inParallel } from '../../../../base/in-parallel.ts';
 import { jobId } from '../../../../domain/ids.ts';
 import { plural } from '../../../../domain/plural.ts';
 import { samplesIn } from './samples.ts';
@@ -42,22 +43,17 @@ export class Bands {
   ): Promise<{ band: TelemetryBand; isLasting: boolean }> {
     const deadline = this.#clock.monotonicMs() + limitMs;
     const { runIds, drawnFrom } = bandSample(table, without);
-    const runs = new Map<number, RunSamples>();
+    const read: RunSamples[] = [];
     const unread: { run_id: number; reason: string }[] = [];
     let isLasting = true;
-    const waiting = runIds.values();
-    const take = async (): Promise<void> => {
-      for (const runId of waiting) {
-        const found = await this.#samples(jobId(table.batchId, runId), deadline);
-        if ('samples' in found) runs.set(runId, found.samples);
-        else {
-          unread.push({ run_id: runId, reason: found.why });
-          isLasting &&= found.isLasting;
-        }
+    const found = await inParallel(runIds, AT_ONCE, (runId) => this.#samples(jobId(table.batchId, runId), deadline));
+    for (const [index, it] of found.entries()) {
+      if ('samples' in it) read.push(it.samples);
+      else {
+        unread.push({ run_id: runIds[index]!, reason: it.why });
+        isLasting &&= it.isLasting;
       }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, take));
-    const read = runIds.flatMap((it) => runs.get(it) ?? []);
+    }
     const missing = unread.length === 0 ? '' : `; ${plural(unread.length, 'run')} could not be read`;
     return {
       isLasting,
@@ -68,7 +64,7 @@ export class Bands {
         drawn_from: drawnFrom,
         sampled: runIds.length,
         read: read.length,
-        unread: unread.sort((a, b) => a.run_id - b.run_id),
+        unread,
         warnings: unfinishedWarnings(table),
         sentence: `band of ${read.length} of ${plural(table.rows, 'run')}${missing}`,
         ...bandOf(read),
