@@ -221,6 +221,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     page: readPage(listing, query),
     body: value,
     bytes,
+    runnerId: principal?.runnerId,
     idempotency: () => {
       const idempotencyKey = readIdempotencyKey(ctx);
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };

@@ -1,12 +1,15 @@
 /** Studies that carry a function, over HTTP: taken, read by runners alone, kept by studies that come of them. */
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/open-store.ts';
+import { changeTokens, newToken, Tokens } from '../../src/coordinator/storage/tokens.ts';
 import { codeDigest } from '../../src/domain/function-code.ts';
+import { Access } from '../../src/http/security/auth.ts';
 import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
@@ -62,6 +65,37 @@ describe('http: studies that carry a function', () => {
       const { batches } = (await claim.json()) as { batches: Record<string, object> };
       expect(Object.keys(batches).includes(id), runner).to.equal(runner === 'own');
       expect(JSON.stringify(batches).length).to.be.lessThan(10_000);
+    }
+  });
+
+  it("show it to a runner's token only while that runner holds a run of the study", async () => {
+    const places = await mkdtemp(join(tmpdir(), 'simbatch-tokens-'));
+    const tokens = ['own', 'any', undefined].map((runnerId) =>
+      newToken({ name: runnerId ?? 'pool', scopes: ['runner'], runnerId, expiresAtMs: undefined }, 0, randomBytes),
+    );
+    await changeTokens(places, () => tokens.map((it) => it.record));
+    const now = (): number => systemClock.now();
+    const access = new Access({ tokens: new Tokens(places, now, () => {}), isOpenWithoutTokens: false, now });
+    const closed = await listen({ coordinator, access });
+    const reading = async (at: number): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${tokens[at]!.token}` };
+      const response = await fetch(`${closed.url}/batches/${id}/code`, { headers });
+      const body = (await response.json()) as { code?: string; detail?: string };
+      return body.code ?? response.status;
+    };
+    try {
+      // `own` has claimed a run of the study above, and `any` one of another study.
+      expect([await reading(0), await reading(1), await reading(2)]).to.deep.equal([200, 'forbidden', 200]);
+      const { current_jobs: jobs } = (await get('/runners/own')).body as { current_jobs: string[] };
+      const [job = ''] = jobs;
+      const attempt = { runner_id: 'own', attempt: 1 };
+      const failed = { ...attempt, reason: 'exit', error_message: 'exit code 1' };
+      expect((await post(`${server.url}/jobs/${job}/start`, attempt)).status).to.equal(200);
+      expect((await post(`${server.url}/jobs/${job}/fail`, failed)).status).to.equal(200);
+      expect(await reading(0)).to.equal('forbidden');
+    } finally {
+      await closed.close(0);
+      await rm(places, { recursive: true });
     }
   });
 

@@ -189,9 +189,19 @@ export function submission(core: Core, batchId: Uuid): BatchSubmission {
   return decodeSubmission(record).submission;
 }
 
-/** The function that a study carries. */
-export function studyCode(core: Core, batchId: Uuid): StudyCode {
+/**
+ * The function that a study carries.
+ * @param reader the runner that reads it, where its token is bound to one: it must hold a run of the study.
+ * @throws SimbatchError `forbidden` for a runner without such a run; `not-found` for a study that carries no function.
+ */
+export function studyCode(core: Core, batchId: Uuid, reader?: string): StudyCode {
   const { code } = submission(core, batchId);
+  if (reader !== undefined && !holdsRunOf(core.store, reader, batchId)) {
+    throw new SimbatchError(
+      'forbidden',
+      `the function of batch ${batchId} cannot be read: the token is for the runner ${JSON.stringify(reader)}, which has no run of it; read it between the claim and the end of a run`,
+    );
+  }
   if (code === undefined) {
     throw new SimbatchError(
       'not-found',
@@ -199,6 +209,11 @@ export function studyCode(core: Core, batchId: Uuid): StudyCode {
     );
   }
   return { data: code };
+}
+
+function holdsRunOf(records: Records, runnerId: string, batchId: Uuid): boolean {
+  const record = records.get(keys.runner(runnerId));
+  return record !== undefined && decodeRunner(record).context.held.some((it) => batchIdOf(it.jobId) === batchId);
 }
 
 /** Returns the parameters of the batch's runs in [from, to) as text, computed while it is read; `to` is by default the end. */

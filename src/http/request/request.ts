@@ -11,7 +11,7 @@ import { schemaFaults } from '../../contract/validation/validate.ts';
 import { requireRunner, type Principal } from '../security/auth.ts';
 import { studyFaults } from './study-faults.ts';
 
-/** Refuses a request of the runner protocol that speaks for another runner than the one of its token. A reading speaks for none. */
+/** Refuses a request of the runner protocol that speaks for another runner than the one of its token. A reading names none. */
 export function requireOwnRunner(principal: Principal | undefined, route: Route, id: string, body: unknown): void {
   if (principal === undefined || route.scope !== 'runner' || route.method === 'GET') return;
   requireRunner(principal, actingRunner(route, id, body));

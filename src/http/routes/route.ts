@@ -42,6 +42,8 @@ export interface Call<Body = unknown, Q = Query> {
   idempotency: () => Idempotency;
   /** Aborts when the client disconnects, the server stops, or the client loses its authorization; then the reason is the refusal. */
   abandoned: () => Abandoned;
+  /** The only runner that the client's token may act as; undefined without such a restriction. */
+  runnerId: string | undefined;
   /** True for an entity tag that the client has. */
   isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */

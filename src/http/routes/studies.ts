@@ -97,12 +97,13 @@ export const studiesRoutes = [
     path: '/batches/{batch_id}/code',
     operationId: 'getBatchCode',
     summary: 'Read the function of a study',
-    description: 'For runners that execute functions; clients find it in the submission.',
+    description:
+      'For runners that execute functions; clients find it in the submission. A token that is bound to a runner reads it while this runner holds a run of the study.',
     scope: 'runner',
     answer: 'single',
     response: study.StudyCode,
     errors: ['not-found'],
-    handle: (coordinator, call) => coordinator.studyCode(call.id),
+    handle: (coordinator, call) => coordinator.studyCode(call.id, call.runnerId),
   }),
   route({
     method: 'GET',
