@@ -3,6 +3,7 @@
  * classes. The operations are in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
+import { readBody } from '../base/deadline.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/json/exact-json.ts';
@@ -135,7 +136,8 @@ export class Transport {
         signal,
         ...body,
       });
-      text = await response.text();
+      // The answers of `httpFetch` have been read.
+      text = response.body ? new TextDecoder().decode(await readBody(response, signal)) : await response.text();
     } catch (error) {
       exchange.signal?.throwIfAborted();
       if (limit.aborted) {

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
 import type { BatchSubmission } from '../../src/client/client.ts';
+import { amidCollections, SilentServer } from '../support/silent-server.ts';
 import { newestBatches } from '../../src/client/newest-batches.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -179,6 +180,18 @@ describe('client/client', () => {
   it('rejects redirects, which would send the credential to another host', async () => {
     handler = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     expect(await caught(client.health())).to.be.instanceOf(UnreachableError);
+  });
+
+  it('times out when an answer falls silent, also when garbage is collected meanwhile', async () => {
+    const silent = await SilentServer.start('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{');
+    try {
+      const hasty = new Client({ endpoint: silent.url, timeoutMs: 150 });
+      const { message } = await amidCollections(() => caught(hasty.health()));
+      expect(message).to.match(/no answer within 0\.15 s/);
+      await silent.isLeft();
+    } finally {
+      await silent.stop();
+    }
   });
 
   it('times out after its limit, and a claim after its waiting time plus the limit', async () => {

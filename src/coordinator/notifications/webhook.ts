@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { readBody, withDeadline } from '../../base/deadline.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { NotificationMessage, NotificationOutcome, NotificationReceiver } from './receivers.ts';
 
@@ -51,29 +52,17 @@ export class Webhook implements NotificationReceiver {
       'webhook-timestamp': timestamp,
       ...(secret === undefined ? {} : { 'webhook-signature': signatureOf(secret, eventId, timestamp, body) }),
     };
-    const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
     try {
-      const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-      await discard(response.body);
-      if (response.ok) return { accepted: true };
-      return { accepted: false, reason: refusal(response.status) };
+      const { ok, status } = await withDeadline(timeoutMs, stopped, async (signal) => {
+        const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+        // Its status counts, whatever becomes of its body.
+        await readBody(response, signal, MOST_READ).catch(() => {});
+        return response;
+      });
+      return ok ? { accepted: true } : { accepted: false, reason: refusal(status) };
     } catch (error) {
       return { accepted: false, reason: failure(error, timeoutMs) };
     }
-  }
-}
-
-/** Reads the answer up to the limit. Its status counts, whatever becomes of its body. */
-async function discard(body: Response['body']): Promise<void> {
-  let read = 0;
-  try {
-    for await (const chunk of body ?? []) {
-      read += (chunk as Uint8Array).byteLength;
-      // Leaving the loop cancels the stream.
-      if (read > MOST_READ) return;
-    }
-  } catch {
-    // The status has been received.
   }
 }
 

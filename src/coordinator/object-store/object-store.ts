@@ -3,6 +3,7 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
+import { readBody, withDeadline } from '../../base/deadline.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { ReadingLimit } from '../files/reading-limit.ts';
 
@@ -13,6 +14,16 @@ export interface ObjectStoreOptions {
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
   /** The buckets that studies may name. */
   buckets: readonly string[];
+  /** The time for a call and its answer; by default `CALL_MS`. */
+  callMs?: number;
+}
+
+/** An answer of the store with its body. */
+interface StoreAnswer {
+  ok: boolean;
+  status: number;
+  headers: Headers;
+  text: string;
 }
 
 /** An object of a list. */
@@ -104,10 +115,10 @@ export class ObjectStore {
 
   /** The entity tag of an object without its quotes; undefined when it is not there. @throws ObjectStoreError */
   async etagOf(bucket: string, key: string): Promise<string | undefined> {
-    const response = await this.#send('HEAD', bucket, key, {});
-    if (response.status === 404) return undefined;
-    if (!response.ok) throw new ObjectStoreError(`the object store answered ${String(response.status)}`);
-    return (response.headers.get('etag') ?? '').replaceAll('"', '');
+    const { ok, status, headers } = await this.#exchange('HEAD', bucket, key, {});
+    if (status === 404) return undefined;
+    if (!ok) throw new ObjectStoreError(`the object store answered ${String(status)}`);
+    return (headers.get('etag') ?? '').replaceAll('"', '');
   }
 
   /**
@@ -122,9 +133,9 @@ export class ObjectStore {
     { range, signal }: { range: string | undefined; signal: AbortSignal },
   ): Promise<Response> {
     const headers = { 'accept-encoding': 'identity', ...(range === undefined ? {} : { range }) };
-    const init = { method, signal, headers, redirect: 'manual' as const };
     try {
-      return await this.#client.fetch(this.#address(bucket, key, {}), init);
+      const request = await this.#client.sign(this.#address(bucket, key, {}), { method, headers, redirect: 'manual' });
+      return await fetch(request, { signal });
     } catch (error) {
       throw signal.aborted ? signal.reason : unreachable(error);
     }
@@ -163,10 +174,8 @@ export class ObjectStore {
 
   /** An object that is not there is removed. */
   async #remove(bucket: string, key: string): Promise<void> {
-    const response = await this.#send('DELETE', bucket, key, {});
-    const text = await response.text().catch(() => '');
-    if (!response.ok && response.status !== 404)
-      throw new ObjectStoreError(`${faultOf(text)} (${String(response.status)})`);
+    const answer = await this.#exchange('DELETE', bucket, key, {});
+    if (!answer.ok && answer.status !== 404) throw refused(answer);
   }
 
   async #openUploads(bucket: string, prefix: string): Promise<{ key: string; uploadId: string }[]> {
@@ -184,26 +193,30 @@ export class ObjectStore {
     query: Record<string, string>,
     body?: string,
   ): Promise<string> {
-    const response = await this.#send(method, bucket, key, query, body);
-    const text = await response.text().catch((error: unknown) => {
-      throw unreachable(error);
-    });
-    if (!response.ok) throw new ObjectStoreError(`${faultOf(text)} (${String(response.status)})`);
-    return text;
+    const answer = await this.#exchange(method, bucket, key, query, body);
+    if (!answer.ok) throw refused(answer);
+    return answer.text;
   }
 
-  async #send(
+  /** A request and the whole of its answer. @throws ObjectStoreError when the store does not answer in time. */
+  async #exchange(
     method: string,
     bucket: string,
     key: string,
     query: Record<string, string>,
     body?: string,
-  ): Promise<Response> {
-    const init = { method, signal: AbortSignal.timeout(CALL_MS), ...(body === undefined ? {} : { body }) };
+  ): Promise<StoreAnswer> {
+    const { callMs = CALL_MS } = this.#options;
     try {
-      return await this.#client.fetch(this.#address(bucket, key, query), init);
+      const init = { method, ...(body === undefined ? {} : { body }) };
+      const request = await this.#client.sign(this.#address(bucket, key, query), init);
+      return await withDeadline(callMs, undefined, async (signal) => {
+        const response = await fetch(request, { signal });
+        const { ok, status, headers } = response;
+        return { ok, status, headers, text: new TextDecoder().decode(await readBody(response, signal)) };
+      });
     } catch (error) {
-      throw unreachable(error);
+      throw unreachable(error, callMs);
     }
   }
 
@@ -263,11 +276,14 @@ function faultOf(xml: string): string {
   return text === '' ? 'the object store refuses' : `the object store refuses: ${unescaped(text).slice(0, 300)}`;
 }
 
-function unreachable(error: unknown): ObjectStoreError {
+const refused = ({ text, status }: StoreAnswer): ObjectStoreError =>
+  new ObjectStoreError(`${faultOf(text)} (${String(status)})`);
+
+function unreachable(error: unknown, limitMs = CALL_MS): ObjectStoreError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const why =
     cause instanceof Error && cause.name === 'TimeoutError'
-      ? `no answer within ${String(CALL_MS / 1000)} s`
+      ? `no answer within ${String(limitMs / 1000)} s`
       : String(cause);
   return new ObjectStoreError(`the object store cannot be reached: ${why}`, { cause: error });
 }

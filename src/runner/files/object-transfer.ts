@@ -1,6 +1,7 @@
 /** Parts of files on their way to and from an object store, by addresses that the coordinator has signed. */
 import { createHash, type Hash } from 'node:crypto';
 import { sleep, type Clock } from '../../base/clock.ts';
+import { readBody, withDeadline } from '../../base/deadline.ts';
 import { ApiError } from '../../client/client.ts';
 import { Stopped } from '../connection/coordinator-connection.ts';
 import { oneLine } from '../system-error.ts';
@@ -70,15 +71,18 @@ async function exchange(
   init: RequestInit,
   stop: AbortSignal,
 ): Promise<{ headers: Headers; bytes: Uint8Array }> {
-  const signal = AbortSignal.any([AbortSignal.timeout(PART_MS), stop]);
   let response: Response;
   let bytes: Uint8Array;
   try {
-    response = await fetch(url, { ...init, signal, redirect: 'error' });
-    bytes = new Uint8Array(await response.arrayBuffer());
+    [response, bytes] = await withDeadline(PART_MS, stop, async (signal) => {
+      const answer = await fetch(url, { ...init, signal, redirect: 'error' });
+      return [answer, await readBody(answer, signal)];
+    });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new Error(`the object store cannot be reached: ${oneLine(cause)}`, { cause: error });
+    const isLate = cause instanceof Error && cause.name === 'TimeoutError';
+    const why = isLate ? `no answer within ${String(PART_MS / 1000)} s` : oneLine(cause);
+    throw new Error(`the object store cannot be reached: ${why}`, { cause: error });
   }
   if (!response.ok) throw refusal(response.status, Buffer.from(bytes).toString('utf8'));
   return { headers: response.headers, bytes };

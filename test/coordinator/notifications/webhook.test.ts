@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSocket, type AddressInfo } from 'node:net';
 import { Webhook } from '../../../src/coordinator/notifications/webhook.ts';
+import { amidCollections } from '../../support/silent-server.ts';
 
 const NOW = 1_767_225_600_000;
 const SECRET = Buffer.from('0123456789abcdef0123456789abcdef');
@@ -107,9 +108,10 @@ describe('coordinator/notifications/webhook', () => {
     });
   }
 
-  it('does not wait for a receiver that never answers', async () => {
+  it('does not wait for a receiver that never answers, also when garbage is collected meanwhile', async () => {
     answer = () => {};
-    expect(await webhook('/', { timeoutMs: 100 }).send(MESSAGE, NEVER)).to.deep.equal({
+    const sent = (): Promise<unknown> => webhook('/', { timeoutMs: 100 }).send(MESSAGE, NEVER);
+    expect(await amidCollections(sent)).to.deep.equal({
       accepted: false,
       reason: 'it did not answer within 0.1 s',
     });
