@@ -3,7 +3,7 @@
  * classes. The operations are in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
-import { readBody } from '../base/deadline.ts';
+import { readBody } from '../base/async/deadline.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/json/exact-json.ts';

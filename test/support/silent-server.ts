@@ -6,9 +6,8 @@ import { runInNewContext } from 'node:vm';
 export class SilentServer {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
-  /** Those with a request: `fetch` opens another one, for later, in place of a broken one. */
+  /** Connections with a request: `fetch` opens another one, for later, in place of a broken one. */
   readonly #asked = new Set<Socket>();
-  requests = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -22,7 +21,6 @@ export class SilentServer {
       silent.#open.add(socket);
       socket.on('error', () => {});
       socket.once('data', () => {
-        silent.requests += 1;
         silent.#asked.add(socket);
         socket.write(beginning);
       });

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { readBody, withDeadline } from '../../base/deadline.ts';
+import { readBody, withDeadline } from '../../base/async/deadline.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { NotificationMessage, NotificationOutcome, NotificationReceiver } from './receivers.ts';
 

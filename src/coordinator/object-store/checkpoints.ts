@@ -2,7 +2,7 @@
  * Checkpoints of runs in the object store. A runner sends all files of a checkpoint to keys that no other upload uses; the record
  * that names the complete set is written last, so that a half upload is never read.
  */
-import { inParallel } from '../../base/in-parallel.ts';
+import { inParallel } from '../../base/async/in-parallel.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type {
   CheckpointCompleteRequest,

@@ -3,8 +3,8 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
-import { readBody, withDeadline } from '../../base/deadline.ts';
-import { inParallel } from '../../base/in-parallel.ts';
+import { readBody, withDeadline } from '../../base/async/deadline.ts';
+import { inParallel } from '../../base/async/in-parallel.ts';
 import { ReadingLimit } from '../files/reading-limit.ts';
 
 export interface ObjectStoreOptions {

@@ -1,7 +1,7 @@
 /** Parts of files on their way to and from an object store, by addresses that the coordinator has signed. */
 import { createHash, type Hash } from 'node:crypto';
 import { sleep, type Clock } from '../../base/clock.ts';
-import { readBody, withDeadline } from '../../base/deadline.ts';
+import { readBody, withDeadline } from '../../base/async/deadline.ts';
 import { ApiError } from '../../client/client.ts';
 import { Stopped } from '../connection/coordinator-connection.ts';
 import { oneLine } from '../system-error.ts';

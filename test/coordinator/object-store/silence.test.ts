@@ -36,7 +36,6 @@ describe('coordinator/object-store: a store that does not answer', () => {
       it(`${name} ends with a reason and closes its connection when the store sends nothing ${when}`, async () => {
         server = await SilentServer.start(beginning);
         expect(await failureOf(call)).to.equal('the object store cannot be reached: no answer within 0.15 s');
-        expect(server.requests).to.equal(1);
         await server.isLeft();
       });
     }

@@ -1,5 +1,5 @@
 /** The ssh engine: one allocation is one detached runner on a machine of the queue, started and found again by scripts over ssh. */
-import { inParallel } from '../../../base/in-parallel.ts';
+import { inParallel } from '../../../base/async/in-parallel.ts';
 import {
   EngineRefused,
   EngineUnreachable,

@@ -5,7 +5,7 @@ import { unfinishedWarnings } from '../../../../analysis/table/header.ts';
 import { completePrefix, type RunTable } from '../../../../analysis/table/run-table.ts';
 import type { TelemetryBand, Uuid } from '../../../../contract/types.ts';
 import type { Clock } from '../../../../base/clock.ts';
-import { inParallel } from '../../../../base/in-parallel.ts';
+import { inParallel } from '../../../../base/async/in-parallel.ts';
 import { jobId } from '../../../../domain/ids.ts';
 import { plural } from '../../../../domain/plural.ts';
 import { samplesIn } from './samples.ts';
