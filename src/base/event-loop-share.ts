@@ -1,44 +1,105 @@
 /**
  * Divides the event loop between requests and long work (streams, exports, sweeps). Long work runs in slices, one slice in
  * an iteration of the loop for all of it together, so that input, timers and signals never wait for more than one slice.
+ *
+ * While requests wait for their commit, slices are short, and after each the requests have the loop for twice its length. A request
+ * waits for the loop several times (its turn, the end of its write), and would wait for a whole slice each time. Twice its
+ * length and no longer: requests get up to two thirds of the loop, and long work never less than a third.
  */
 import type { Clock } from './clock.ts';
 
 /** The time for which long work may hold the event loop. */
 export const SLICE_MS = 5;
+/** The same while requests wait. */
+export const SHORT_SLICE_MS = 1;
+/** The time that requests have after a slice, in lengths of that slice. */
+export const REQUESTS_WEIGHT = 2;
 /** The time after which `mapped` yields a part: its consumer works on the part within the same slice. */
 const PART_MS = 2;
 
 /** One for each event loop. Work that waits for a slice gets it in the order of asking. */
 export class EventLoopShare {
-  readonly #clock: Pick<Clock, 'monotonicMs' | 'soon'>;
+  readonly #clock: Pick<Clock, 'monotonicMs' | 'soon' | 'after'>;
   readonly #waiting: (() => void)[] = [];
   #sliceStartedMs = -Infinity;
+  #sliceMs = SLICE_MS;
   #isScheduled = false;
+  /** True from the start of a slice until its work has left the loop. */
+  #isRunning = false;
+  #requestsWait = false;
+  /** True when requests have waited since the start of the present slice. */
+  #requestsWaited = false;
+  /** Until then the next slice leaves the loop to waiting requests. */
+  #reservedUntilMs = -Infinity;
+  /** Cancels the end of the reservation; present while a slice waits for it. */
+  #cancelReservation: (() => void) | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonicMs' | 'soon'>) {
+  constructor(clock: Pick<Clock, 'monotonicMs' | 'soon' | 'after'>) {
     this.#clock = clock;
+  }
+
+  /** Reports that requests wait for their commit, or that all of them have been answered. */
+  requestsWait(areWaiting: boolean): void {
+    this.#requestsWait = areWaiting;
+    if (areWaiting) this.#requestsWaited = true;
+    else if (this.#cancelReservation !== undefined) this.#endReservation();
   }
 
   /** Returns undefined while the present slice lasts, else a promise that resolves at the start of the caller's slice. */
   slice(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#clock.monotonicMs() - this.#sliceStartedMs < SLICE_MS) return undefined;
+    if (this.#waiting.length === 0 && !this.#isOver(this.#clock.monotonicMs())) return undefined;
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#schedule();
     });
   }
 
+  #isOver(nowMs: number): boolean {
+    return nowMs - this.#sliceStartedMs >= this.#sliceMs;
+  }
+
   #schedule(): void {
-    if (this.#isScheduled) return;
+    if (this.#isScheduled || this.#cancelReservation !== undefined) return;
     this.#isScheduled = true;
     this.#clock.soon(() => {
       this.#isScheduled = false;
-      this.#sliceStartedMs = this.#clock.monotonicMs();
-      this.#waiting.shift()?.();
-      // The others get their slices in later iterations: input is read in between.
-      if (this.#waiting.length > 0) this.#schedule();
+      this.#next();
     });
+    // Runs after the work of the slice, in the same iteration of the loop.
+    this.#clock.soon(() => this.#reserve());
+  }
+
+  #next(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const leftMs = this.#reservedUntilMs - nowMs;
+    if (this.#requestsWait && leftMs > 0) {
+      this.#cancelReservation = this.#clock.after(leftMs, () => this.#endReservation());
+      return;
+    }
+    this.#sliceMs = this.#requestsWaited ? SHORT_SLICE_MS : SLICE_MS;
+    this.#requestsWaited = this.#requestsWait;
+    this.#sliceStartedMs = nowMs;
+    this.#isRunning = true;
+    this.#waiting.shift()?.();
+    // The others get their slices in later iterations: input is read in between.
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  /** Reserves the loop for requests, in proportion to the slice that has ended. */
+  #reserve(): void {
+    if (!this.#isRunning) return;
+    this.#isRunning = false;
+    const nowMs = this.#clock.monotonicMs();
+    // A slice that lasted longer waited for a processor, as the requests did.
+    const heldMs = Math.min(nowMs - this.#sliceStartedMs, SLICE_MS);
+    this.#reservedUntilMs = nowMs + heldMs * REQUESTS_WEIGHT;
+  }
+
+  #endReservation(): void {
+    this.#cancelReservation?.();
+    this.#cancelReservation = undefined;
+    this.#reservedUntilMs = -Infinity;
+    this.#schedule();
   }
 
   /** Passes the items on, each within a slice. */
@@ -56,7 +117,7 @@ export class EventLoopShare {
     let partStartedMs = 0;
     for (const item of items) {
       const nowMs = this.#clock.monotonicMs();
-      if (part.length > 0 && (nowMs - partStartedMs >= PART_MS || nowMs - this.#sliceStartedMs >= SLICE_MS)) {
+      if (part.length > 0 && (nowMs - partStartedMs >= PART_MS || this.#isOver(nowMs))) {
         yield part;
         part = [];
       }

@@ -82,7 +82,9 @@ class RunningCoordinator implements Lifecycle {
     this.#hooks = hooks;
     this.#sweepAtMs = clock.now();
     const onFact = (fact: Fact): void => this.core.turns.onFact(fact);
+    const share = new EventLoopShare(clock);
     const groupCommit = new GroupCommit(store, clock, {
+      waiting: (areWaiting) => share.requestsWait(areWaiting),
       committed: (...group) => this.#committed(...group),
       failed: (error) => this.#failed(error),
     });
@@ -112,7 +114,6 @@ class RunningCoordinator implements Lifecycle {
       },
     };
     const turns = hooks.turn === undefined ? new Turns(parts) : new MeasuredTurns(parts, hooks.turn);
-    const share = new EventLoopShare(clock);
     const fileRequests = new FileRequests(clock);
     const tools = { clock, share, store, studyCache };
     const core = {

@@ -14,6 +14,10 @@ class SteppedLoop {
     this.#soon.push(action);
   }
 
+  after(): never {
+    throw new Error('no request waits');
+  }
+
   /** Runs the actions that are due in this iteration and what follows from them. Returns how many there were. */
   async iterate(): Promise<number> {
     const due = this.#soon.splice(0);
@@ -74,7 +78,8 @@ describe('base/event-loop-share', () => {
   it('does not wait while its slice lasts', () => {
     let nowMs = 100;
     const soon: (() => void)[] = [];
-    const share = new EventLoopShare({ monotonicMs: () => nowMs, soon: (action) => soon.push(action) });
+    const after = (): never => expect.fail('no request waits');
+    const share = new EventLoopShare({ monotonicMs: () => nowMs, soon: (action) => soon.push(action), after });
     expect(share.slice()).to.be.a('promise');
     soon.shift()!();
     nowMs += SLICE_MS - 1;

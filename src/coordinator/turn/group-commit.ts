@@ -31,6 +31,8 @@ export interface CommittedGroup {
 export interface CommitListener {
   /** Called when a group is on disk, with those of its actors that have not changed again. */
   committed(group: CommittedGroup, actors: readonly Activation[]): void;
+  /** Called when turns begin to wait for the disk, and when all of them have been answered. */
+  waiting(areWaiting: boolean): void;
   /** Called when a write failed: memory is ahead of the disk, and the coordinator must stop. */
   failed(error: SimbatchError): void;
 }
@@ -91,6 +93,7 @@ export class GroupCommit {
     for (const fact of facts) group.facts.push(fact);
     for (const step of steps) group.steps.push(step);
     if (isEmpty(group)) return this.durable();
+    this.#listener.waiting(true);
     this.#schedule();
     return group.written;
   }
@@ -139,7 +142,8 @@ export class GroupCommit {
     } finally {
       group.settle.resolve();
     }
-    if (!isEmpty(this.#open)) this.#schedule();
+    if (isEmpty(this.#open)) this.#listener.waiting(false);
+    else this.#schedule();
   }
 
   #fail(cause: unknown, group: Group): void {

@@ -3,6 +3,7 @@
  * the runner hands its run back, and fetches that of the attempt before. Nothing here fails a run.
  */
 import { sleep } from '../../base/clock.ts';
+import { Gate } from '../../base/async/gate.ts';
 import { ApiError } from '../../client/client.ts';
 import type { AttemptRef } from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
@@ -233,28 +234,6 @@ export class CheckpointFollower {
       if (fault !== this.#fault) log.warn(`its checkpoint was not sent to the object store: ${fault}`, about);
       this.#fault = fault;
       return false;
-    }
-  }
-}
-
-/** Lets a limited number of operations pass at the same time, the others wait in their order. */
-class Gate {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(atOnce: number) {
-    this.#free = atOnce;
-  }
-
-  async pass<T>(operation: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await operation();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
     }
   }
 }

@@ -18,14 +18,27 @@ import { study } from '../../support/studies.ts';
 class CostlyClock extends SimulatedClock {
   iterations = 0;
   #lookedMs = 0;
+  #isDue = false;
 
   override monotonicMs(): number {
     return super.monotonicMs() + ++this.#lookedMs;
   }
 
   override soon(action: () => void): void {
-    this.iterations += 1;
-    super.soon(action);
+    // Actions that become due together run in one iteration.
+    if (!this.#isDue) this.iterations += 1;
+    this.#isDue = true;
+    super.soon(() => {
+      this.#isDue = false;
+      action();
+    });
+  }
+}
+
+/** Its actions run in the iterations of the event loop, after the work of the one before. */
+class PhasedClock extends CostlyClock {
+  override soon(action: () => void): void {
+    setImmediate(action);
   }
 }
 
@@ -229,5 +242,36 @@ describe('coordinator/operations: slices of the event loop', () => {
       await run();
       expect(clock.iterations).to.be.at.least(1);
     }
+  });
+
+  it('a list leaves the loop to a write in progress for a time, and continues when the write ends or the time is over', async () => {
+    clock = new PhasedClock();
+    let endWrite = (): void => {};
+    let beforeWrite = async (): Promise<void> => {};
+    const store = new MemoryStore(new Map(), { beforeWrite: () => beforeWrite() });
+    const writing = await openCoordinator(store, clock);
+    await writing.register({ id: 'r', instance: 'i', capabilities });
+    for (let at = 0; at < ITEMS; at += 1) await writing.submit(study({ runs: 2 }));
+    beforeWrite = () => new Promise((resolve) => (endWrite = resolve));
+    /** Returns true when the list ends in some hundred iterations, without the clock being advanced. */
+    const endsBeside = async (list: Promise<unknown>): Promise<boolean> => {
+      let isOver = false;
+      void list.then(() => (isOver = true));
+      for (let at = 0; at < 4 * ITEMS && !isOver; at += 1) await new Promise((resolve) => setImmediate(resolve));
+      return isOver;
+    };
+    const list = async (): Promise<void> => drain((await writing.jobs({ status: ['Pending'] })).chunks);
+    for (const endEarly of [true, false]) {
+      const beat = writing.heartbeat('r', { instance: 'i', holding: [] });
+      const listed = list();
+      expect(await endsBeside(listed)).to.equal(false);
+      if (endEarly) endWrite();
+      else while (!(await endsBeside(listed))) await clock.advance(2 * SLICE_MS);
+      expect(await endsBeside(listed)).to.equal(true);
+      endWrite();
+      await beat;
+    }
+    beforeWrite = async () => {};
+    await writing.close();
   });
 });

@@ -1,11 +1,17 @@
 /** LevelDB as the engine of a store: opens it, and translates its interface. */
 import { Level } from 'level';
+import { Gate } from '../../../base/async/gate.ts';
 import type { Engine, EngineView, Operation } from '../engine.ts';
 import type { KeyRange } from '../keys.ts';
 
 const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
 const READ_AHEAD_BYTES = 1024 * 1024;
+/**
+ * Chunks of views that are read at the same time. LevelDB reads and writes on the four threads of Node's pool, which work in the
+ * order of asking: many readers would hold all of them, and each write would wait for several chunks.
+ */
+const READS_AT_ONCE = 2;
 
 /** @throws the error of LevelDB; `cause.code` is LEVEL_LOCKED when another process has it open */
 export async function openLevelEngine(directory: string): Promise<LevelEngine> {
@@ -21,6 +27,7 @@ export async function openLevelEngine(directory: string): Promise<LevelEngine> {
 
 export class LevelEngine implements Engine {
   readonly #level: Level<string, string>;
+  readonly #reads = new Gate(READS_AT_ONCE);
 
   constructor(level: Level<string, string>) {
     this.#level = level;
@@ -41,6 +48,7 @@ export class LevelEngine implements Engine {
 
   snapshot(): EngineView {
     const level = this.#level;
+    const reads = this.#reads;
     const snapshot = level.snapshot();
     return {
       get: (key) => level.getSync(key, { snapshot }),
@@ -48,7 +56,7 @@ export class LevelEngine implements Engine {
         const iterator = level.iterator({ ...range, reverse, snapshot, highWaterMarkBytes: READ_AHEAD_BYTES });
         try {
           for (;;) {
-            const chunk = await iterator.nextv(chunkSize);
+            const chunk = await reads.pass(() => iterator.nextv(chunkSize));
             if (chunk.length === 0) return;
             yield chunk;
           }

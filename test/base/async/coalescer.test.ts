@@ -1,9 +1,9 @@
 /** Batches of items gathered while the batch before was being sent. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Coalescer } from '../../src/base/coalescer.ts';
+import { Coalescer } from '../../../src/base/async/coalescer.ts';
 
-describe('base/coalescer', () => {
+describe('base/async/coalescer', () => {
   it('sends the items of one turn together, then those that arrived meanwhile, in order', async () => {
     const batches: number[][] = [];
     let inFlight = 0;
