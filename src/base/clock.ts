@@ -90,6 +90,26 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
   });
 }
 
+/**
+ * Whether `event` settles within `ms`; rejects as it does, when it does in time. Keeps the process running meanwhile. Cheaper than a
+ * sleep that is cut short: an `AbortController` makes an error with a stack for each.
+ */
+export function settlesWithin(clock: Pick<Clock, 'after'>, ms: number, event: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => resolve(false), { keepAlive: true });
+    event.then(
+      () => {
+        cancel();
+        resolve(true);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  });
+}
+
 /** Keeps the process running, even with nothing in flight, until the returned function is called. */
 export function keepProcessAlive(): () => void {
   const timer = setInterval(() => {}, LONGEST_DELAY_MS);

@@ -64,12 +64,13 @@ export class Agent {
   readonly #serveFiles: () => Promise<void>;
   readonly #checkpoints: StoredCheckpoints;
   #wake: () => void = () => {};
-  /** Aborted when the machine proves unfit while it asks for jobs. */
+  /** Aborted when the runner leaves, or the machine proves unfit, while it asks for jobs. */
   #asking = new AbortController();
 
   constructor(options: AgentOptions) {
     const { config, client, clock, log, instance, spool, python, env, launchers, waits, processes } = options;
     this.#options = options;
+    this.#leaving.signal.addEventListener('abort', () => this.#asking.abort());
     const endMs = declaredEnd(config.lifetime, clock.now());
     this.#lifetime = new LifetimeWatch({
       clock,
@@ -231,7 +232,9 @@ export class Agent {
     const { config, client, instance, clock } = this.#options;
     // The machine may have failed while the coordinator could not be reached.
     if (this.#attempts.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
+    // Not a combination of two signals, which costs more than the rest of a small request.
     this.#asking = new AbortController();
+    if (this.#leaving.signal.aborted) this.#asking.abort();
     // Claimed jobs that are not named here are handed out again: a lost reply strands none.
     const holding = this.#attempts.refs();
     // All slots, not only the free ones: more become free while the claim waits, and the coordinator, which counts claimed
@@ -245,7 +248,7 @@ export class Agent {
       holding,
       slots_lost: this.#attempts.slots.lost,
     };
-    return client.claim(config.id, request, { signal: AbortSignal.any([this.#leaving.signal, this.#asking.signal]) });
+    return client.claim(config.id, request, { signal: this.#asking.signal });
   }
 
   #take(answer: ClaimResponse): number {
@@ -304,11 +307,16 @@ export class Agent {
 
   /** Resolves when something changed, or after `ms`. */
   async #change(ms = Infinity): Promise<void> {
+    if (ms === Infinity) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      return;
+    }
     const changed = new AbortController();
     this.#wake = () => {
       changed.abort();
     };
-    if (ms === Infinity) await new Promise((resolve) => changed.signal.addEventListener('abort', resolve));
-    else await sleep(this.#options.clock, ms, changed.signal);
+    await sleep(this.#options.clock, ms, changed.signal);
   }
 }

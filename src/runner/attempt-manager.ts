@@ -80,8 +80,9 @@ export class AttemptManager {
     this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
     this.ahead = new ClaimAhead(slots);
     this.#delivery = new OutcomeDelivery({ spool, reporter, uploads: site.uploads, log: site.log, onReport: onChange });
-    this.#checkpoints = new Checkpoints(checkpointRoot(config), site.waits.child(), site.log);
-    if (config.checkpointDir === undefined) void this.#checkpoints.sweep(site.clock.now());
+    const isOwn = config.checkpointDir === undefined;
+    this.#checkpoints = new Checkpoints(checkpointRoot(config), site.waits.child(), site.log, isOwn);
+    if (isOwn) void this.#checkpoints.sweep(site.clock.now());
     leaving.addEventListener('abort', () => {
       this.handBackWaiting('the runner leaves');
     });

@@ -121,4 +121,13 @@ describe('runner: checkpoints', function () {
     await checkpoints.remove(jobId(BATCH, 2));
     expect(existsSync(join(folder, BATCH))).to.equal(false);
   });
+
+  it('are removed with their run below the output root too, where the runner looks without waiting', async () => {
+    const checkpoints = new Checkpoints(folder, new Waits(systemClock), silentLog, true);
+    mkdirSync(checkpointDirectory(folder, BATCH, 2, 1), { recursive: true });
+    await checkpoints.remove(jobId(BATCH, 3));
+    expect(existsSync(join(folder, BATCH))).to.equal(true);
+    await checkpoints.remove(jobId(BATCH, 2));
+    expect(existsSync(join(folder, BATCH))).to.equal(false);
+  });
 });

@@ -1,8 +1,9 @@
 /** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
 import { isJsonObject } from '../../base/json/json-object.ts';
-import { constants, type Dir, type Dirent } from 'node:fs';
-import { open, opendir } from 'node:fs/promises';
+import { closeSync, constants, type Dir, type Dirent, fstatSync, openSync, readFile, readSync } from 'node:fs';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { lossyFault } from '../../base/json/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
 
@@ -132,17 +133,29 @@ async function readMetadata(root: string, limits: ArtifactLimits, notes: string[
   }
 }
 
+/** A file of so many bytes is read without waiting from a directory that has answered just now. */
+const BYTES_AT_ONCE = 64 << 10;
+const readText = promisify(readFile);
+
 /** The file's text, or undefined when it is larger. A link or a pipe put in its place is neither followed nor waited for. */
 async function readBounded(path: string, maxBytes: number): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const found = await file.stat();
+    const found = fstatSync(fd);
     if (!found.isFile()) throw new Error('it is not a regular file');
     if (found.size > maxBytes) return undefined;
-    return await file.readFile('utf8');
+    return found.size <= BYTES_AT_ONCE ? readBeginning(fd, found.size) : await readText(fd, 'utf8');
   } finally {
-    await file.close();
+    closeSync(fd);
   }
+}
+
+/** At most `size` bytes, whatever is appended meanwhile. */
+function readBeginning(fd: number, size: number): string {
+  const bytes = Buffer.allocUnsafe(size);
+  let done = 0;
+  for (let count = -1; count !== 0 && done < size; done += count) count = readSync(fd, bytes, done, size - done, done);
+  return bytes.toString('utf8', 0, done);
 }
 
 /** Level by level, not recursive: the nesting is the simulation's choice. */

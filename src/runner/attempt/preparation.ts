@@ -1,5 +1,5 @@
 /** The things a run needs before its process exists: a program to execute, its directory, its configuration, its logs. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
@@ -11,6 +11,7 @@ import { environmentFault } from './environment.ts';
 import { environmentOf, type ExecutionPlan, type ExecutionSite } from './execution-site.ts';
 import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
+import { systemCode } from '../system-error.ts';
 import type { Launcher } from '../launch/launcher.ts';
 import { createLogs } from './simulation-process.ts';
 import type { Logs } from './simulation-process.ts';
@@ -60,12 +61,21 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
   );
   if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256);
   const notes = await prepareCheckpoint(site, plan);
-  const made = await mkdir(directory, { recursive: true });
-  // A directory that exists belongs to another attempt.
-  if (made === undefined) throw new Error(`${directory} exists already`);
-  // The file system has answered just now; without waiting, a small file takes a tenth of the time.
+  await mkdir(dirname(directory), { recursive: true });
+  // The file system has answered just now; without waiting, a directory or a small file takes a tenth of the time.
+  makeOwnDirectory(directory);
   writeFileSync(runConfigPath, `${stringifyExact(runConfig)}\n`);
   return { logs: createLogs(directory), notes };
+}
+
+/** @throws Error when there is one: it belongs to another attempt. */
+function makeOwnDirectory(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') throw new Error(`${directory} exists already`, { cause: error });
+    throw error;
+  }
 }
 
 /** True when the run is executed in a container. */

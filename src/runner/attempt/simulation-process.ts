@@ -1,6 +1,6 @@
 /** One simulation process: started as the leader of its group, watched, and ended together with all of its descendants. */
 import { join } from 'node:path';
-import { sleep } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ending, Launch, Launcher, StartedContainer } from '../launch/launcher.ts';
 import { LogFile, OutputCapture } from './output-capture.ts';
@@ -139,10 +139,10 @@ export class SimulationProcess {
     // A process that was killed may have had descendants outside its group.
     let survivors = await this.#scope.clear(this.#clock, this.#cancelled.signal.aborted);
     const closed = Promise.all([stdout.ended, stderr.ended]);
-    let isOutputHeld = !(await this.#within(PIPES_MS, closed));
+    let isOutputHeld = !(await settlesWithin(this.#clock, PIPES_MS, closed));
     if (isOutputHeld && survivors.length === 0) {
       survivors = await this.#scope.clear(this.#clock, true);
-      isOutputHeld = !(await this.#within(PIPES_MS, closed));
+      isOutputHeld = !(await settlesWithin(this.#clock, PIPES_MS, closed));
     }
     return { survivors, isOutputHeld };
   }
@@ -167,15 +167,5 @@ export class SimulationProcess {
   /** Why the logs could not be written, if so. */
   get logFault(): Error | undefined {
     return this.#logs.stderr.fault ?? this.#logs.stdout.fault;
-  }
-
-  async #within(ms: number, event: Promise<unknown>): Promise<boolean> {
-    const stop = new AbortController();
-    const happened = await Promise.race([
-      event.then(() => true),
-      sleep(this.#clock, ms, stop.signal).then(() => false),
-    ]);
-    stop.abort();
-    return happened;
   }
 }

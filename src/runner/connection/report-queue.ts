@@ -24,8 +24,8 @@ const LARGEST_BULK = 500;
 /** Characters of one request; a larger report goes alone. */
 const LARGEST_REQUEST = 512 << 10;
 const REFUSED_BODY = new Set([400, 413, 422]);
-/** How long an outcome waits for the start of the next run, to share its request. */
-const SHARE_MS = 10;
+/** How long an outcome, which is in the spool, waits for the start of the next run, to share its request. */
+const SHARE_MS = 25;
 /** A start does not wait for the answer to the request before it; outcomes do. */
 const MOST_REQUESTS = 2;
 

@@ -1,6 +1,6 @@
 /** Chooses how the runs of each engine are started, and keeps the warm interpreters. The only place of this choice. */
 import { extname } from 'node:path';
-import { sleep } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isFunctions } from '../../domain/function-code.ts';
 import type { Engine } from '../config/config.ts';
@@ -105,10 +105,7 @@ export class Launchers {
   }
 
   async #within(ms: number, preparation: Promise<void> | undefined): Promise<void> {
-    if (preparation === undefined) return;
-    const stop = new AbortController();
-    await Promise.race([preparation, sleep(this.#options.clock, ms, stop.signal)]);
-    stop.abort();
+    if (preparation !== undefined) await settlesWithin(this.#options.clock, ms, preparation);
   }
 
   /** Ends all warm interpreters. */

@@ -63,7 +63,7 @@ export class WarmPython implements WarmLauncher {
 
   /** Resolves when a fork needs no further preparation, or the engine is cold. */
   async prepare(): Promise<void> {
-    await this.#ready();
+    if (this.#readyServer === undefined) await this.#ready();
   }
 
   async launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
@@ -94,10 +94,9 @@ export class WarmPython implements WarmLauncher {
 
   async #launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
     for (let replaced = 0; replaced < MOST_REPLACEMENTS; replaced++) {
-      const cancelled = new Promise<'cancelled'>((resolve) => {
-        context.cancelled.addEventListener('abort', () => resolve('cancelled'), { once: true });
-      });
-      const server = context.cancelled.aborted ? 'cancelled' : await Promise.race([this.#ready(), cancelled]);
+      const server = context.cancelled.aborted
+        ? 'cancelled'
+        : (this.#readyServer ?? (await this.#readyUnless(context)));
       if (server === 'cancelled') return { type: 'signal', signal: 'SIGKILL' };
       if (server === undefined) break;
       const result = await server.create({ type: 'run', env: launch.contract, seed: launch.randomSeed }, context);
@@ -110,6 +109,18 @@ export class WarmPython implements WarmLauncher {
     const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
     const process = await this.#options.cold.launch(launch, context);
     return 'ended' in process ? { ...process, note } : process;
+  }
+
+  /** The forkserver, if it can fork now. */
+  get #readyServer(): ProcessServer | undefined {
+    return this.#server !== undefined && this.#announced.has(this.#server) ? this.#server : undefined;
+  }
+
+  #readyUnless({ cancelled }: LaunchContext): Promise<ProcessServer | 'cancelled' | undefined> {
+    const abort = new Promise<'cancelled'>((resolve) => {
+      cancelled.addEventListener('abort', () => resolve('cancelled'), { once: true });
+    });
+    return Promise.race([this.#ready(), abort]);
   }
 
   /** The forkserver, started if need be. Undefined: the engine is cold. */
