@@ -2,9 +2,8 @@
  * One HTTP exchange with the coordinator: address, credential, time limit, exact JSON. Every failure is one of two error
  * classes. The operations are in `./client.ts`; nothing here retries.
  */
-import { systemClock } from '../base/clock.ts';
 import { SimbatchError } from '../domain/errors.ts';
-import { readBody } from '../base/async/deadline.ts';
+import { readBody, withDeadline } from '../base/async/deadline.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/json/exact-json.ts';
@@ -121,39 +120,33 @@ export class Transport {
 
   /** @throws ApiError, UnreachableError, or the reason of `exchange.signal`. */
   async send<T>(exchange: Exchange): Promise<Answer<T>> {
+    const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const address = this.#address(exchange);
     const body = bodyOf(exchange);
-    const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
-    // One controller: combined signals, and signals with a time limit of their own, cost a runner a good part of a small request.
-    const ending = new AbortController();
-    const abort = (): void => ending.abort(exchange.signal?.reason);
-    let isLate = false;
-    const cancelLimit = systemClock.after(limitMs, () => {
-      isLate = true;
-      ending.abort();
-    });
-    if (exchange.signal?.aborted === true) abort();
-    else exchange.signal?.addEventListener('abort', abort, { once: true });
     let response: Response;
     let text: string;
+    let isLate = false;
     try {
-      response = await this.#fetch(address, {
-        method: exchange.method,
-        headers: this.#headers(exchange),
-        // A redirect would send the credential to another host.
-        redirect: 'error',
-        signal: ending.signal,
-        ...body,
+      [response, text] = await withDeadline(limitMs, exchange.signal, async (signal) => {
+        signal.addEventListener('abort', () => (isLate = exchange.signal?.aborted !== true));
+        const answer = await this.#fetch(address, {
+          method: exchange.method,
+          headers: this.#headers(exchange),
+          // A redirect would send the credential to another host.
+          redirect: 'error',
+          signal,
+          ...body,
+        });
+        // The answers of `httpFetch` have been read.
+        const read = answer.body ? new TextDecoder().decode(await readBody(answer, signal)) : await answer.text();
+        return [answer, read];
       });
-      // The answers of `httpFetch` have been read.
-      text = response.body ? new TextDecoder().decode(await readBody(response, signal)) : await response.text();
     } catch (error) {
       exchange.signal?.throwIfAborted();
-      if (isLate) throw new UnreachableError(this.endpoint, `no answer within ${String(limitMs / 1000)} s`, error);
+      if (isLate) {
+        throw new UnreachableError(this.endpoint, `no answer within ${String(limitMs / 1000)} s`, error);
+      }
       throw new UnreachableError(this.endpoint, explain(error), error);
-    } finally {
-      cancelLimit();
-      exchange.signal?.removeEventListener('abort', abort);
     }
     if (response.ok)
       return { body: this.#parsed(response, text) as T, status: response.status, headers: response.headers };

@@ -1,26 +1,31 @@
 /** Requests that end with their time, also when garbage is collected: Node's `fetch` holds its signals weakly. */
-
-/** The signal of a time limit is collected before it fires where only `AbortSignal.any` or a `Request` depends on it. */
-const held = new Set<AbortSignal>();
+import { systemClock } from '../clock.ts';
 
 /**
  * Calls an operation with a signal that aborts after `limitMs` with a `TimeoutError`, or with `stop` and its reason. The limit
  * covers the operation as a whole: read the body of an answer in it, with `readBody`. Give the signal to `fetch` itself and not to a
  * `Request`, whose own signal is collected before the answer arrives.
+ *
+ * One controller, which the timer holds: `AbortSignal.timeout` would be collected where only `AbortSignal.any` depends on it, and the two
+ * cost a runner a good part of a small request.
  */
 export async function withDeadline<T>(
   limitMs: number,
   stop: AbortSignal | undefined,
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const limit = AbortSignal.timeout(limitMs);
-  const signal = stop === undefined ? limit : AbortSignal.any([limit, stop]);
-  held.add(limit).add(signal);
+  const ending = new AbortController();
+  const onStop = (): void => ending.abort(stop?.reason);
+  const cancelLimit = systemClock.after(limitMs, () => {
+    ending.abort(new DOMException(`no answer within ${String(limitMs)} ms`, 'TimeoutError'));
+  });
+  if (stop?.aborted === true) onStop();
+  else stop?.addEventListener('abort', onStop, { once: true });
   try {
-    return await operation(signal);
+    return await operation(ending.signal);
   } finally {
-    held.delete(limit);
-    held.delete(signal);
+    cancelLimit();
+    stop?.removeEventListener('abort', onStop);
   }
 }
 
