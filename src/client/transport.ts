@@ -104,6 +104,8 @@ const CAUSES: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak HTTPS; use http://',
 };
 
+const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
 export class Transport {
   readonly endpoint: string;
   readonly #token: string | undefined;
@@ -138,15 +140,12 @@ export class Transport {
           ...body,
         });
         // The answers of `httpFetch` have been read.
-        const read = answer.body ? new TextDecoder().decode(await readBody(answer, signal)) : await answer.text();
-        return [answer, read];
+        return [answer, answer.body ? utf8(await readBody(answer, signal)) : await answer.text()];
       });
     } catch (error) {
       exchange.signal?.throwIfAborted();
-      if (isLate) {
-        throw new UnreachableError(this.endpoint, `no answer within ${String(limitMs / 1000)} s`, error);
-      }
-      throw new UnreachableError(this.endpoint, explain(error), error);
+      const why = isLate ? `no answer within ${String(limitMs / 1000)} s` : explain(error);
+      throw new UnreachableError(this.endpoint, why, error);
     }
     if (response.ok)
       return { body: this.#parsed(response, text) as T, status: response.status, headers: response.headers };

@@ -23,7 +23,7 @@ import { declaredEnd, LifetimeWatch } from './connection/lifetime.ts';
 import { ListenerPool } from './telemetry-listeners.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { oneLine } from './system-error.ts';
-import { keepProcessAlive, sleep } from '../base/clock.ts';
+import { keepProcessAlive, settlesWithin, sleep } from '../base/clock.ts';
 
 /** The machine of the runner, and its configuration. `env` is what simulations inherit; see `inheritedEnvironment`. */
 export interface AgentOptions extends Pick<
@@ -306,17 +306,10 @@ export class Agent {
   }
 
   /** Resolves when something changed, or after `ms`. */
-  async #change(ms = Infinity): Promise<void> {
-    if (ms === Infinity) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      return;
-    }
-    const changed = new AbortController();
-    this.#wake = () => {
-      changed.abort();
-    };
-    await sleep(this.#options.clock, ms, changed.signal);
+  async #change(ms?: number): Promise<void> {
+    const changed = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    await (ms === undefined ? changed : settlesWithin(this.#options.clock, ms, changed));
   }
 }
