@@ -41,7 +41,7 @@ import { Turns } from './turn/turn.ts';
 import { createStatistics, simulationsIn, summarize } from './resources/statistics.ts';
 import { LauncherReports } from './resources/launcher-reports.ts';
 import { PoolHistory } from './resources/pool-history.ts';
-import { messagesIn, StudyHealth } from './resources/study-health.ts';
+import { StudyHealth } from './resources/study-health.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import type { Clock } from '../base/clock.ts';
 import { EventLoopShare } from '../base/event-loop-share.ts';
@@ -254,8 +254,8 @@ class RunningCoordinator implements Lifecycle {
     const { directory, statistics, clock } = this.core;
     // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
     const summary = facts.length > 0 ? summarize(facts, clock.now(), simulationsIn(directory)) : undefined;
-    // Before the actors of requeued runs are dropped, which hold the messages.
-    this.core.health.onFacts(facts, messagesIn(directory));
+    // Before the actors of ended and requeued runs are dropped, which hold the records of their attempts.
+    this.core.health.onFacts(facts, (jobId) => directory.state('job', jobId));
     this.core.poolHistory.onFacts(facts);
     this.core.checkpointRemovals.onFacts(facts);
     for (const actor of actors) directory.deactivate(actor);

@@ -2,13 +2,17 @@
  * Counts of a study's finished attempts: by runner, and the latest ones in detail. Findings, the time left and the quarantine
  * of runners are computed from them. Bounded, whatever the size of the study. Pure.
  */
-import { CommonParts, takeApart, type MessageParts } from './failure-groups.ts';
+import { CommonParts, shownPart, takeApart } from './failure-groups.ts';
 import { HISTORY_MESSAGE_LIMIT } from './rules.ts';
 
 /** One attempt that ended by itself: not cancelled, not released, not lost with its runner. */
 export interface FinishedAttempt {
   runId: number;
+  /** Numbered from 1 within its run. */
+  attempt: number;
   runnerId: string;
+  /** ms since the epoch. */
+  endedMs: number;
   /** Undefined for an attempt that succeeded or met an early-termination condition, which is an answer. */
   failure: string | undefined;
   /** True when the run was requeued: another attempt follows. */
@@ -53,19 +57,18 @@ export interface RunnerTally {
   failed: number;
 }
 
-/** A failure among the latest attempts, and the parts that all its messages have had in common since it was first one of them. */
+/** The pattern of a failure among the latest attempts. */
 interface KnownFailure {
   pattern: string;
-  parts: CommonParts;
+  literals: readonly string[];
   /** Of the latest attempts. */
   attempts: number;
 }
 
-interface RecentAttempt {
-  runId: number;
-  runnerId: string;
+interface RecentAttempt extends Pick<FinishedAttempt, 'runId' | 'attempt' | 'runnerId' | 'endedMs' | 'durationMs'> {
   failure: KnownFailure | undefined;
-  durationMs: number | undefined;
+  /** Of its message, those that its pattern leaves out and that may be shown. */
+  parts: readonly (string | undefined)[];
 }
 
 export class AttemptTally {
@@ -73,40 +76,51 @@ export class AttemptTally {
   #retried = 0;
   #isSample: boolean;
   readonly #byRunner = new Map<string, RunnerTally>();
+  /** In the order of their ends, whatever the order in which they were added: live, and from the records after a restart. */
   readonly #recent: RecentAttempt[] = [];
   /** By pattern; only those of `#recent`. */
   readonly #failures = new Map<string, KnownFailure>();
-  /** The place of the next attempt in `#recent`. */
-  #at = 0;
 
   /** `isSample`: the study ran before the counts began. */
   constructor(isSample = false) {
     this.#isSample = isSample;
   }
 
-  /** Of a message the part is examined that the history of a run keeps, so that records and facts give the same pattern. */
-  add({ runId, runnerId, failure, isRetried, durationMs, isForgotten = false }: FinishedAttempt): void {
+  /** One of the latest attempts that is added again is counted once. */
+  add(added: FinishedAttempt): void {
+    const { runnerId, failure, isRetried, isForgotten = false } = added;
+    const at = this.#placeOf(added);
+    const before = this.#recent[at - 1];
+    if (before !== undefined && byEnd(before, added) === 0) return;
     this.#finished += 1;
     if (isRetried) this.#retried += 1;
     if (!isForgotten) this.#count(runnerId, failure !== undefined);
-    const known = failure === undefined ? undefined : this.#known(failure.slice(0, HISTORY_MESSAGE_LIMIT));
-    this.#forget(this.#recent[this.#at]?.failure);
-    this.#recent[this.#at] = { runId, runnerId, failure: known, durationMs };
-    this.#at = (this.#at + 1) % RECENT;
+    // Older than all of the latest ones.
+    if (at === 0 && this.#recent.length === RECENT) return;
+    if (at === this.#recent.length) this.#recent.push(this.#recentFrom(added));
+    else this.#recent.splice(at, 0, this.#recentFrom(added));
+    if (this.#recent.length > RECENT) this.#forget(this.#recent.shift()?.failure);
   }
 
-  #known(message: string): KnownFailure {
-    const taken = takeApart(message);
-    const known = this.#failures.get(taken.pattern);
-    if (known !== undefined) {
-      known.parts.add(taken);
-      known.attempts += 1;
-      return known;
+  /** The place after the latest attempt that did not end later; mostly the last one. */
+  #placeOf(added: FinishedAttempt): number {
+    let at = this.#recent.length;
+    while (at > 0 && byEnd(this.#recent[at - 1]!, added) > 0) at -= 1;
+    return at;
+  }
+
+  /** Of a message the part is examined that the history of a run keeps. */
+  #recentFrom({ runId, attempt, runnerId, endedMs, durationMs, failure }: FinishedAttempt): RecentAttempt {
+    if (failure === undefined) return { runId, attempt, runnerId, endedMs, durationMs, failure, parts: NO_PARTS };
+    const { pattern, literals, parts } = takeApart(failure.slice(0, HISTORY_MESSAGE_LIMIT));
+    let known = this.#failures.get(pattern);
+    if (known === undefined) {
+      known = { pattern: detached(pattern), literals: literals.map(detached), attempts: 0 };
+      this.#failures.set(known.pattern, known);
     }
-    const kept = detached(taken);
-    const first = { pattern: kept.pattern, parts: new CommonParts(kept), attempts: 1 };
-    this.#failures.set(first.pattern, first);
-    return first;
+    known.attempts += 1;
+    const shown = parts.map((it) => shownPart(it) && detached(it));
+    return { runId, attempt, runnerId, endedMs, durationMs, failure: known, parts: shown };
   }
 
   /** An attempt with this failure is no longer one of the latest. */
@@ -141,7 +155,7 @@ export class AttemptTally {
     return this.#finished;
   }
 
-  /** The durations of the latest attempts in ms, in no order. */
+  /** The durations of the latest attempts in ms, in the order of their ends. */
   durationsMs(): number[] {
     return this.#recent.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs]));
   }
@@ -166,15 +180,30 @@ export class AttemptTally {
   }
 
   #commonFailure(): CommonFailure | undefined {
-    const [most] = [...this.#failures.values()].sort((a, b) => b.attempts - a.attempts);
+    const [most] = [...this.#failures.values()].sort(
+      (a, b) => b.attempts - a.attempts || (a.pattern < b.pattern ? -1 : 1),
+    );
     if (most === undefined) return undefined;
     const attempts = this.#recent.filter(({ failure }) => failure === most);
-    const pattern = most.parts.text();
+    const [first, ...others] = attempts;
+    const common = new CommonParts({ ...most, parts: first?.parts ?? NO_PARTS });
+    for (const it of others) common.add(it);
+    const pattern = common.text();
     const runs = [...new Set(attempts.map(({ runId }) => runId))].sort((a, b) => a - b);
     const runners = new Set(attempts.map(({ runnerId }) => runnerId)).size;
     return { pattern, attempts: attempts.length, runs: runs.length, runners, examples: runs.slice(0, EXAMPLES) };
   }
 }
 
-/** Returns a copy that keeps no longer text in memory, of which the texts may be parts. */
-const detached = (parts: MessageParts): MessageParts => JSON.parse(JSON.stringify(parts)) as MessageParts;
+const NO_PARTS: readonly string[] = [];
+
+/** In the order of the ends; of one moment in the order of the runs and their attempts. */
+const byEnd = (a: Pick<FinishedAttempt, 'endedMs' | 'runId' | 'attempt'>, b: typeof a): number =>
+  a.endedMs - b.endedMs || a.runId - b.runId || a.attempt - b.attempt;
+
+/** V8 copies a shorter part of a text; a longer one refers to the text. */
+const LEAST_SLICE = 13;
+
+/** Returns a copy that keeps no longer text in memory, of which it may be a part. */
+const detached = (text: string): string =>
+  text.length < LEAST_SLICE ? text : (JSON.parse(JSON.stringify(text)) as string);

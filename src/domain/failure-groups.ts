@@ -56,6 +56,11 @@ export interface MessageParts {
   parts: readonly string[];
 }
 
+/** The parts of a message as `CommonParts` takes them: undefined for one that is not shown. */
+export interface ShownParts {
+  parts: readonly (string | undefined)[];
+}
+
 /** A part is held as one character of a private range, so that each keeps its place while others are found. */
 const FIRST_HELD = 0xe000;
 const HELD = /[\ue000-\uf8ff]/;
@@ -85,6 +90,9 @@ export function takeApart(message: string): MessageParts {
 /** A longer part is left out, though all messages have it. */
 const MOST_OF_PART = 100;
 
+/** The part of a message, unless it is too long to be shown. */
+export const shownPart = (part: string): string | undefined => (part.length > MOST_OF_PART ? undefined : part);
+
 /** The parts that all messages of one pattern have in common: numbers that are part of the failure, such as a code. */
 export class CommonParts {
   readonly #literals: readonly string[];
@@ -92,7 +100,7 @@ export class CommonParts {
   readonly #pattern: string;
   #messages: number;
 
-  constructor({ pattern, literals, parts }: MessageParts) {
+  constructor({ pattern, literals, parts }: Pick<MessageParts, 'pattern' | 'literals'> & ShownParts) {
     this.#pattern = pattern;
     this.#literals = literals;
     this.#parts = [...parts];
@@ -100,7 +108,7 @@ export class CommonParts {
   }
 
   /** Takes the parts of another message of this pattern. */
-  add({ parts }: Pick<MessageParts, 'parts'>): void {
+  add({ parts }: ShownParts): void {
     this.#messages += 1;
     const isAlike = parts.length === this.#parts.length;
     for (let at = 0; at < this.#parts.length; at += 1)
@@ -109,8 +117,8 @@ export class CommonParts {
 
   /** Both together. */
   with(other: CommonParts): CommonParts {
-    const both = new CommonParts({ pattern: this.#pattern, literals: this.#literals, parts: this.#parts as string[] });
-    both.add({ parts: other.#parts as string[] });
+    const both = new CommonParts({ pattern: this.#pattern, literals: this.#literals, parts: this.#parts });
+    both.add({ parts: other.#parts });
     both.#messages = this.#messages + other.#messages;
     return both;
   }
@@ -121,7 +129,7 @@ export class CommonParts {
    */
   text(): string {
     if (this.#messages < 2) return this.#pattern;
-    const shown = this.#parts.map((it) => (it === undefined || it.length > MOST_OF_PART ? '…' : it));
+    const shown = this.#parts.map((it) => (it === undefined ? undefined : shownPart(it)) ?? '…');
     const text = this.#literals.map((it, at) => it + (shown[at] ?? '')).join('');
     return normalizeMessage(text) === this.#pattern ? text : this.#pattern;
   }

@@ -38,7 +38,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   {
     name: 'the attempts before a lifted quarantine count again after a restart',
     file: 'src/coordinator/resources/study-health.js',
-    find: 'endedMs <= countedSinceMs(attempt.runnerId)',
+    find: 'attempt.endedMs <= countedSinceMs(attempt.runnerId)',
     replace: 'false',
     test: 'coordinator/scheduling/quarantine.test.js',
   },

@@ -28,7 +28,7 @@ export const LEVEL = 1e-3;
 /** A difference is reported from this ratio of the shares: with a million runs a difference of no importance is significant. */
 const LEAST_RATIO = 2;
 
-/** Returns the runners whose share of failures is at least twice that of the others, significantly; the clearest first. */
+/** Returns the runners whose share of failures is at least twice that of the others, significantly; the clearest first, then by id. */
 export function failingRunners(counts: readonly RunnerCounts[], level = LEVEL): FailingRunner[] {
   const used = counts.filter(({ succeeded, failed }) => succeeded + failed > 0);
   const allFailed = used.reduce((sum, it) => sum + it.failed, 0);
@@ -42,7 +42,7 @@ export function failingRunners(counts: readonly RunnerCounts[], level = LEVEL): 
   return rows
     .map((row, index) => ({ ...row, p: adjusted[index] ?? 1 }))
     .filter(({ p }) => p < level)
-    .sort((a, b) => a.p - b.p);
+    .sort((a, b) => a.p - b.p || (a.runnerId < b.runnerId ? -1 : 1));
 }
 
 const test = (it: Omit<FailingRunner, 'p'>): number =>

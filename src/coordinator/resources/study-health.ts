@@ -1,9 +1,8 @@
 /**
- * How the attempts of each study end, counted from the facts of committed groups; the time since which its active runs
- * execute. In memory: after a restart it is filled up from the latest records of a study when they are asked for.
+ * How the attempts of each study end, counted from the records of runs as committed groups change them; the time since which its
+ * active runs execute. In memory: after a restart it is filled up from the latest records of a study when they are asked for.
  */
-import type { Directory } from '../actors/directory.ts';
-import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts';
+import type { Fact } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/attempt-tally.ts';
@@ -30,19 +29,14 @@ export interface BatchHealth {
   estimating?: { tally: AttemptTally; value: Promise<TimeLeft> } | undefined;
 }
 
-/** Returns the message of an attempt of a job, which an actor in memory holds. */
-export type MessageOf = (jobId: Uuid, attempt: number) => string | undefined;
-
-/** Returns the messages of the attempts of active jobs. */
-export const messagesIn =
-  (directory: Pick<Directory, 'state'>): MessageOf =>
-  (jobId, attempt) =>
-    directory.state('job', jobId)?.context.attempts.find((it) => it.n === attempt)?.message;
+/** The state of a job that the facts are about; undefined when it is not in memory. */
+export type StateOf = (jobId: Uuid) => JobState | undefined;
 
 /** Studies in memory; the least recently changed one is dropped, and filled up again when it is asked for. */
 const MAX_STUDIES = 500;
-/** Records that are read to fill up the counts of a study. */
-const MAX_RECORDS = 2 * RECENT;
+/** Records that are read to fill up the counts of a study: as many as it takes to find the latest attempts, within these bounds. */
+const LEAST_RECORDS = 2 * RECENT;
+const MOST_RECORDS = 20_000;
 
 export class StudyHealth {
   readonly #parts: { store: Store; share: EventLoopShare };
@@ -90,8 +84,8 @@ export class StudyHealth {
     for (const [jobId, startedAtMs] of running) this.#of(batchIdOf(jobId)).running.set(jobId, startedAtMs);
   }
 
-  /** `messageOf` returns the message of an attempt that failed. */
-  onFacts(facts: readonly Fact[], messageOf: MessageOf): void {
+  /** `stateOf` returns the state of a job before it is dropped from memory. */
+  onFacts(facts: readonly Fact[], stateOf: StateOf): void {
     for (const fact of facts) {
       switch (fact.type) {
         case 'batch.opened':
@@ -109,22 +103,25 @@ export class StudyHealth {
           break;
         case 'job.requeued':
         case 'job.ended':
-          this.#onEnd(fact, messageOf);
+          this.#onEnd(fact, stateOf(fact.jobId));
           break;
         default:
       }
     }
   }
 
-  #onEnd(fact: JobRequeued | JobEnded, messageOf: MessageOf): void {
-    const health = this.#of(fact.batchId);
-    const startedAtMs = health.running.get(fact.jobId);
-    health.running.delete(fact.jobId);
-    const attempt = finishedAttempt(fact, startedAtMs, messageOf);
+  #onEnd(
+    { batchId, jobId, attempt: n }: { batchId: Uuid; jobId: Uuid; attempt: number },
+    job: JobState | undefined,
+  ): void {
+    const health = this.#of(batchId);
+    health.running.delete(jobId);
+    const record = job?.context.attempts.find((it) => it.n === n);
+    const attempt = job && record && finishedAttempt(job, record);
     if (attempt === undefined) return;
     health.tally.add(attempt);
     health.interim?.push(attempt);
-    this.#changed.add(fact.batchId);
+    this.#changed.add(batchId);
   }
 
   #forget(batchId: Uuid): void {
@@ -158,25 +155,25 @@ export class StudyHealth {
 
   async #fill(health: BatchHealth, { context }: BatchState): Promise<void> {
     const { store, share } = this.#parts;
-    const attempts: RecordedAttempt[][] = [];
+    const latest = new LatestAttempts();
     health.interim = [];
-    let isWhole = true;
     const view = store.snapshot();
     try {
+      let isEnough = false;
       for await (const chunk of view.entries(ofBatch('job', context.batchId), { reverse: true, chunkSize: 64 })) {
+        latest.isSample ||= isEnough;
+        if (isEnough) break;
         for await (const [key, record] of share.paced(chunk))
-          attempts.push(finishedAttempts(decodeJob(idOf(key), record, context)));
-        isWhole = attempts.length <= MAX_RECORDS;
-        if (!isWhole) break;
+          isEnough = latest.add(decodeJob(idOf(key), record, context));
       }
     } finally {
       await view.close();
     }
-    const tally = new AttemptTally(!isWhole);
+    const tally = new AttemptTally(latest.isSample);
     const countedSinceMs = this.#countedSinceMs();
-    for (const ofRun of attempts.toReversed())
-      for (const { endedMs, ...attempt } of ofRun)
-        tally.add({ ...attempt, isForgotten: endedMs <= countedSinceMs(attempt.runnerId) });
+    for (const attempt of latest.attempts)
+      tally.add({ ...attempt, isForgotten: attempt.endedMs <= countedSinceMs(attempt.runnerId) });
+    // One that was on the disk already is counted once.
     for (const attempt of health.interim) tally.add(attempt);
     health.tally = tally;
     health.interim = undefined;
@@ -191,43 +188,65 @@ function forgetRunner(health: BatchHealth, runnerId: string): void {
   for (const attempt of health.interim ?? []) if (attempt.runnerId === runnerId) attempt.isForgotten = true;
 }
 
-/** Undefined for an attempt that did not end by itself: cancelled, released, or lost with its runner. */
-function finishedAttempt(
-  fact: JobRequeued | JobEnded,
-  startedAtMs: number | undefined,
-  messageOf: MessageOf,
-): FinishedAttempt | undefined {
-  const { runId, runnerId, now } = fact;
-  if (runnerId === undefined) return undefined;
-  const durationMs = startedAtMs === undefined ? undefined : Math.max(0, now - startedAtMs);
-  if (fact.type === 'job.requeued') {
-    if (fact.outcome !== 'failed') return undefined;
-    return { runId, runnerId, failure: messageOf(fact.jobId, fact.attempt) ?? fact.why, isRetried: true, durationMs };
-  }
-  if (fact.to === 'Cancelled') return undefined;
-  const isAnswer = fact.to === 'Completed' || fact.terminated === true;
-  return { runId, runnerId, failure: isAnswer ? undefined : (fact.error ?? fact.to), isRetried: false, durationMs };
-}
-
-/** An attempt from a record, with the time of its end in ms since the epoch. */
-type RecordedAttempt = FinishedAttempt & { endedMs: number };
-
 const FINISHED = new Set<AttemptRecord['outcome']>(['completed', 'failed', 'timeout']);
 
-/** The finished attempts of a run, from its record. */
-function finishedAttempts({ value, context: c }: JobState): RecordedAttempt[] {
-  return c.attempts
-    .filter(({ outcome }) => FINISHED.has(outcome))
-    .map((it): RecordedAttempt => {
-      const isAnswer = it.outcome === 'completed' || it.reason === 'early_termination';
-      const isLast = it === c.attempts.at(-1);
-      return {
-        runId: runIdOf(c.jobId),
-        runnerId: it.runner,
-        failure: isAnswer ? undefined : (it.message ?? it.reason ?? 'failed'),
-        isRetried: it.outcome === 'failed' && !(isLast && value !== 'Pending'),
-        durationMs: it.started === undefined || it.ended === undefined ? undefined : Math.max(0, it.ended - it.started),
-        endedMs: it.ended ?? it.claimed,
-      };
-    });
+/** Undefined for an attempt that did not end by itself: cancelled, released, or lost with its runner. */
+function finishedAttempt({ value, context: c }: JobState, it: AttemptRecord): FinishedAttempt | undefined {
+  if (!FINISHED.has(it.outcome)) return undefined;
+  const isAnswer = it.outcome === 'completed' || it.reason === 'early_termination';
+  const isLast = it === c.attempts.at(-1);
+  return {
+    runId: runIdOf(c.jobId),
+    attempt: it.n,
+    runnerId: it.runner,
+    failure: isAnswer ? undefined : (it.message ?? it.reason ?? 'failed'),
+    isRetried: it.outcome === 'failed' && !(isLast && value !== 'Pending'),
+    durationMs: it.started === undefined || it.ended === undefined ? undefined : Math.max(0, it.ended - it.started),
+    endedMs: it.ended ?? it.claimed,
+  };
+}
+
+/** The attempts in the records of a study, which are read from the last run to the first. */
+class LatestAttempts {
+  readonly attempts: FinishedAttempt[] = [];
+  /** Ends of the latest attempts, ascending, at most `RECENT`. */
+  readonly #ends: number[] = [];
+  #records = 0;
+  #longestMs = 0;
+  /** True when records had lost attempts, or were left unread. */
+  isSample = false;
+
+  /** Returns whether the records of earlier runs need not be read. */
+  add(job: JobState): boolean {
+    const { attempts, attemptsOmitted } = job.context;
+    this.#records += 1;
+    this.isSample ||= attemptsOmitted > 0;
+    for (const record of attempts) {
+      const attempt = finishedAttempt(job, record);
+      if (attempt === undefined) continue;
+      this.attempts.push(attempt);
+      this.#longestMs = Math.max(this.#longestMs, attempt.endedMs - record.claimed);
+      this.#noteEnd(attempt.endedMs);
+    }
+    return this.#isEnough(job);
+  }
+
+  #noteEnd(endedMs: number): void {
+    if (this.#ends.length === RECENT && endedMs <= this.#ends[0]!) return;
+    let at = this.#ends.length;
+    while (at > 0 && this.#ends[at - 1]! > endedMs) at -= 1;
+    this.#ends.splice(at, 0, endedMs);
+    if (this.#ends.length > RECENT) this.#ends.shift();
+  }
+
+  /**
+   * The runs before this one were claimed before it: none of them is among the latest to end, unless it took longer than all attempts
+   * that were read.
+   */
+  #isEnough({ context: { attempts } }: JobState): boolean {
+    if (this.#records < LEAST_RECORDS) return false;
+    if (this.#records >= MOST_RECORDS) return true;
+    const claimedMs = attempts[0]?.claimed ?? Infinity;
+    return this.#ends.length === RECENT && claimedMs + this.#longestMs < this.#ends[0]!;
+  }
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Scene } from '../../support/scene.ts';
 import type { FailReason, Uuid } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
+import { MAX_LOSSES } from '../../../src/domain/rules.ts';
 
 describe('coordinator/operations/findings', () => {
   let scene: Scene;
@@ -89,14 +90,53 @@ describe('coordinator/operations/findings', () => {
     expect((await scene.api.findings(batch))[0], 'after a restart').to.include({ code: 'runner-fails-more', message });
   });
 
+  it('are the same after a restart as before, whatever the order in which the runs have ended', async () => {
+    for (const id of ['a', 'b']) await scene.register(id, { slots: 2000 });
+    const batch = await scene.submit({ runs: 900, maxRetries: 0 });
+    const onB = new Set(await scene.claim('b', 300));
+    await scene.claim('a', 600);
+    // The last runs end first, with another status; each message has the number of its run.
+    for (let run = 899; run >= 0; run -= 1) {
+      if (run % 50 === 0) await scene.world.advance(1_000);
+      const status = run < 350 ? 137 : 139;
+      await fail(batch, run, onB.has(run) ? 'b' : 'a', `step ${run}: exit status ${status}`);
+    }
+    const summary = (): unknown => scene.api.core.health.known(batch)?.tally.summary();
+    const before = { findings: await scene.api.findings(batch), summary: summary() };
+    expect(before.findings[0]?.message).to.equal(
+      'all latest 256 attempts failed in the same way, on 2 runners: step …: exit status 137',
+    );
+    await scene.restart();
+    expect({ findings: await scene.api.findings(batch), summary: summary() }).to.deep.equal(before);
+  });
+
+  it('counts a run that lost its last runner neither before a restart nor after it', async () => {
+    const batch = await scene.submit({ runs: 1 });
+    for (let loss = 1; loss <= MAX_LOSSES; loss += 1) {
+      await scene.register('a', { slots: 1, instance: `a-${loss}` });
+      await scene.claim('a', 1);
+      await scene.start(batch, 0, 'a', loss);
+      await scene.world.advance(3_600_000);
+    }
+    expect((await scene.api.job(jobId(batch, 0))).status).to.equal('Failed');
+    const finished = (): number | undefined => scene.api.core.health.known(batch)?.tally.finished;
+    expect(finished()).to.equal(0);
+    await scene.restart();
+    await scene.api.findings(batch);
+    expect(finished()).to.equal(0);
+  });
+
   it('says that the counts of a long study are those of a sample after a restart, and counts on', async () => {
     await scene.register('a', { slots: 1000 });
-    const batch = await scene.submit({ runs: 700 });
-    await scene.claim('a', 600);
-    for (let run = 0; run < 600; run++) await fail(batch, run, 'a', run < 90 ? 'broke' : `other ${run}`);
+    const batch = await scene.submit({ runs: 700, maxRetries: 0 });
+    for (let run = 0; run < 601; run++) {
+      await scene.claim('a');
+      await scene.world.advance(10);
+      if (run < 600) await fail(batch, run, 'a', run < 90 ? 'broke' : `other ${run}`);
+    }
     await scene.restart();
     const asked = scene.api.findings(batch);
-    await fail(batch, 0, 'a', 'broke', 2).catch(() => undefined);
+    await fail(batch, 600, 'a', 'other 600');
     await asked;
     const found = (await scene.api.findings(batch)).find(({ code }) => code === 'fails-everywhere');
     expect(found?.message).to.match(

@@ -1,7 +1,7 @@
 /** Findings about failures: one row per situation, from attempts that are counted one by one. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { AttemptTally, RECENT } from '../../../src/domain/attempt-tally.ts';
+import { AttemptTally, RECENT, type FinishedAttempt } from '../../../src/domain/attempt-tally.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
 import type { Situation } from '../../../src/domain/findings/finding.ts';
 import { situation } from './support.ts';
@@ -14,9 +14,24 @@ interface Sketch {
 }
 
 function tallied(attempts: readonly Sketch[], isSample = false): Situation['attempts'] {
+  return talliedFrom(finished(attempts), isSample);
+}
+
+/** The attempts end one after the other. */
+const finished = (attempts: readonly Sketch[]): FinishedAttempt[] =>
+  attempts.map(({ run, on, error, retried = false }, at) => ({
+    runId: run,
+    attempt: at + 1,
+    runnerId: on,
+    endedMs: at,
+    failure: error,
+    isRetried: retried,
+    durationMs: 1,
+  }));
+
+function talliedFrom(attempts: readonly FinishedAttempt[], isSample = false): Situation['attempts'] {
   const tally = new AttemptTally(isSample);
-  for (const { run, on, error, retried = false } of attempts)
-    tally.add({ runId: run, runnerId: on, failure: error, isRetried: retried, durationMs: 1 });
+  for (const it of attempts) tally.add(it);
   return tally.summary();
 }
 
@@ -158,9 +173,46 @@ describe('domain/findings/failures', () => {
     );
   });
 
+  it('depends on the attempts alone, and not on the order in which they are added or on repetitions', () => {
+    const sketch = fc.record({
+      runId: fc.nat(400),
+      attempt: fc.integer({ min: 1, max: 3 }),
+      endedMs: fc.nat(60),
+      runnerId: fc.constantFrom('a', 'b'),
+      failure: fc.constantFrom(
+        undefined,
+        'exit status 137 at 5',
+        'exit status 137 at 6',
+        'lost license 7',
+        '… at 5',
+        '5 at 5',
+      ),
+      isRetried: fc.boolean(),
+      durationMs: fc.constant(1),
+    });
+    const lists = fc.uniqueArray(sketch, {
+      maxLength: 2 * RECENT,
+      size: 'max',
+      selector: ({ runId, attempt }) => `${runId}/${attempt}`,
+    });
+    fc.assert(
+      fc.property(
+        lists.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))),
+        ([list, shuffled]) => {
+          const inOrder = list.toSorted((a, b) => a.endedMs - b.endedMs || a.runId - b.runId || a.attempt - b.attempt);
+          const expected = talliedFrom(inOrder);
+          expect(talliedFrom(shuffled)).to.deep.equal(expected);
+          expect(talliedFrom([...inOrder, ...inOrder.slice(-RECENT)])).to.deep.equal(expected);
+          expect(talliedFrom(inOrder.slice(-RECENT)).recent).to.deep.equal(expected.recent);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
   it('counts a bounded number of attempts and examples of a study of any size', () => {
-    const { recent, finished } = tallied(attempts(10_000, 50, missing));
-    expect(finished).to.equal(10_000);
+    const { recent, finished: all } = tallied(attempts(10_000, 50, missing));
+    expect(all).to.equal(10_000);
     expect(recent.finished).to.equal(RECENT);
     expect(recent.commonFailure).to.deep.include({ attempts: RECENT, runs: RECENT, runners: 50 });
     expect(recent.commonFailure?.examples).to.have.lengthOf(10);
