@@ -56,7 +56,7 @@ export interface MessageParts {
   parts: readonly string[];
 }
 
-/** The parts of a message as `CommonParts` takes them: undefined for one that is not shown. */
+/** The parts of a message as `CommonParts` takes them: undefined for a part that is not shown. */
 export interface ShownParts {
   parts: readonly (string | undefined)[];
 }

@@ -173,7 +173,7 @@ export class StudyHealth {
     const countedSinceMs = this.#countedSinceMs();
     for (const attempt of latest.attempts)
       tally.add({ ...attempt, isForgotten: attempt.endedMs <= countedSinceMs(attempt.runnerId) });
-    // One that was on the disk already is counted once.
+    // The tally counts an attempt that was on the disk already once.
     for (const attempt of health.interim) tally.add(attempt);
     health.tally = tally;
     health.interim = undefined;
