@@ -46,7 +46,7 @@ describe('runner: parts', () => {
   async function captured(chunks: string[], headBytes: number, tailBytes: number) {
     const stream = new PassThrough();
     const path = join(folder, 'stdout.log');
-    const file = LogFile.create(path);
+    const file = new LogFile(path);
     const capture = new OutputCapture(stream, file, { headBytes, tailBytes });
     for (const chunk of chunks) stream.write(chunk);
     stream.end();
@@ -91,16 +91,38 @@ describe('runner: parts', () => {
     });
   }
 
-  it('creates a log only where there is nothing, and follows no link', () => {
+  it('creates a log only where there is nothing, and follows no link', async () => {
     const victim = join(folder, 'victim');
     writeFileSync(victim, 'untouched');
     symlinkSync(victim, join(folder, 'link'));
     symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
     for (const name of ['victim', 'link', 'dangling']) {
-      expect(() => LogFile.create(join(folder, name)), name).to.throw(/^EEXIST/);
+      const file = new LogFile(join(folder, name));
+      await file.write(Buffer.from('printed'));
+      expect(file.fault, name).to.have.property('code', 'EEXIST');
+      await file.complete();
+      expect(file.removeIfEmpty(), name).to.equal(false);
     }
     expect(readFileSync(victim, 'utf8')).to.equal('untouched');
     expect(existsSync(join(folder, 'nowhere'))).to.equal(false);
+  });
+
+  it('creates a log by its first byte', async () => {
+    const [silent, loud] = [new LogFile(join(folder, 'silent')), new LogFile(join(folder, 'loud'))];
+    const written = loud.write(Buffer.from('printed'));
+    expect([silent.isOpen, loud.isOpen]).to.deep.equal([false, true]);
+    await written;
+    await Promise.all([silent.complete(), loud.complete()]);
+    expect([silent.removeIfEmpty(), loud.removeIfEmpty()]).to.deep.equal([false, false]);
+    expect([existsSync(silent.path), readFileSync(loud.path, 'utf8')]).to.deep.equal([false, 'printed']);
+  });
+
+  it('creates no log after it was discarded, and keeps one with output', async () => {
+    const [late, early] = [new LogFile(join(folder, 'late')), new LogFile(join(folder, 'early'))];
+    void early.write(Buffer.from('early'));
+    await Promise.all([late.discard(), early.discard()]);
+    await Promise.all([late.write(Buffer.from('late')), early.write(Buffer.from('late'))]);
+    expect([existsSync(late.path), readFileSync(early.path, 'utf8')]).to.deep.equal([false, 'early']);
   });
 
   it('continues to read when the log cannot be written', async function () {

@@ -277,8 +277,11 @@ def _start_of(pid):
 
 
 def _move(directory):
-    with open(directory + "/cgroup.procs", "wb", buffering=0) as file:
-        file.write(b"0")
+    fd = os.open(directory + "/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, b"0")
+    finally:
+        os.close(fd)
 
 
 def _return(directory):

@@ -2,7 +2,8 @@
 
 Started by the runner in isolated mode; descriptor 3 is the control channel, JSON lines both ways:
 
-    <- {"type": "spawn", "id", "command", "args", "env", "cwd", "cgroup"}
+    <- {"type": "environment", "base", "env"}, an environment that orders name by its number
+    <- {"type": "spawn", "id", "command", "args", "base", "env", "cwd", "cgroup"}
     -> {"type": "ready", ...} or {"type": "refused", "reason"}, once
     -> {"type": "started", "id", "pid", "start"} or {"type": "unforked", "id", "code"}
 
@@ -22,11 +23,18 @@ DEFAULT_SIGNALS = [getattr(_signal, name) for name in ("SIGPIPE", "SIGXFSZ") if 
 SHELL = b"/bin/sh"
 
 
+environments = {}  # by their numbers
+
+
+def encoded(env):
+    return {name.encode(): value.encode() for name, value in env.items()}
+
+
 def start(order, stdout, stderr):
     """Returns the pid of the program, which leads a session of its own. Raises OSError as exec(3) would fail."""
     os.chdir(order["cwd"])
     arguments = [it.encode() for it in (order["command"], *order["args"])]
-    environment = {name.encode(): value.encode() for name, value in order["env"].items()}
+    environment = {**environments[order["base"]], **encoded(order["env"])}
     try:
         return _spawn(arguments, environment, stdout, stderr)
     except OSError as error:
@@ -70,6 +78,9 @@ def main():
     children.send(type="ready", preloaded=[], skipped=[], ms=0, holds_pids=children.can_wait)
 
     def obey(order):
+        if order["type"] == "environment":
+            environments[order["base"]] = encoded(order["env"])
+            return
         children.create(order, lambda *streams: start(order, *streams))
 
     children.loop(obey)

@@ -41,7 +41,7 @@ export interface Artifacts {
  */
 export async function collectArtifacts(
   directory: string,
-  stop?: AbortSignal,
+  stop?: Pick<AbortSignal, 'aborted'>,
   limits = ARTIFACT_LIMITS,
 ): Promise<Artifacts> {
   const notes: string[] = [];
@@ -55,7 +55,7 @@ export async function listFiles(
   root: string,
   limits: ArtifactLimits,
   notes: string[],
-  stop: AbortSignal | undefined,
+  stop: Pick<AbortSignal, 'aborted'> | undefined,
 ): Promise<string[]> {
   const files: string[] = [];
   const pending = [{ directory: root, depth: 0 }];

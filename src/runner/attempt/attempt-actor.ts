@@ -1,38 +1,43 @@
 /** The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. */
-import { createActor } from 'xstate';
-import type { Actor } from 'xstate';
 import { flatMachine } from '../../base/interpreters/flat-machine.ts';
+import { SharedScope } from '../../base/interpreters/shared-scope.ts';
 import { attemptMachine } from '../../../machines/attempt.ts';
-import type { AttemptContext, AttemptEvent, AttemptState, KillCause } from '../../../machines/attempt.ts';
+import type {
+  AttemptContext,
+  AttemptEvent,
+  AttemptSnapshot,
+  AttemptState,
+  KillCause,
+} from '../../../machines/attempt.ts';
 import type { AttemptRef } from '../../contract/types.ts';
 import type { Log } from '../log.ts';
 
-/** XState's own interpreter takes 2 million instructions more for each attempt, of 16 million for a run that does nothing. */
+/** XState's own interpreter and an actor for each attempt take 2 million instructions more, of 16 million for a run that does nothing. */
 const ATTEMPT_LOGIC = flatMachine(attemptMachine, {
   emit() {},
   fail(error) {
     throw error;
   },
 }) as typeof attemptMachine;
+const SCOPE = new SharedScope();
 
 export class AttemptActor {
   readonly ref: AttemptRef;
-  readonly #actor: Actor<typeof attemptMachine>;
+  #snapshot: AttemptSnapshot;
   readonly #log: Log;
 
   constructor({ job_id, attempt }: AttemptRef, log: Log) {
     this.ref = { job_id, attempt };
     this.#log = log;
-    this.#actor = createActor(ATTEMPT_LOGIC, { input: { jobId: job_id, attempt } });
-    this.#actor.start();
+    this.#snapshot = SCOPE.initial(ATTEMPT_LOGIC, { jobId: job_id, attempt }) as AttemptSnapshot;
   }
 
   get state(): AttemptState {
-    return this.#actor.getSnapshot().value;
+    return this.#snapshot.value;
   }
 
   get context(): AttemptContext {
-    return this.#actor.getSnapshot().context;
+    return this.#snapshot.context;
   }
 
   get killedFor(): KillCause | undefined {
@@ -46,10 +51,10 @@ export class AttemptActor {
 
   /** Returns false when the state does not take the event; then nothing changed. */
   send(event: AttemptEvent): boolean {
-    const before = this.#actor.getSnapshot();
-    this.#actor.send(event);
-    const after = this.#actor.getSnapshot();
+    const before = this.#snapshot;
+    const after = SCOPE.next(ATTEMPT_LOGIC, before, event) as AttemptSnapshot;
     if (after === before) return false;
+    this.#snapshot = after;
     this.#log.debug(`attempt ${before.value} -> ${after.value}`, { ...this.ref, event: event.type });
     return true;
   }

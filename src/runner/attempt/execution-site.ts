@@ -82,11 +82,28 @@ export function continuationOf({
   return checkpointDirectory === undefined ? own : { ...own, SVC_CHECKPOINT_DIR: checkpointDirectory };
 }
 
-/** The environment of a run without the run contract: inherited, the study's, and where its function is. */
+/** Environments that are remembered for each inherited one. */
+const MOST_ENVIRONMENTS = 16;
+const environments = new WeakMap<object, Map<string, Readonly<Record<string, string>>>>();
+
+/**
+ * The environment of a run without the run contract: inherited, the study's, and where its function is. The same object for
+ * the runs of a study, so that it is passed on once.
+ */
 export function environmentOf(
   { env, functions }: Pick<ExecutionSite, 'env' | 'functions'>,
   { environment, code }: Pick<ExecutionPlan, 'environment' | 'code'>,
-): Record<string, string> {
-  const own = { ...env, ...environment };
-  return code === undefined || functions === undefined ? own : { ...own, SVC_FUNCTION: functions.pathOf(code.sha256) };
+): Readonly<Record<string, string>> {
+  const added: Readonly<Record<string, string>> =
+    code === undefined || functions === undefined ? {} : { SVC_FUNCTION: functions.pathOf(code.sha256) };
+  const known = environments.get(env) ?? new Map<string, Readonly<Record<string, string>>>();
+  environments.set(env, known);
+  const key = JSON.stringify([environment, added]);
+  const own = known.get(key) ?? { ...env, ...environment, ...added };
+  // The last used is at the end.
+  known.delete(key);
+  known.set(key, own);
+  const [oldest] = known.keys();
+  if (known.size > MOST_ENVIRONMENTS && oldest !== undefined) known.delete(oldest);
+  return own;
 }

@@ -103,12 +103,12 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
 }
 
 async function artifactsOf(clock: Clock, waits: Waits, directory: string): Promise<Artifacts> {
-  const stop = new AbortController();
+  const stop = { aborted: false };
   const cancel = clock.after(LISTING_MS, () => {
-    stop.abort();
+    stop.aborted = true;
   });
   try {
-    const listing = collectArtifacts(directory, stop.signal);
+    const listing = collectArtifacts(directory, stop);
     return await waits.within(ARTIFACTS_DEADLINE_MS, `listing ${directory}`, listing);
   } finally {
     cancel();

@@ -1,5 +1,5 @@
 /** Keeps the output of a simulation: beginning and end in a file of bounded size, the last lines for the report. */
-import { close, closeSync, constants, lstatSync, openSync, unlinkSync, write } from 'node:fs';
+import { close, closeSync, constants, lstatSync, open, unlinkSync, write } from 'node:fs';
 import { lstat, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -52,38 +52,38 @@ class Ring {
 }
 
 /**
- * A log in the output directory, opened before the simulation starts: nothing that the simulation puts in its place (a
- * pipe, a link, a device) is ever opened or followed. Creating and removing are synchronous, which costs a tenth, so the
- * directory must have answered just before; everything later is not.
+ * A log in the output directory, created by its first byte: most short runs print nothing. Nothing that the simulation puts in
+ * its place (a pipe, a link, a device) is ever opened or followed; the log has a fault then. Only removing is synchronous, so
+ * the directory must have answered just before.
  */
 export class LogFile {
-  /** Why the file could not be written, if so. */
+  /** Why the file could not be created or written, if so. */
   fault: Error | undefined;
   readonly path: string;
-  readonly #fd: number;
+  #fd: number | undefined;
   #written = 0;
-  #isOpen = true;
+  /** It is open, or about to be. */
+  #isWanted: boolean;
+  #isClosed = false;
   #queue: Promise<void> = Promise.resolve();
 
-  /** @param fd open for writing at `path`; see `create`. */
-  constructor(path: string, fd: number) {
+  /** @param fd open for writing at `path`; absent: the file is created when it is needed. */
+  constructor(path: string, fd?: number) {
     this.path = path;
     this.#fd = fd;
+    this.#isWanted = fd !== undefined;
   }
 
-  /** @throws the system's error when there is anything at `path`, or the file cannot be created. */
-  static create(path: string): LogFile {
-    const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-    return new LogFile(path, openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644));
-  }
-
-  /** Appends; resolves when it is written or has failed. Writes nothing more after a failure. */
+  /** Appends; resolves when it is written or has failed. Writes nothing more after a failure, or once it is closed. */
   write(bytes: Buffer): Promise<void> {
+    if (this.#isClosed) return this.#queue;
+    this.#isWanted = true;
     this.#queue = this.#queue.then(async () => {
       if (this.fault !== undefined) return;
       try {
+        const fd = (this.#fd ??= await this.#create());
         for (let done = 0; done < bytes.length;) {
-          const { bytesWritten } = await writeBytes(this.#fd, bytes, done);
+          const { bytesWritten } = await writeBytes(fd, bytes, done);
           done += bytesWritten;
           this.#written += bytesWritten;
         }
@@ -95,22 +95,25 @@ export class LogFile {
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#isWanted && !this.#isClosed;
   }
 
   /** Completes the file. An empty one stays open until it is removed. */
   async complete(): Promise<void> {
     await this.#queue;
-    if (this.#written === 0 || !this.#isOpen) return;
-    this.#isOpen = false;
-    await closeFile(this.#fd);
+    if (this.#written === 0 || this.#isClosed) return;
+    this.#isClosed = true;
+    const fd = this.#release();
+    if (fd !== undefined) await closeFile(fd);
   }
 
   /** Removes the file when it is empty, and returns whether it did. */
   removeIfEmpty(): boolean {
-    if (this.#written > 0 || !this.#isOpen) return false;
-    this.#isOpen = false;
-    closeSync(this.#fd);
+    if (this.#written > 0 || this.#isClosed) return false;
+    this.#isClosed = true;
+    const fd = this.#release();
+    if (fd === undefined) return false;
+    closeSync(fd);
     try {
       const found = lstatSync(this.path);
       // The simulation may have put a file of its own there.
@@ -125,15 +128,30 @@ export class LogFile {
 
   /** The same for a directory that may not answer. */
   async discard(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#queue;
-    await closeFile(this.#fd);
+    const fd = this.#release();
+    if (fd === undefined) return;
+    await closeFile(fd);
     const found = await lstat(this.path).catch(() => undefined);
     if (found?.isFile() === true && found.size === 0) await unlink(this.path).catch(() => {});
   }
+
+  #create(): Promise<number> {
+    const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+    return openFile(this.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
+  }
+
+  /** The descriptor, which nothing uses from now on. */
+  #release(): number | undefined {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    return fd;
+  }
 }
 
+const openFile = promisify(open);
 const closeFile = promisify(close);
 const writeBytes = promisify(write);
 

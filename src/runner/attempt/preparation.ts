@@ -13,15 +13,21 @@ import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { systemCode } from '../system-error.ts';
 import type { Launcher } from '../launch/launcher.ts';
-import { createLogs } from './simulation-process.ts';
+import { logsIn } from './simulation-process.ts';
 import type { Logs } from './simulation-process.ts';
 
 /** How long a look at the working directory counts, and one at an entrypoint, in milliseconds: short runs share them. */
 const DIRECTORY_VALID_MS = 1000;
 const ENTRYPOINT_VALID_MS = 20;
 
-/** When the files of a site were looked at and found well, in milliseconds of its clock. */
-const lookedAtMs = new WeakMap<ExecutionSite, Map<string, number>>();
+/** A look at a file: its fault, and since when it is known to have none, in milliseconds of the clock. */
+interface Look {
+  fault: Promise<string | undefined>;
+  sinceMs: number;
+}
+
+/** The latest looks at the files of a site. */
+const looks = new WeakMap<ExecutionSite, Map<string, Look>>();
 
 /** Fetches the function, the image and the checkpoint of a run: a failure shows when the attempt prepares itself. */
 export async function prepareMachine(
@@ -61,11 +67,21 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
   );
   if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256);
   const notes = await prepareCheckpoint(site, plan);
-  await mkdir(dirname(directory), { recursive: true });
+  await makeFolder(dirname(directory));
   // The file system has answered just now; without waiting, a directory or a small file takes a tenth of the time.
   makeOwnDirectory(directory);
   writeFileSync(runConfigPath, `${stringifyExact(runConfig)}\n`);
-  return { logs: createLogs(directory), notes };
+  return { logs: logsIn(directory), notes };
+}
+
+/** Makes the folder of a run, whose study's folder is there in most cases. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch {
+    // With its parents; it exists where the run had an earlier attempt.
+    await mkdir(folder, { recursive: true });
+  }
 }
 
 /** @throws Error when there is one: it belongs to another attempt. */
@@ -86,7 +102,7 @@ export const isContained = ({ containers }: Pick<ExecutionSite, 'containers'>, {
 export function launcherOf(
   { launchers, containers }: ExecutionSite,
   plan: ExecutionPlan,
-  own: Record<string, string>,
+  own: Readonly<Record<string, string>>,
 ): Launcher {
   const { engine, container } = plan;
   if (containers === undefined || container === undefined) return launchers.of(engine, own);
@@ -137,18 +153,26 @@ type PlanSite = Pick<ExecutionSite, 'environmentAllowed' | 'containers'>;
 
 const noFault = (): undefined => undefined;
 
-/** Looks at a file, unless it was found without fault less than `validMs` ago. Returns its fault. */
+/** Looks at a file, unless it is being looked at, or was found without fault less than `validMs` ago. Returns its fault. */
 async function unlessSeen(
   site: ExecutionSite,
   path: string,
   validMs: number,
   look: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  const seen = lookedAtMs.get(site) ?? new Map<string, number>();
-  lookedAtMs.set(site, seen);
-  const nowMs = site.clock.monotonicMs();
-  if (nowMs - (seen.get(path) ?? -Infinity) < validMs) return undefined;
-  const fault = await look();
-  if (fault === undefined) seen.set(path, nowMs);
+  const seen = looks.get(site) ?? new Map<string, Look>();
+  looks.set(site, seen);
+  const known = seen.get(path);
+  if (known !== undefined && site.clock.monotonicMs() - known.sinceMs < validMs) return await known.fault;
+  const entry: Look = { fault: look(), sinceMs: site.clock.monotonicMs() };
+  seen.set(path, entry);
+  const forget = (): void => {
+    if (seen.get(path) === entry) seen.delete(path);
+  };
+  const fault = await entry.fault.catch((error: unknown) => {
+    forget();
+    throw error;
+  });
+  if (fault !== undefined) forget();
   return fault;
 }

@@ -29,11 +29,11 @@ const RECORDED_MS = 20;
 /** How long the pipes may stay open after the last known process has ended. */
 const PIPES_MS = 250;
 
-/** Creates `stdout.log` and `stderr.log` in the output directory, which must have answered just before. */
-export function createLogs(directory: string): Logs {
+/** `stdout.log` and `stderr.log` in the output directory; each is created by its first byte. */
+export function logsIn(directory: string): Logs {
   return {
-    stdout: LogFile.create(join(directory, 'stdout.log')),
-    stderr: LogFile.create(join(directory, 'stderr.log')),
+    stdout: new LogFile(join(directory, 'stdout.log')),
+    stderr: new LogFile(join(directory, 'stderr.log')),
   };
 }
 

@@ -19,12 +19,22 @@ export interface CgroupOrder {
 /** An order for a process, without its number. */
 export type RunOrder =
   | { type: 'run'; env: Readonly<Record<string, string>>; seed: number }
-  | { type: 'spawn'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd: string };
+  | {
+      type: 'spawn';
+      command: string;
+      args: readonly string[];
+      /** The number of the environment that `env` adds to. */
+      base: number;
+      env: Readonly<Record<string, string>>;
+      cwd: string;
+    };
 
 /** Orders of the runner. */
 export type Order =
   /** `reap`: its pid may be released as soon as it has ended. */
   | (RunOrder & { id: number; cgroup: CgroupOrder | null; reap: boolean })
+  /** An environment for orders to come, in place of an earlier one with its number. */
+  | { type: 'environment'; base: number; env: Readonly<Record<string, string>> }
   | { type: 'reap'; id: number }
   | { type: 'more' | 'drop'; id: number; fd: StreamNumber }
   | { type: 'ping' };
@@ -97,8 +107,13 @@ export function readAnswers(
   });
 }
 
+/** Sends an order; those of one turn of the event loop go in one write. */
 export function sendOrder(channel: Duplex, order: Order): void {
   if (!channel.writable) return;
+  if (channel.writableCorked === 0) {
+    channel.cork();
+    process.nextTick(() => channel.uncork());
+  }
   channel.write(`${JSON.stringify(order)}\n`);
 }
 

@@ -141,6 +141,11 @@ export class ProcessServer {
     return result;
   }
 
+  /** An environment that orders name by its number, in place of an earlier one. */
+  define(base: number, env: Readonly<Record<string, string>>): void {
+    this.#send({ type: 'environment', base, env });
+  }
+
   /** Takes no further run; ends when its last one has ended. */
   retire(): void {
     if (this.state === 'Starting') this.kill();

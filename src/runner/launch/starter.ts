@@ -14,6 +14,9 @@ import { ProcessServer } from './process-server.ts';
 
 export const STARTER_SCRIPT = join(packageRoot, 'clients', 'python', 'warm', 'spawn.py');
 
+/** Environments that the server knows at the same time; runs of one study share theirs. */
+const MOST_ENVIRONMENTS = 16;
+
 export interface StarterOptions {
   python: string;
   /** Inherited by the server, for what its interpreter needs. */
@@ -27,6 +30,8 @@ export class Starter implements Launcher {
   /** Warm: by the server. Cold, after three deaths without a run between them, or a refusal: by this process. */
   readonly #actor = createActor(warmEngineMachine);
   #server: ProcessServer | undefined;
+  /** The environments that the server knows, by their numbers, the last used at the end. */
+  #known = new Map<Launch['env'], number>();
   #isReady = false;
   #isClosed = false;
 
@@ -56,7 +61,8 @@ export class Starter implements Launcher {
     if (server === undefined || !this.#isReady || !isAbsolute(launch.command))
       return coldLauncher.launch(launch, context);
     const { command, args, env, contract, cwd } = launch;
-    const result = await server.create({ type: 'spawn', command, args, env: { ...env, ...contract }, cwd }, context);
+    const base = this.#numberOf(env, server);
+    const result = await server.create({ type: 'spawn', command, args, base, env: contract, cwd }, context);
     // It imports nothing, so nothing of it can have changed.
     if (result === 'stale') return { type: 'failed-to-start', code: undefined };
     if ('ended' in result) void result.ended.then((ending) => this.#noteEnd(ending));
@@ -70,6 +76,22 @@ export class Starter implements Launcher {
     this.#server = undefined;
   }
 
+  /** The number of the environment at the server, which gets it with its first run. */
+  #numberOf(env: Launch['env'], server: ProcessServer): number {
+    let number = this.#known.get(env);
+    if (number === undefined) {
+      number = this.#known.size;
+      const [oldest] = this.#known;
+      if (number === MOST_ENVIRONMENTS && oldest !== undefined) {
+        number = oldest[1];
+        this.#known.delete(oldest[0]);
+      }
+      server.define(number, env);
+    } else this.#known.delete(env);
+    this.#known.set(env, number);
+    return number;
+  }
+
   #start(): ProcessServer | undefined {
     if (this.#isClosed || this.fault !== undefined) return undefined;
     return (this.#server ??= this.#open());
@@ -77,6 +99,7 @@ export class Starter implements Launcher {
 
   #open(): ProcessServer {
     const { python, env, clock, log } = this.#options;
+    this.#known = new Map();
     const server: ProcessServer = new ProcessServer({
       name: 'starter',
       command: python,

@@ -77,7 +77,7 @@ export class ProcessTable {
   /** The living processes of a group. Without `/proc`, its leader represents the group. */
   livingMembers(group: number): ProcessInfo[] {
     // Cheaper than a look at every process, and in most cases the answer.
-    if (!canSignal(-group)) return [];
+    if (!hasMembers(group)) return [];
     const pids = this.#pids();
     if (pids === undefined) return [{ pid: group, command: '', state: '' }];
     return pids.flatMap((pid) => {
@@ -159,6 +159,9 @@ export class ProcessTable {
 function isDead({ state, threads }: Stat): boolean {
   return state === 'X' || (state === 'Z' && threads <= 1);
 }
+
+/** True when the process group has members; unreaped ones count. */
+export const hasMembers = (group: number): boolean => canSignal(-group);
 
 /** Whether there is such a process, or process group when negative; an unreaped one counts. */
 function canSignal(pid: number): boolean {

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import type { SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
 import type { CgroupLimits, Cgroups, RunCgroup } from './cgroups.ts';
-import type { ProcessInfo, ProcessTable } from './proc-fs.ts';
+import { hasMembers, type ProcessInfo, type ProcessTable } from './proc-fs.ts';
 
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 250;
@@ -178,7 +178,8 @@ export class ProcessScope {
     const add = (it: ProcessInfo | undefined): void => {
       if (it !== undefined) found.set(it.pid, it);
     };
-    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) {
+    // In most cases the group has ended, which costs less to see than whose it is.
+    if (this.#leader !== undefined && hasMembers(this.#leader) && this.#ownsGroup(this.#leader)) {
       for (const it of table.livingMembers(this.#leader)) add(it);
     }
     if (this.#cgroup !== undefined && !this.#cgroup.isEmpty) {

@@ -101,9 +101,9 @@ export class Reduction {
 
   /** Stores values in the order of their times, those of one time as one sample. */
   #emit(variables: Variable[]): void {
-    const out = (this.#out ??= new Sample(this.#capacity));
     const first = variables[0];
     if (first === undefined) return;
+    const out = (this.#out ??= new Sample(this.#capacity));
     if (!variables.every((variable) => sameTime(variable, first))) variables.sort(byTime);
     out.count = 0;
     for (const variable of variables) {

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import { findPython } from '../../../src/runner/attempt/engine.ts';
-import { createLogs, SimulationProcess } from '../../../src/runner/attempt/simulation-process.ts';
+import { logsIn, SimulationProcess } from '../../../src/runner/attempt/simulation-process.ts';
 import { coldLauncher } from '../../../src/runner/launch/cold.ts';
 import type { Ending, Launch, Launcher } from '../../../src/runner/launch/launcher.ts';
 import { Starter } from '../../../src/runner/launch/starter.ts';
@@ -116,6 +116,17 @@ print(json.dumps(dict(argv=sys.argv, cwd=os.getcwd(), env=dict(os.environ), umas
     expect(started.stderr).to.equal(own.stderr);
   });
 
+  it('has the environment of its own study, of however many studies there are', async () => {
+    const studies = Array.from({ length: 20 }, (_, at) => ({
+      PATH: '/usr/bin:/bin',
+      STUDY_OWN: `study ${String(at)}`,
+    }));
+    for (const env of [...studies, ...studies.toReversed()]) {
+      const { stdout } = await execute(starter, { env, args: ['-c', 'echo "$STUDY_OWN $SVC_OUTPUT_DIR"'] });
+      expect(stdout).to.match(new RegExp(`^${env.STUDY_OWN} /.*/${String(runs)}\n$`));
+    }
+  });
+
   for (const [what, args, ending] of [
     ['an exit code', 'exit 7', { type: 'exit', code: 7 }],
     ['a signal', 'kill -SEGV $$', { type: 'signal', signal: 'SIGSEGV' }],
@@ -189,7 +200,7 @@ print(json.dumps(dict(argv=sys.argv, cwd=os.getcwd(), env=dict(os.environ), umas
     const orphan = spawn('/bin/sleep', ['60'], { env: { SVC_OUTPUT_DIR: directory }, detached: true, stdio: 'ignore' });
     mkdirSync(directory);
     const scope = new ProcessScope({ table: new ProcessTable(), cgroups: undefined }, silentLog, directory, {});
-    const simulation = new SimulationProcess(systemClock, scope, createLogs(directory));
+    const simulation = new SimulationProcess(systemClock, scope, logsIn(directory));
     const dying: Launcher = { launch: async () => ({ type: 'lost', detail: 'it ended' }) };
     await simulation.start(dying, { ...LAUNCH, cwd: folder });
     expect(await simulation.ended).to.deep.equal({ type: 'lost', detail: 'it ended' });

@@ -113,7 +113,6 @@ def pipes():
 
 
 def linkedLog():
-    os.remove(os.path.join(OUT, "stdout.log"))
     os.symlink(os.environ["VICTIM"], os.path.join(OUT, "stdout.log"))
     print("overwritten")
 
