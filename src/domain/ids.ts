@@ -49,8 +49,35 @@ export function isBatchId(id: string): boolean {
 
 /** True for an id in the form that `jobId` makes. */
 export function isJobId(id: string): boolean {
-  return JOB_ID.test(id);
+  return id.length === ID_LENGTH && id.startsWith(known) ? hasRunDigits(id) : isNewJobId(id);
 }
+
+const ID_LENGTH = 36;
+/** The characters of an id before those of its run. */
+const PREFIX_LENGTH = 28;
+/** The beginning of a valid id: the next one asked about has most likely the same. */
+let known = '-';
+
+function isNewJobId(id: string): boolean {
+  const isValid = JOB_ID.test(id);
+  if (isValid) known = id.slice(0, PREFIX_LENGTH);
+  return isValid;
+}
+
+/** True when the digits of the run are lower-case hexadecimal and not all 0. */
+function hasRunDigits(id: string): boolean {
+  let bits = 0;
+  for (let at = PREFIX_LENGTH; at < ID_LENGTH; at += 1) {
+    const digit = id.charCodeAt(at);
+    const isDigit = (digit >= ZERO && digit <= ZERO + 9) || (digit >= LETTER_A && digit <= LETTER_A + 5);
+    if (!isDigit) return false;
+    bits |= digit ^ ZERO;
+  }
+  return bits !== 0;
+}
+
+const ZERO = 48;
+const LETTER_A = 97;
 
 let latest = { prefix: '', batchId: '' };
 

@@ -6,15 +6,16 @@ import { compile, member } from '../../base/codegen.ts';
 
 /** The members of a schema that the writer uses: JSON Schema as TypeBox makes it. */
 interface Schema {
-  type?: string;
+  type?: string | readonly string[];
   format?: string;
   pattern?: string;
-  enum?: readonly string[];
+  enum?: readonly (string | null)[];
   $ref?: string;
   properties?: Readonly<Record<string, object>>;
   required?: readonly string[];
   additionalProperties?: object | boolean;
   items?: object;
+  anyOf?: readonly { $ref?: string }[];
 }
 
 type Writer = (value: never) => string;
@@ -70,12 +71,20 @@ class WriterCompiler {
   /** The JSON of `value`, itself an expression, as the inside of a template literal. */
   #text(schema: Schema, value: string): string {
     if (schema.$ref !== undefined) return `\${${this.#define(this.#referenced(schema.$ref))}(${value})}`;
+    const type = nullableTypeOf(schema);
+    if (type !== undefined) {
+      const { enum: values, ...rest } = schema;
+      const given = { ...rest, type, ...(values && { enum: values.filter((it) => it !== null) }) };
+      return `\${${value} === null ? 'null' : \`${this.#text(given, value)}\`}`;
+    }
     if (isPlain(schema)) return `"\${${value}}"`;
     if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean') return `\${${value}}`;
     if (schema.type === 'string') return `\${JSON.stringify(${value})}`;
     if (schema.type === 'array' && schema.items !== undefined) {
       return `[\${${value}.map(${this.#define(this.writerOf(schema.items))}).join(',')}]`;
     }
+    if (schema.anyOf?.every((it) => it.$ref !== undefined) === true)
+      return `\${${this.#define(this.#oneOf(schema.anyOf))}(${value})}`;
     if (beginsWithRequired(schema)) return `\${${this.#define(this.writerOf(schema))}(${value})}`;
     if (typeof schema.additionalProperties === 'object') return this.#map(schema.additionalProperties, value);
     return `\${stringifyExact(${value})}`;
@@ -85,6 +94,16 @@ class WriterCompiler {
     if (values.type === 'number') return `\${numbersToJson(${value})}`;
     const write = this.#define(this.writerOf(values));
     return `{\${Object.keys(${value}).map((k) => JSON.stringify(k) + ':' + ${write}(${value}[k])).join(',')}}`;
+  }
+
+  /** A value of several schemas is of the first one whose required members it has. */
+  #oneOf(schemas: readonly { $ref?: string }[]): Writer {
+    const choices = schemas.map(({ $ref: id = '' }) => {
+      const { required = [] } = (this.#options.resolve?.(id) ?? {}) as Schema;
+      const isOfIt = required.map((name) => `${member('v', name)} !== undefined`).join(' && ');
+      return `${isOfIt} ? ${this.#define(this.#referenced(id))}(v) : `;
+    });
+    return compile(`(v) => ${choices.join('')}stringifyExact(v)`, this.#scope) as Writer;
   }
 
   #referenced(id: string): Writer {
@@ -128,8 +147,14 @@ function numbersToJson(values: Readonly<Record<string, number>>): string {
 /** A text as the inside of a template literal. */
 const templateText = (text: string): string => text.replaceAll(/[\\`$]/g, '\\$&');
 
+/** The other type of a schema that allows null and one other type. */
+function nullableTypeOf({ type }: Schema): string | undefined {
+  if (typeof type === 'string' || type?.length !== 2 || !type.includes('null')) return undefined;
+  return type.find((it) => it !== 'null');
+}
+
 function isPlain({ format, pattern = '', enum: values }: Schema): boolean {
-  if (values !== undefined) return values.every((it) => !ESCAPED.test(it));
+  if (values !== undefined) return values.every((it) => it !== null && !ESCAPED.test(it));
   if (PLAIN_PATTERNS.includes(pattern)) return true;
   return format !== undefined && PLAIN_FORMATS.includes(format);
 }

@@ -1,8 +1,9 @@
-/** The JSON encoding of a job's record. Every job is written three times, so this is the hottest code of the write path. */
+/** The JSON encoding of the records of a job. Every job is written three times, so this is the hottest code of the write path. */
 import { equalityOf } from '../../contract/codegen/member-functions.ts';
 import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
 import { JOB_MEMBERS, type JobHistoryState } from '../../contract/records/members.ts';
 import { JobRecord } from '../../contract/records/records.ts';
+import { StoredResult } from '../../contract/resources/jobs.ts';
 import type { JobStatus } from '../../contract/types.ts';
 
 /** The stored members of a job; the others come from its batch. */
@@ -28,3 +29,6 @@ export function encodeJob(state: EncodableJob): string {
   if (latest === undefined || !isSame) latest = { state, json: toRecord(state) };
   return latest.json;
 }
+
+/** Returns the record of a result. Members that the runner measured are written as they came. */
+export const encodeResult: (result: StoredResult) => string = jsonWriterOf(StoredResult, { resolve: () => ({}) });

@@ -23,6 +23,7 @@ import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tal
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';
 import { toJob, reportedResult } from '../resources/to-resource.ts';
+import { encodeResult } from '../actors/job-codec.ts';
 import { isTerminal, type JobState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
@@ -78,7 +79,7 @@ function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobSta
   }
   if (isTerminal(after.value)) {
     const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
-    if (result !== undefined) turn.put(keys.result(jobId), JSON.stringify(result));
+    if (result !== undefined) turn.put(keys.result(jobId), encodeResult(result));
   }
   return after;
 }

@@ -24,8 +24,8 @@ export interface ReadBody {
 
 /** Limit of requests with a few small members. */
 export const SMALL_BYTES = 65_536;
-/** A byte beyond ASCII, in text that was read byte by byte. */
-const NOT_ASCII = /[\u0080-\u00ff]/;
+/** Text that was read byte by byte is ASCII when it has as many bytes in UTF-8: any other character has two. */
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 const NOTHING: ReadBody = { text: '', value: undefined };
 
 export type BodyReader = (ctx: Context, options: { optional: boolean; seeds: boolean }) => Promise<ReadBody>;
@@ -104,7 +104,7 @@ function bodyReader(limit: number): BodyReader {
     const { body } = message.request;
     if (typeof body !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not JSON; send JSON');
     // ASCII is the same in both encodings, and the common case.
-    const text = NOT_ASCII.test(body) ? decoded(Buffer.from(body, 'latin1')) : body;
+    const text = isAscii(body) ? body : decoded(Buffer.from(body, 'latin1'));
     if (optional && text.trim() === '') return NOTHING;
     return { text, value: parse(text, seeds) };
   };

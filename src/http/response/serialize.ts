@@ -2,6 +2,7 @@
 import { registry } from '../../contract/build.ts';
 import { jsonWriterOf } from '../../contract/codegen/json-writer.ts';
 import { Job } from '../../contract/resources/jobs.ts';
+import { ReportsResponse } from '../../contract/resources/reports.ts';
 import { ClaimResponse } from '../../contract/resources/runners.ts';
 import type { NamedSchema } from '../../contract/build.ts';
 import { stringifyExact } from '../../base/json/json-writing.ts';
@@ -9,12 +10,13 @@ import { stringifyExact } from '../../base/json/json-writing.ts';
 /** Returns a value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);
 
-/** Text that the runs of a study have in common is written once for all of them. */
-const options = { resolve: (id: string) => registry.get(id)!, shared: ['RunMetadata', 'BatchConfig'] };
+/** Text that the runs of a study have in common is written once for all of them; problems are written as they are. */
+const options = { resolve: (id: string) => registry.get(id)!, shared: ['RunMetadata', 'BatchConfig', 'Problem'] };
 const jobToJson = jsonWriterOf(Job, options);
 const WRITERS = new Map<NamedSchema, (value: never) => string>([
   [Job, jobToJson],
   [ClaimResponse, jsonWriterOf(ClaimResponse, options)],
+  [ReportsResponse, jsonWriterOf(ReportsResponse, options)],
 ]);
 
 /** The writer of answers of this schema. */

@@ -4,13 +4,26 @@
  */
 import { crc32 } from 'node:zlib';
 import { checksum, hexadecimal } from './checksum.ts';
-import { BYTES, product, shiftBy } from './crc-arithmetic.ts';
+import { BYTES, multiplesOf, multiplied, shiftBy, type Multiples } from './crc-arithmetic.ts';
 
 const LINE_FEED = 10;
 const MAX_ASCII = 127;
 
 /** The characters at the end of a key that distinguish the runs of a study. */
 const TAIL = 8;
+
+/** Multiples of the shifts by numbers of bytes: records of runs have a few lengths. A slot is replaced by another length. */
+const KEPT_SHIFTS = 64;
+const shifts = Array.from({ length: KEPT_SHIFTS }, () => ({ bytes: -1, multiples: new Int32Array(0) }));
+
+function shiftsBy(bytes: number): Multiples {
+  const slot = shifts[bytes % KEPT_SHIFTS]!;
+  if (slot.bytes !== bytes) {
+    slot.bytes = bytes;
+    slot.multiples = multiplesOf(shiftBy(bytes));
+  }
+  return slot.multiples;
+}
 
 /** Returns the state of a checksum after the characters `[from, to)` of the text; undefined when one is not ASCII. */
 function advanced(state: number, text: string, from: number, to: number): number | undefined {
@@ -28,7 +41,7 @@ function advanced(state: number, text: string, from: number, to: number): number
 export class ChecksumSeries {
   #value: string | undefined;
   /** Of `#value`; undefined until a second record has it. */
-  #shared: { sum: number; shift: number } | undefined;
+  #shared: { sum: number; shift: Multiples } | undefined;
   /** The beginning of the key before, and the state of its checksum. */
   #prefix = '';
   #afterPrefix: number | undefined = -1;
@@ -41,9 +54,9 @@ export class ChecksumSeries {
     }
     const keySum = this.#sumOfKey(key);
     if (keySum === undefined) return checksum(key, value);
-    this.#shared ??= { sum: crc32(value), shift: shiftBy(Buffer.byteLength(value)) };
+    this.#shared ??= { sum: crc32(value), shift: shiftsBy(Buffer.byteLength(value)) };
     // CRC-32 of a concatenation, as zlib's crc32_combine computes it.
-    return hexadecimal((product(this.#shared.shift, keySum) ^ this.#shared.sum) >>> 0);
+    return hexadecimal((multiplied(this.#shared.shift, keySum) ^ this.#shared.sum) >>> 0);
   };
 
   /** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */

@@ -35,5 +35,30 @@ export function shiftBy(bytes: number): number {
   return result;
 }
 
+/** The products of one polynomial with each value of each of the four bytes of another: 1,024 numbers. */
+export type Multiples = Int32Array<ArrayBuffer>;
+
+/** Returns the multiples of a polynomial, for `multiplied`. */
+export function multiplesOf(a: number): Multiples {
+  const multiples = new Int32Array(4 * 256);
+  for (let byte = 0; byte < 4; byte += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const highest = 1 << bit;
+      const ofBit = product(a, highest << (8 * byte));
+      const from = 256 * byte;
+      // A value is its highest bit and a smaller value.
+      for (let rest = 0; rest < highest; rest += 1) multiples[from + highest + rest] = ofBit ^ multiples[from + rest]!;
+    }
+  }
+  return multiples;
+}
+
+/** Returns the same product as `product`, with four lookups in place of 32 steps. */
+export const multiplied = (multiples: Multiples, b: number): number =>
+  multiples[b & 0xff]! ^
+  multiples[256 + ((b >>> 8) & 0xff)]! ^
+  multiples[512 + ((b >>> 16) & 0xff)]! ^
+  multiples[768 + (b >>> 24)]!;
+
 /** Returns the checksum of bytes with this checksum and a further one. */
 export const appendByte = (sum: number, byte: number): number => ~((~sum >>> 8) ^ BYTES[(~sum ^ byte) & 0xff]!);
