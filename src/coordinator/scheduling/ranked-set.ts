@@ -2,8 +2,13 @@
  * An ordered set of items by rank (lowest first), then by first insertion; as a whole and by group. `put` and `remove` cost
  * a binary search and a move of pointers; iteration from the front is free.
  */
-interface RankedItem<T> {
-  item: T;
+
+/** An item with its place. */
+export interface Ranked<T> {
+  readonly item: T;
+}
+
+interface RankedItem<T> extends Ranked<T> {
   group: string;
   rank: number;
   sequence: number;
@@ -40,9 +45,8 @@ export class RankedSet<T extends object> {
 
   /** Sets the entry's new rank in place if the order stays the same, as is usual with few items. */
   #updateRankInPlace(entry: RankedItem<T>, rank: number): boolean {
-    const moved = { ...entry, rank };
     const members = this.#groups.get(entry.group) ?? [];
-    if (!isInOrderAt(this.#all, entry, moved) || !isInOrderAt(members, entry, moved)) return false;
+    if (!isInOrderAt(this.#all, entry, rank) || !isInOrderAt(members, entry, rank)) return false;
     entry.rank = rank;
     return true;
   }
@@ -57,13 +61,16 @@ export class RankedSet<T extends object> {
     if (members.length === 0) this.#groups.delete(entry.group);
   }
 
-  /** All items, lowest rank first. The set must not change during iteration, except right before the iteration ends. */
-  *all(): Iterable<T> {
-    for (const entry of this.#all) yield entry.item;
+  /**
+   * All items, lowest rank first: a list that follows the set, not to be changed. The set must not change during iteration, except
+   * right before the iteration ends.
+   */
+  all(): readonly Ranked<T>[] {
+    return this.#all;
   }
 
   /** The items of these groups, lowest rank first. */
-  *among(groups: readonly string[]): Iterable<T> {
+  *among(groups: readonly string[]): Iterable<Ranked<T>> {
     const heads = [...new Set(groups)].flatMap((it) => {
       const members = this.#groups.get(it);
       return members === undefined ? [] : [{ members, at: 0 }];
@@ -79,7 +86,7 @@ export class RankedSet<T extends object> {
       }
       if (best === undefined || from === undefined) return;
       from.at += 1;
-      yield best.item;
+      yield best;
     }
   }
 }
@@ -100,12 +107,17 @@ function indexOf<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>): nu
   return low;
 }
 
-/** Returns true when `moved` keeps the order at the position of `entry`. */
-function isInOrderAt<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>, moved: RankedItem<T>): boolean {
+/** Returns true when another rank keeps the entry at its position. */
+function isInOrderAt<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>, rank: number): boolean {
   const at = indexOf(entries, entry);
   const before = entries[at - 1];
   const after = entries[at + 1];
-  return (before === undefined || isBefore(before, moved)) && (after === undefined || isBefore(moved, after));
+  const { sequence } = entry;
+  const isAfterBefore =
+    before === undefined || before.rank < rank || (before.rank === rank && before.sequence < sequence);
+  return (
+    isAfterBefore && (after === undefined || rank < after.rank || (rank === after.rank && sequence < after.sequence))
+  );
 }
 
 function insert<T>(entries: RankedItem<T>[], entry: RankedItem<T>): void {

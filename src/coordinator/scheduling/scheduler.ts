@@ -196,7 +196,7 @@ export class Scheduler {
     if (request.capacity.slots <= 0) return undefined;
     const types = request.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
-    for (const batch of candidates) {
+    for (const { item: batch } of candidates) {
       // `*` does not include functions that studies carry.
       if (!supports(request.capabilities, batch.context.simulationName)) continue;
       if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))

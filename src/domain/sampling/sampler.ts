@@ -120,6 +120,7 @@ class IndependentSampler implements Sampler {
   protected readonly values: readonly ((argument: number) => number)[];
   readonly #random: readonly boolean[];
   readonly #latest: Float64Array;
+  readonly #template: Readonly<Record<string, number>>;
 
   constructor(names: readonly string[], runs: number, columns: readonly Column[]) {
     this.names = names;
@@ -128,6 +129,7 @@ class IndependentSampler implements Sampler {
     this.values = columns.map(({ value }) => value);
     this.#random = columns.map(({ random }) => random);
     this.#latest = new Float64Array(names.length);
+    this.#template = withMembers(names);
   }
 
   protected check(run: number): void {
@@ -145,13 +147,9 @@ class IndependentSampler implements Sampler {
 
   parameters(run: number): Record<string, number> {
     this.sampleInto(run, this.#latest);
-    const parameters: Record<string, number> = {};
-    for (const [at, name] of this.names.entries()) {
-      const value = this.#latest[at]!;
-      // A plain assignment to `__proto__` would set nothing.
-      if (name !== '__proto__') parameters[name] = value;
-      else Object.defineProperty(parameters, name, { value, writable: true, enumerable: true, configurable: true });
-    }
+    // A copy has room for all members at once; an object to which they are added is enlarged again and again.
+    const parameters = { ...this.#template };
+    for (let at = 0; at < this.names.length; at++) parameters[this.names[at]!] = this.#latest[at]!;
     return parameters;
   }
 
@@ -165,6 +163,10 @@ class IndependentSampler implements Sampler {
     return Float64Array.from(this.arguments, (argumentOf) => argumentOf(run));
   }
 }
+
+/** Returns an object with these members. Parsed, so that `__proto__` is one too, and with values that no integer may replace. */
+const withMembers = (names: readonly string[]): Record<string, number> =>
+  JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:0.5`).join(',')}}`) as Record<string, number>;
 
 /** Joins the uniforms of correlated parameters before the values are computed. */
 class CorrelatedSampler extends IndependentSampler {

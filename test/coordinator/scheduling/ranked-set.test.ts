@@ -44,9 +44,9 @@ describe('coordinator/scheduling/ranked-set', () => {
             ranking.put(item, item.group, rank);
             sorted.put(which, rank);
           }
-          expect([...ranking.all()].map((it) => it.name)).to.deep.equal(sorted.names());
-          expect([...ranking.among(['group 1'])].map((it) => it.name)).to.deep.equal(sorted.names('group 1'));
-          expect([...ranking.among(['group 0', 'group 1'])].map((it) => it.name)).to.deep.equal(sorted.names());
+          expect([...ranking.all()].map((it) => it.item.name)).to.deep.equal(sorted.names());
+          expect([...ranking.among(['group 1'])].map((it) => it.item.name)).to.deep.equal(sorted.names('group 1'));
+          expect([...ranking.among(['group 0', 'group 1'])].map((it) => it.item.name)).to.deep.equal(sorted.names());
           expect(ranking.size).to.equal(sorted.ranks.size);
         }
       }),

@@ -47,16 +47,17 @@ export class ChecksumSeries {
   #afterPrefix: number | undefined = -1;
 
   readonly of = (key: string, value: string): string => {
-    if (value !== this.#value) {
+    const isShared = value === this.#value;
+    const keySum = this.#sumOfKey(key);
+    if (!isShared) {
       this.#value = value;
       this.#shared = undefined;
-      return checksum(key, value);
     }
-    const keySum = this.#sumOfKey(key);
     if (keySum === undefined) return checksum(key, value);
+    if (!isShared) return hexadecimal(crc32(value, keySum));
     this.#shared ??= { sum: crc32(value), shift: shiftsBy(Buffer.byteLength(value)) };
     // CRC-32 of a concatenation, as zlib's crc32_combine computes it.
-    return hexadecimal((multiplied(this.#shared.shift, keySum) ^ this.#shared.sum) >>> 0);
+    return hexadecimal(multiplied(this.#shared.shift, keySum) ^ this.#shared.sum);
   };
 
   /** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */
@@ -67,6 +68,6 @@ export class ChecksumSeries {
       this.#afterPrefix = advanced(-1, key, 0, cut);
     }
     const state = this.#afterPrefix === undefined ? undefined : advanced(this.#afterPrefix, key, cut, key.length);
-    return state === undefined ? undefined : ~((state >>> 8) ^ BYTES[(state ^ LINE_FEED) & 0xff]!);
+    return state === undefined ? undefined : ~((state >>> 8) ^ BYTES[(state ^ LINE_FEED) & 0xff]!) >>> 0;
   }
 }

@@ -6,13 +6,23 @@ import { crc32 } from 'node:zlib';
 
 /** Digits before each value. */
 export const CHECKSUM_LENGTH = 8;
-/** The digits of each 16-bit number: two lookups take half the time of formatting. */
-const DIGITS = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(CHECKSUM_LENGTH / 2, '0'));
+/** The codes of the hexadecimal digits. */
+const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 
 export const checksum = (key: string, value: string): string => hexadecimal(crc32(`${key}\n${value}`));
 
-/** The eight digits of an unsigned 32-bit number. */
-export const hexadecimal = (sum: number): string => DIGITS[sum >>> 16]! + DIGITS[sum & 0xffff]!;
+/** The eight digits of a 32-bit number. Made at once: a table of longer parts does not stay in the processor's cache. */
+export const hexadecimal = (sum: number): string =>
+  String.fromCharCode(
+    DIGITS[sum >>> 28]!,
+    DIGITS[(sum >>> 24) & 15]!,
+    DIGITS[(sum >>> 20) & 15]!,
+    DIGITS[(sum >>> 16) & 15]!,
+    DIGITS[(sum >>> 12) & 15]!,
+    DIGITS[(sum >>> 8) & 15]!,
+    DIGITS[(sum >>> 4) & 15]!,
+    DIGITS[sum & 15]!,
+  );
 
 /** The value as it is stored. */
 export const seal = (key: string, value: string): string => checksum(key, value) + value;
