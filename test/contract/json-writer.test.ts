@@ -83,6 +83,31 @@ describe('contract/codegen/json-writer', () => {
     }
   });
 
+  it('writes null, a text, or one of several values, for a member that may be null', () => {
+    const texts = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+    const kinds = Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['plain', null] });
+    const numbers = Type.Unsafe<number | null>({ type: ['number', 'null'] });
+    const write = jsonWriterOf(Type.Object({ id: uuid('An id.'), text: texts, kind: kinds, number: numbers }));
+    const id = '01900000-0000-8000-8000-000000000001';
+    fc.assert(
+      fc.property(fc.option(anyText), fc.constantFrom('plain', null), fc.option(finite), (text, kind, number) => {
+        expect(write({ id, text, kind, number })).to.equal(JSON.stringify({ id, text, kind, number }));
+      }),
+    );
+  });
+
+  it('writes a value of one of several schemas by the required members that it has', () => {
+    const schemas: Record<string, object> = {
+      Done: Type.Object({ id: uuid('An id.'), status: Type.String() }),
+      Refused: Type.Object({ id: uuid('An id.'), fault: Part }),
+    };
+    const either = Type.Unsafe<object>({ anyOf: [{ $ref: 'Done' }, { $ref: 'Refused' }] });
+    const write = jsonWriterOf(Type.Object({ all: Type.Array(either) }), { resolve: (name) => schemas[name]! });
+    const id = '01900000-0000-8000-8000-000000000001';
+    const all = [{ id, status: 'a "b"' }, { id, fault: { n: 1, note: 'x' } }, { id }, { other: [1, null] }];
+    expect(write({ all })).to.equal(JSON.stringify({ all }));
+  });
+
   it('refuses a schema with an unresolved reference, and a schema that begins with an optional member', () => {
     expect(() => jsonWriterOf(Type.Unsafe({ $ref: 'Nothing' }))).to.throw('there is no schema Nothing');
     expect(() => jsonWriterOf(Type.Object({ a: Type.Optional(Type.String()) }))).to.throw('must be required');

@@ -93,4 +93,25 @@ describe('domain/ids', () => {
       }),
     );
   });
+
+  it('are of a job only with lower-case digits of its run, whichever id was asked about before', () => {
+    const batch = newBatchId(Date.UTC(2026, 0, 1), new Uint8Array(6));
+    const prefix = batch.slice(0, 28);
+    const tails = [
+      '00000001',
+      'ffffffff',
+      '0a9f8000',
+      '00000000',
+      '0000000g',
+      '0000000A',
+      '0000-001',
+      '0000001',
+      '000000001',
+      '000000é1',
+    ];
+    for (const tail of tails) {
+      expect(isJobId(jobId(batch, 0))).to.equal(true);
+      expect(isJobId(prefix + tail), tail).to.equal(/^(?!0{8})[0-9a-f]{8}$/.test(tail));
+    }
+  });
 });

@@ -101,8 +101,8 @@ describe('domain/scheduling', () => {
           }
           const sorted = [...model].toSorted((a, b) => a[1] - b[1] || order.indexOf(a[0]) - order.indexOf(b[0]));
           const expected = sorted.map(([id]) => id);
-          expect(Array.from(ranking.all(), ({ item }) => item.id)).to.deep.equal(expected);
-          expect(Array.from(ranking.among(['g0', 'g2', 'g0', 'none']), ({ item }) => item.id)).to.deep.equal(
+          expect(Array.from(ranking.all(), (ranked) => ranked.item.id)).to.deep.equal(expected);
+          expect(Array.from(ranking.among(['g0', 'g2', 'g0', 'none']), (ranked) => ranked.item.id)).to.deep.equal(
             expected.filter((id) => id % 3 !== 1),
           );
           expect(ranking.size).to.equal(model.size);

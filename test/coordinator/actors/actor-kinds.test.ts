@@ -13,7 +13,8 @@ import {
   type MemberType,
 } from '../../../src/contract/records/members.ts';
 import type { AttemptRecord, JobHistoryState, JobStatus } from '../../../src/contract/types.ts';
-import { encodeJob } from '../../../src/coordinator/actors/job-codec.ts';
+import { encodeJob, encodeResult } from '../../../src/coordinator/actors/job-codec.ts';
+import { reportedResult } from '../../../src/coordinator/resources/to-resource.ts';
 import { decodeJob, type JobState } from '../../../src/coordinator/actors/actor-kinds.ts';
 
 const BATCH_ID = '01900000-0000-8000-8000-000000000000';
@@ -118,3 +119,26 @@ function historyOf(context: JobContext): JobHistoryState {
   const names = Object.keys(INITIAL_HISTORY) as (keyof JobHistoryState)[];
   return Object.fromEntries(names.map((name) => [name, context[name]])) as unknown as JobHistoryState;
 }
+
+describe('coordinator/actors: the record of a result', () => {
+  it('equals the output of JSON.stringify, with the members that the runner measured as they came', () => {
+    const measured = fc.record(
+      {
+        execution_time_secs: count,
+        output_files: fc.array(anyText, { maxLength: 3 }),
+        metadata: fc.dictionary(anyText, fc.jsonValue(), { maxKeys: 3, noNullPrototype: true }),
+        telemetry_data: fc.option(anyText),
+        execution_secs: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+        // Its members are not in the order of the schema.
+        telemetry: fc.record({ samples: count, seen: fc.array(anyText), refused: count, lost: count }),
+      },
+      { requiredKeys: ['execution_time_secs', 'output_files', 'metadata'] },
+    );
+    fc.assert(
+      fc.property(fc.option(measured, { nil: undefined }), fc.option(anyText), (reported, error) => {
+        const result = reportedResult(about.jobId, reported, error, 1500);
+        expect(encodeResult(result)).to.equal(JSON.stringify(result));
+      }),
+    );
+  });
+});

@@ -3,11 +3,21 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { checksum } from '../../../src/coordinator/storage/integrity/checksum.ts';
+import { multiplesOf, multiplied, product } from '../../../src/coordinator/storage/integrity/crc-arithmetic.ts';
 import { ChecksumSeries } from '../../../src/coordinator/storage/integrity/checksum-series.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 300 });
 
 describe('checksums of a group', () => {
+  it('are multiplied by lookups as by the steps of the definition', () => {
+    const word = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        expect(multiplied(multiplesOf(a), b)).to.equal(product(a, b));
+      }),
+    );
+  });
+
   it('equal the checksum of each record, whatever values records share', () => {
     const records = fc.tuple(
       fc.array(text, { minLength: 1, maxLength: 3 }),
