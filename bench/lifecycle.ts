@@ -15,32 +15,51 @@ const BULK = { runners: 4, size: 64, warmUp: 40_000, jobs: 100_000 };
 const SINGLE = { runners: 64, size: 1, warmUp: 6_000, jobs: 15_000 };
 const ROUNDS = 3;
 
-interface Load {
+export interface Load {
   runners: number;
   size: number;
 }
 
-/** One study of `jobs` jobs from its submission to its end: jobs per second, CPU of the coordinator, times of the probe. */
-async function round(coordinator: CoordinatorProcess, { runners, size }: Load, jobs: number) {
-  const wire = await Wire.open(coordinator.port);
+/**
+ * One study of `jobs` jobs from its submission to its end: jobs per second. `onSubmitted` is called before the first job.
+ * @throws Error when not all jobs were completed
+ */
+export async function studyRate(
+  port: number,
+  { runners, size }: Load,
+  jobs: number,
+  onSubmitted: (batchId: string) => Promise<void> = async () => {},
+): Promise<number> {
+  const wire = await Wire.open(port);
   const hands = await Promise.all(
-    Array.from({ length: runners }, (_, at) => IdleHands.register(coordinator.port, `r${size}-${at}`, size)),
+    Array.from({ length: runners }, (_, at) => IdleHands.register(port, `r${size}-${at}`, size)),
   );
   const { batch_id } = await wire.post<SubmissionResponse>('/jobs', study(jobs));
-  const endProbe = await startProbe({ port: coordinator.port, path: `/batches/${batch_id}` });
-  const cpuBefore = coordinator.cpuSecs();
-  const clientBefore = process.cpuUsage();
+  await onSubmitted(batch_id);
   const since = performance.now();
   await Promise.all(hands.map((it) => (size > 1 ? it.workInBulk() : it.workOneByOne())));
   const secs = (performance.now() - since) / 1000;
-  const times = await endProbe();
-  const { user, system } = process.cpuUsage(clientBefore);
   const { batch } = await wire.get<{ batch: { completed_jobs: number; status: string } }>(`/batches/${batch_id}`);
   if (batch.status !== 'Completed' || batch.completed_jobs !== jobs)
     throw new Error(`not all jobs: ${JSON.stringify(batch)}`);
   for (const it of [...hands, wire]) it.close();
+  return jobs / secs;
+}
+
+/** The same beside a viewer: jobs per second, CPU of the coordinator, times of the probe. */
+async function round(coordinator: CoordinatorProcess, load: Load, jobs: number) {
+  let endProbe = async (): Promise<number[]> => [];
+  let cpuBefore = 0;
+  let clientBefore: NodeJS.CpuUsage | undefined;
+  const jobsPerSec = await studyRate(coordinator.port, load, jobs, async (batchId) => {
+    endProbe = await startProbe({ port: coordinator.port, path: `/batches/${batchId}` });
+    cpuBefore = coordinator.cpuSecs();
+    clientBefore = process.cpuUsage();
+  });
+  const times = await endProbe();
+  const { user, system } = process.cpuUsage(clientBefore);
   return {
-    jobsPerSec: jobs / secs,
+    jobsPerSec,
     cpuUs: ((coordinator.cpuSecs() - cpuBefore) * 1e6) / jobs,
     clientCpuUs: (user + system) / jobs,
     p99: quantile(times, 0.99),

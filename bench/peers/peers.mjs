@@ -1,15 +1,18 @@
-// Jobs per second of BullMQ on Redis and of graphile-worker on PostgreSQL, both set to lose nothing, with a job that does
-// nothing; then of simbatch on the same machine in the same run. A peer whose server is not installed is left out.
+// Jobs per second of BullMQ on Redis, of graphile-worker on PostgreSQL, both set to lose nothing, and of simbatch, with a job that
+// does nothing: a round of each in turn, in the opposite order every second time, so that an hour in which the machine is slow is one
+// for all. A peer whose server is not installed is left out. `node peers.mjs [ROUNDS] [JOBS]`
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-const JOBS = 50_000;
-const ROUNDS = 3;
+const ROUNDS = Number(process.argv[2] ?? 5);
+const JOBS = Number(process.argv[3] ?? 50_000);
 const CONCURRENCY = 64;
+/** Jobs in hand at once in bulk: the local queue of graphile-worker; of simbatch 4 runners have a quarter each. */
+const IN_HAND = 1_000;
 const REDIS_PORT = 16_379;
 const POSTGRES_PORT = 15_432;
 
@@ -23,23 +26,6 @@ function find(name) {
   const versions = existsSync(postgres) ? readdirSync(postgres).map((it) => join(postgres, it, 'bin')) : [];
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...versions];
   return folders.map((it) => join(it, name)).find((it) => existsSync(it));
-}
-
-/** Submission and processing of JOBS jobs, ROUNDS times: jobs per second of each. */
-async function rates(submit, work) {
-  const submitted = [];
-  const worked = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    let since = performance.now();
-    await submit();
-    const submitRate = JOBS / ((performance.now() - since) / 1000);
-    since = performance.now();
-    await work();
-    // The first round warms up.
-    if (round > 0) worked.push(JOBS / ((performance.now() - since) / 1000));
-    if (round > 0) submitted.push(submitRate);
-  }
-  return { submitted: median(submitted), worked: median(worked), all: worked.map(Math.round).join(' ') };
 }
 
 async function bullmq(folder) {
@@ -56,7 +42,7 @@ async function bullmq(folder) {
   const submit = async () => {
     for (let from = 0; from < JOBS; from += 1_000) {
       await queue.addBulk(
-        Array.from({ length: 1_000 }, (_, at) => ({
+        Array.from({ length: Math.min(1_000, JOBS - from) }, (_, at) => ({
           name: 'run',
           data: { run_id: from + at },
           opts: { removeOnComplete: true },
@@ -73,14 +59,13 @@ async function bullmq(folder) {
         if ((done += 1) === JOBS) worker.close().then(resolve, reject);
       });
     });
-  try {
-    return await rates(submit, work);
-  } finally {
+  const close = async () => {
     await queue.close();
     connection.disconnect();
     redis.kill('SIGTERM');
     await pause(500);
-  }
+  };
+  return { round: () => timed(submit, work), close };
 }
 
 async function graphileWorker(folder) {
@@ -120,7 +105,7 @@ async function graphileWorker(folder) {
           worker: {
             concurrentJobs: CONCURRENCY,
             maxPoolSize: 10,
-            localQueue: { size: 500 },
+            localQueue: { size: IN_HAND },
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
           },
@@ -130,43 +115,82 @@ async function graphileWorker(folder) {
       });
       started.catch(reject);
     });
-  try {
-    return await rates(submit, work);
-  } finally {
+  const close = async () => {
     await utils.release();
     await asPostgres('pg_ctl', ['-D', data, '-m', 'fast', 'stop']);
-  }
+  };
+  return { round: () => timed(submit, work), close };
 }
 
-/** As `npm run bench -- lifecycle` measures it: `load` is `bulk` or `single`. */
-async function simbatch(load) {
-  const [line] = await (await import('../../dist/bench/lifecycle.js'))[load]();
-  return { submitted: Infinity, worked: line.value, all: line.samples.map(Math.round).join(' ') };
+/** Rates of submission and processing of JOBS jobs, per second. */
+async function timed(submit, work) {
+  let since = performance.now();
+  await submit();
+  const submitted = JOBS / ((performance.now() - since) / 1000);
+  since = performance.now();
+  await work();
+  return { submitted, worked: JOBS / ((performance.now() - since) / 1000) };
 }
 
+/** With the client of `npm run bench -- lifecycle`, without its viewer. A study is submitted at once, whatever its size. */
+async function simbatch(folder, load, jobs) {
+  const { startCoordinator } = await import('../../dist/bench/support/coordinator.js');
+  const { studyRate } = await import('../../dist/bench/lifecycle.js');
+  const coordinator = await startCoordinator(join(folder, 'data'));
+  const round = async () => ({ submitted: Infinity, worked: await studyRate(coordinator.port, load, jobs) });
+  return { round, close: () => coordinator.stop() };
+}
+
+const BULK = { runners: 4, size: IN_HAND / 4 };
+const SINGLE = { runners: 64, size: 1 };
 const PEERS = [
-  { name: 'BullMQ 6.7.0 on Redis, fsync always', needs: 'redis-server', measure: bullmq },
-  { name: 'graphile-worker 0.18.0 on PostgreSQL', needs: 'initdb', measure: graphileWorker },
-  { name: 'simbatch over HTTP, bulk of 64', needs: undefined, measure: () => simbatch('bulk') },
-  { name: 'simbatch over HTTP, one by one', needs: undefined, measure: () => simbatch('single') },
+  { name: `simbatch over HTTP, bulk of ${BULK.size}`, open: (folder) => simbatch(folder, BULK, JOBS) },
+  { name: 'simbatch over HTTP, one by one', open: (folder) => simbatch(folder, SINGLE, Math.ceil(JOBS / 5)) },
+  { name: 'BullMQ 6.7.0 on Redis, fsync always', needs: 'redis-server', open: bullmq },
+  { name: 'graphile-worker 0.18.0 on PostgreSQL', needs: 'initdb', open: graphileWorker },
 ];
 
-const rows = [];
-for (const { name, needs, measure } of PEERS) {
-  if (needs !== undefined && find(needs) === undefined) {
-    console.log(`${name}: left out, ${needs} is not installed`);
-    continue;
+const contenders = [];
+try {
+  for (const { name, needs, open } of PEERS) {
+    if (needs !== undefined && find(needs) === undefined) {
+      console.log(`${name}: left out, ${needs} is not installed`);
+      continue;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'simbatch-peers-'));
+    chmodSync(folder, 0o755);
+    const contender = { name, folder, rounds: [], close: async () => {} };
+    contenders.push(contender);
+    Object.assign(contender, await open(folder));
   }
-  const folder = mkdtempSync(join(tmpdir(), 'simbatch-peers-'));
-  chmodSync(folder, 0o755);
-  try {
-    const { submitted, worked, all } = await measure(folder);
-    const submitUs = Number.isFinite(submitted) ? (1e6 / submitted).toFixed(1) : 'constant per study';
-    console.log(`${name}: ${Math.round(worked)} jobs/s`);
-    rows.push({ peer: name, 'jobs/s': Math.round(worked), rounds: all, 'submission, us/job': submitUs });
-  } finally {
+  // The first round warms up.
+  for (let at = 0; at <= ROUNDS; at += 1) {
+    for (const it of at % 2 === 0 ? contenders : contenders.toReversed()) {
+      const rates = await it.round();
+      if (at > 0) it.rounds.push(rates);
+      console.log(`round ${at}, ${it.name}: ${Math.round(rates.worked)} jobs/s, load ${loadavg()[0].toFixed(1)}`);
+    }
+  }
+} finally {
+  for (const { close, folder } of contenders) {
+    await close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
-console.table(rows);
+
+const [bulk] = contenders;
+console.table(
+  contenders.map(({ name, rounds }) => {
+    const submitted = median(rounds.map((it) => it.submitted));
+    return {
+      contender: name,
+      'jobs/s, median': Math.round(median(rounds.map((it) => it.worked))),
+      rounds: rounds.map((it) => Math.round(it.worked)).join(' '),
+      'simbatch in bulk to it, median of rounds': median(
+        rounds.map((it, at) => bulk.rounds[at].worked / it.worked),
+      ).toFixed(2),
+      'submission, us/job': Number.isFinite(submitted) ? (1e6 / submitted).toFixed(1) : 'constant per study',
+    };
+  }),
+);
 process.exit(0);
