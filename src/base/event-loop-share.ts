@@ -2,9 +2,9 @@
  * Divides the event loop between requests and long work (streams, exports, sweeps). Long work runs in slices, one slice in
  * an iteration of the loop for all of it together, so that input, timers and signals never wait for more than one slice.
  *
- * While requests wait for their commit, slices are short, and after each the requests have the loop for twice its length. A request
- * waits for the loop several times (its turn, the end of its write), and would wait for a whole slice each time. Twice its
- * length and no longer: requests get up to two thirds of the loop, and long work never less than a third.
+ * While requests wait for their commit, slices are short, and after 1 ms of them the requests have the loop for twice as long. A request
+ * waits for the loop several times (its turn, the end of its write), and would wait for a whole slice each time. Twice as
+ * long and no longer: requests get up to two thirds of the loop, and long work never less than a third, less the lateness of a timer.
  */
 import type { Clock } from './clock.ts';
 
@@ -12,7 +12,7 @@ import type { Clock } from './clock.ts';
 export const SLICE_MS = 5;
 /** The same while requests wait. */
 export const SHORT_SLICE_MS = 1;
-/** The time that requests have after a slice, in lengths of that slice. */
+/** The time that requests have after slices, in lengths of these slices. */
 export const REQUESTS_WEIGHT = 2;
 /** The time after which `mapped` yields a part: its consumer works on the part within the same slice. */
 const PART_MS = 2;
@@ -29,6 +29,8 @@ export class EventLoopShare {
   #requestsWait = false;
   /** True when requests have waited since the start of the present slice. */
   #requestsWaited = false;
+  /** The length of the slices since the last reservation. */
+  #heldMs = 0;
   /** Until then the next slice leaves the loop to waiting requests. */
   #reservedUntilMs = -Infinity;
   /** Cancels the end of the reservation; present while a slice waits for it. */
@@ -85,14 +87,16 @@ export class EventLoopShare {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** Reserves the loop for requests, in proportion to the slice that has ended. */
+  /** Reserves the loop for requests, in proportion to the slices since the reservation before. */
   #reserve(): void {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     const nowMs = this.#clock.monotonicMs();
     // A slice that lasted longer waited for a processor, as the requests did.
-    const heldMs = Math.min(nowMs - this.#sliceStartedMs, SLICE_MS);
-    this.#reservedUntilMs = nowMs + heldMs * REQUESTS_WEIGHT;
+    this.#heldMs += Math.min(nowMs - this.#sliceStartedMs, SLICE_MS);
+    if (this.#heldMs < SHORT_SLICE_MS) return;
+    this.#reservedUntilMs = nowMs + this.#heldMs * REQUESTS_WEIGHT;
+    this.#heldMs = 0;
   }
 
   #endReservation(): void {

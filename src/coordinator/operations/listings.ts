@@ -31,7 +31,7 @@ export interface Listing<T> {
 }
 
 /** Items of one chunk. */
-export const CHUNK = 500;
+export const CHUNK = 100;
 /** Batches that are read at a time. */
 const BATCH_CHUNK = 200;
 

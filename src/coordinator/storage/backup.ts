@@ -15,7 +15,7 @@ import { STORE_FORMAT, type Store } from './store.ts';
 const BACKUP_FORMAT = 1;
 /** Every key begins with `!`; `"` is the character after it. */
 const EVERYTHING = { gte: '!', lt: '"' };
-const CHUNK = 500;
+const CHUNK = 100;
 
 /** The store's own records, such as its format and its last group: each store has its own. */
 const isOwnKey = (key: string): boolean => key.startsWith(allOf('meta').gte);

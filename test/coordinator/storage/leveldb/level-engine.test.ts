@@ -47,4 +47,48 @@ describe('coordinator/storage/leveldb/level-engine', () => {
     }
     expect(found).to.deep.equal([1, 2, 3, 4, 5, 1, 2, 3, 4, 5]);
   });
+
+  it('reads a chunk ahead from the second on, and throws an error in its place', async () => {
+    const results = [['a'], ['b'], ['c'], new Error('damaged')];
+    let reads = 0;
+    let isClosed = false;
+    const nextv = async (): Promise<[string, string][]> => {
+      const next = results[reads++]!;
+      if (next instanceof Error) throw next;
+      return next.map((key) => [key, '']);
+    };
+    const level = { snapshot: () => ({}), iterator: () => ({ nextv, close: async () => void (isClosed = true) }) };
+    const engine = new LevelEngine(level as unknown as Level<string, string>);
+    const seen: string[] = [];
+    let failure: unknown;
+    try {
+      for await (const [entry] of engine.snapshot().entries({ gte: 'a', lt: 'z' })) {
+        seen.push(`${entry?.[0]}, ${reads} read`);
+        await settled();
+      }
+    } catch (error) {
+      failure = error;
+    }
+    expect(seen).to.deep.equal(['a, 1 read', 'b, 3 read', 'c, 4 read']);
+    expect(failure).to.equal(results[3]);
+    expect(isClosed).to.equal(true);
+  });
+
+  it('closes the iterator of a reader that leaves, whose next chunk cannot be read', async () => {
+    let reads = 0;
+    let isClosed = false;
+    const nextv = async (): Promise<[string, string][]> => {
+      if ((reads += 1) > 2) throw new Error('closed');
+      return [['a', '']];
+    };
+    const level = { snapshot: () => ({}), iterator: () => ({ nextv, close: async () => void (isClosed = true) }) };
+    let chunks = 0;
+    for await (const _ of new LevelEngine(level as unknown as Level<string, string>)
+      .snapshot()
+      .entries({ gte: 'a', lt: 'z' })) {
+      if ((chunks += 1) === 2) break;
+    }
+    await settled();
+    expect({ reads, isClosed }).to.deep.equal({ reads: 3, isClosed: true });
+  });
 });
