@@ -14,6 +14,8 @@ import _warm_modules as modules
 import _warm_run as runs
 
 LIBRARIES_LOOK_S = 0.1
+# A look at hundreds of files takes some milliseconds: at most this share of the time.
+LIBRARIES_LOOK_SHARE = 0.01
 RESERVED = b"SVC_OUTPUT_DIR="
 
 
@@ -35,7 +37,7 @@ class Server:
         self.code = None
         self.files = {}  # of the program
         self.library_files = {}
-        self.looked = 0.0
+        self.next_look = 0.0
         self.loaded = frozenset()
         self.globals_before = []
 
@@ -141,10 +143,11 @@ class Server:
     def changed_file(self):
         """A file that is not as it was imported, or None. Files of libraries are looked at a few times a second at most."""
         path = _changed(self.files)
-        now = time.monotonic()
-        if path is None and now - self.looked > LIBRARIES_LOOK_S:
+        began = time.monotonic()
+        if path is None and began > self.next_look:
             path = _changed(self.library_files)
-            self.looked = now
+            ended = time.monotonic()
+            self.next_look = ended + max(LIBRARIES_LOOK_S, (ended - began) / LIBRARIES_LOOK_SHARE)
         return path
 
     # --- runs --------------------------------------------------------------------------------------------------------
