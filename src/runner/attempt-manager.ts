@@ -93,7 +93,7 @@ export class AttemptManager {
     return this.#held.size;
   }
 
-  /** How many more jobs to claim now: for free slots, and to wait for one once only few wait. */
+  /** How many more jobs to claim now: for free slots, and to wait for one. */
   get wanted(): number {
     let executing = 0;
     let waiting = 0;
@@ -102,8 +102,8 @@ export class AttemptManager {
       else if (hasEnded !== true && actor.state !== 'Reporting' && actor.state !== 'Done') executing += 1;
     }
     const free = this.#options.config.maxConcurrentJobs - this.slots.lost - executing - waiting;
-    const { depth } = this.ahead;
-    return free > 0 || waiting * 2 <= depth ? Math.max(0, free + depth) : 0;
+    const isDue = free > 0 || this.ahead.isDue(waiting, this.#held.size + this.slots.lost);
+    return isDue ? Math.max(0, free + this.ahead.depth) : 0;
   }
 
   /** Attempts that have processes, or may get them: also those whose start is being reported. */

@@ -28,6 +28,15 @@ export class ClaimAhead {
     return Math.min(most, Math.floor((this.#slots * AHEAD_MS) / Math.max(this.#meanMs, 1)));
   }
 
+  /**
+   * Whether to claim runs that wait for a slot: when none does, or few do and the coordinator can give several at once.
+   * @param held slots and places that it counts as taken: attempts whose outcome it does not know.
+   */
+  isDue(waiting: number, held: number): boolean {
+    const { depth } = this;
+    return waiting === 0 || (waiting * 2 <= depth && (this.#slots + depth - held) * 2 >= depth);
+  }
+
   /** A run has occupied its slot for this time. */
   note(ms: number): void {
     this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);

@@ -27,4 +27,15 @@ describe('runner/capacity/claim-ahead', () => {
       expect(ahead.depth).to.equal(depth);
     });
   }
+
+  it('claims runs that wait when none does, or when few do and the coordinator can give several at once', () => {
+    const ahead = new ClaimAhead(2);
+    for (let run = 0; run < 100; run += 1) ahead.note(20);
+    expect(ahead.depth).to.equal(10);
+    const due = (waiting: number): number[] =>
+      Array.from({ length: 13 }, (_, held) => held).filter((it) => ahead.isDue(waiting, it));
+    expect(due(0)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    for (const few of [1, 5]) expect(due(few)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(due(6)).to.deep.equal([]);
+  });
 });
