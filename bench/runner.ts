@@ -9,6 +9,8 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
+import { setGarbageCollector } from '../src/cli/commands/server/garbage-collector.ts';
+import { optimizeLater } from '../src/base/optimizer.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
 import { openStore } from '../src/coordinator/storage/open-store.ts';
@@ -126,7 +128,10 @@ async function compare(builds: readonly Build[], workload: Workload, slots: numb
   if (bare.length > 0) row('bare spawn', median(bare), '');
 }
 
+/** With the settings of `simbatch serve`. */
 async function coordinator(directory: string): Promise<void> {
+  setGarbageCollector();
+  optimizeLater(systemClock);
   const system = await openCoordinator(await openStore(directory), systemClock);
   const log = { debug() {}, info() {}, warn: console.error, error: console.error };
   const http = await startHttp({ coordinator: system, host: '127.0.0.1', port: 0, clock: systemClock, log });

@@ -8,6 +8,7 @@ import type { Log, LogFormat, LogLevel } from '../../../runner/log.ts';
 import type { StartedRunner } from '../../../runner/start.ts';
 import type { Waits } from '../../../runner/waits.ts';
 import { sleep, systemClock } from '../../../base/clock.ts';
+import { optimizeLater } from '../../../base/optimizer.ts';
 
 /** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
 const LEAVE_MARGIN_MS = 60_000;
@@ -100,6 +101,7 @@ export function runnerCommand(): Command {
       '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd.\nSee docs/runner.md.',
     )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
+      optimizeLater(systemClock);
       // Loaded on demand, so that other commands start fast.
       const { resolveHere } = await import('../../../runner/preflight.ts');
       const { hideVariable, TOKEN_VARIABLE } = await import('../../../runner/config/credential.ts');

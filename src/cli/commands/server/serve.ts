@@ -20,6 +20,7 @@ import { CertificateFiles } from './certificate-files.ts';
 import { limitGarbage, setGarbageCollector } from './garbage-collector.ts';
 import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
+import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure, Failure } from '../../failure.ts';
 import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts';
@@ -98,6 +99,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   process.umask(0o077);
   refuseOpenDoor(flags);
   setGarbageCollector();
+  optimizeLater(systemClock);
   // Signals are handled from here on, so that a signal during the start ends in order too.
   const running = new Running();
   const log = openLog(flags.logLevel, process.stderr.isTTY);
