@@ -64,6 +64,12 @@ export const attemptMachine = setup({
 }).createMachine({
   id: 'attempt',
   initial: 'Claimed',
+  meta: {
+    groups: {
+      Executing: 'It has a slot of the runner.',
+      Ended: 'Its simulation has ended; what is left to deliver is on disk.',
+    },
+  },
   context: ({ input }) => ({
     ...input,
     pid: undefined,
@@ -84,6 +90,7 @@ export const attemptMachine = setup({
     Starting: {
       description:
         'Its directory, logs and telemetry are prepared. A kill takes effect before the process is created, or with it.',
+      meta: { within: ['Executing'] },
       on: {
         LAUNCHED: { target: 'Running', actions: 'noteProcess' },
         KILL: { guard: 'isFirst', actions: 'noteCause' },
@@ -95,6 +102,7 @@ export const attemptMachine = setup({
     },
     Running: {
       description: 'The simulation runs.',
+      meta: { within: ['Executing'] },
       on: {
         KILL: { guard: 'isFirst', actions: 'noteCause' },
         ENDED: [
@@ -106,6 +114,7 @@ export const attemptMachine = setup({
     Reporting: {
       description:
         'The outcome is kept on disk until the coordinator has acknowledged it; the slot is free for the next attempt.',
+      meta: { within: ['Ended'] },
       on: {
         DELIVERED: [
           { guard: 'hasUpload', target: 'Uploading' },
@@ -117,6 +126,7 @@ export const attemptMachine = setup({
     },
     Uploading: {
       description: 'The run has ended; its files are sent to an object store. What is left to send is on disk.',
+      meta: { within: ['Ended'] },
       on: {
         UPLOADED: { target: 'Done', actions: 'deliver' },
         REFUSED: { target: 'Done', actions: 'refuse' },

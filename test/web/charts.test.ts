@@ -37,6 +37,7 @@ type Chart = { states: Inner[]; groups: (Inner & { members: string[] })[]; edges
 
 const machines: Record<string, AnyStateMachine> = {
   ...Object.fromEntries(MACHINE_NAMES.map((it) => [it, KINDS[it].machine])),
+  attempt: attemptMachine,
   allocation: allocationMachine,
 };
 
@@ -122,8 +123,22 @@ describe('web/diagrams', function () {
     expect(connected!.inner.map((it) => it.event)).to.include('HEARTBEAT');
   });
 
+  it('draw the states of an attempt that has a slot, and those after its end, in frames', () => {
+    const { groups, edges } = diagrams.find((it) => it.kind === 'attempt')!;
+    expect(groups.map((it) => [it.key, it.members])).to.deep.equal([
+      ['Executing', ['Starting', 'Running']],
+      ['Ended', ['Reporting', 'Uploading']],
+    ]);
+    const leaving = edges.filter((it) => groups.some(({ key }) => key === it.from));
+    expect(leaving.map((it) => [it.from, it.to, it.triggers.map(({ event }) => event)])).to.deep.include.members([
+      ['Executing', 'Done', ['ENDED']],
+      ['Executing', 'Reporting', ['ENDED']],
+      ['Ended', 'Done', ['REFUSED', 'KEPT']],
+    ]);
+  });
+
   it('describe every state of every machine, and every frame, in a sentence', () => {
-    for (const machine of [...Object.values(machines), attemptMachine as AnyStateMachine]) {
+    for (const machine of Object.values(machines)) {
       const { states, groups } = chartOf(machine);
       for (const { key, description } of [...states, ...groups])
         expect(description, `${machine.id} ${key}`).to.match(/^[A-Z].{10,160}\.$/);

@@ -105,6 +105,21 @@ describe('web: files of a run in an object store', function () {
   });
   after(() => s3?.stop());
 
+  /** A run of one study whose files are in the object store. */
+  async function ended(environment: Record<string, string>): Promise<string> {
+    const early_termination = {
+      enabled: true,
+      check_frequency_hz: 100,
+      conditions: [{ variable: 'altitude', condition: '< 60', description: 'too low' }],
+    };
+    const submission = study({ runs: 1, maxRetries: 0, config: { ...STORAGE.config, early_termination } });
+    submission.config.compute.container.environment = environment;
+    const job = await suite.until(submission, 'Completed', 'Failed');
+    expect((await untilUploaded(suite.client, await suite.client.job(job))).upload?.failed).to.deep.equal([]);
+    return job;
+  }
+  let flight: string;
+
   it('are shown, and the telemetry is plotted, without a request to the store by the page', async () => {
     const picture = join(suite.site.folder, 'track.png');
     writeFileSync(picture, PNG);
@@ -114,22 +129,10 @@ describe('web: files of a run in an object store', function () {
     writeFileSync(cells, 'a,b\n1,"2, 3"\n');
     const notes = join(suite.site.folder, 'notes.txt');
     writeFileSync(notes, 'written by the simulation');
-    const { client, web } = suite;
+    const { web } = suite;
     const runner = suite.site.start(web.url);
-    const ended = async (environment: Record<string, string>): Promise<string> => {
-      const early_termination = {
-        enabled: true,
-        check_frequency_hz: 100,
-        conditions: [{ variable: 'altitude', condition: '< 60', description: 'too low' }],
-      };
-      const submission = study({ runs: 1, maxRetries: 0, config: { ...STORAGE.config, early_termination } });
-      submission.config.compute.container.environment = environment;
-      const job = await suite.until(submission, 'Completed', 'Failed');
-      expect((await untilUploaded(client, await client.job(job))).upload?.failed).to.deep.equal([]);
-      return job;
-    };
     const copies = await ended({ BEHAVE: 'copies', COPIES: [picture, table, cells, notes].join() });
-    const flight = await ended({ BEHAVE: 'dive', PROTO: join(packageRoot, 'clients/telemetry.proto') });
+    flight = await ended({ BEHAVE: 'dive', PROTO: join(packageRoot, 'clients/telemetry.proto') });
     await runner.end('SIGTERM');
     const { page, errors, foreign } = await suite.open(`jobs/${copies}`);
     await page.getByRole('button', { name: 'Show cells.csv' }).click();
@@ -148,5 +151,23 @@ describe('web: files of a run in an object store', function () {
     expect(await band.json()).to.deep.include({ read: 1, unread: [] });
     expect([errors, foreign]).to.deep.equal([[], []]);
     await page.close();
+  });
+
+  it('are read from this machine where the store cannot be read', async () => {
+    const copy = join(suite.site.folder, 'out', batchIdOf(flight), '00000000', 'attempt-1', 'telemetry.parquet');
+    s3!.fault = () => 503;
+    try {
+      const { page } = await suite.open(`jobs/${flight}`);
+      const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Telemetry', exact: true }) });
+      await panel.getByRole('button', { name: 'Read and plot the file' }).click();
+      await panel.getByText(/cannot be read from the object store/).waitFor();
+      await panel.locator('input[type=file]').setInputFiles(copy);
+      await panel.getByRole('img', { name: /^altitude over the time of the run, in seconds/ }).waitFor();
+      expect(await panel.getByRole('alert').count()).to.equal(0);
+      await page.getByText(/^the sizes of the uploaded files are not known/).waitFor();
+      await page.close();
+    } finally {
+      s3!.fault = () => undefined;
+    }
   });
 });

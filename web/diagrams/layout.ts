@@ -5,6 +5,7 @@
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import type { AnyStateMachine } from 'xstate';
 import { allocationMachine } from '../../machines/allocation/allocation.ts';
+import { attemptMachine } from '../../machines/attempt.ts';
 import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
 import { chartOf, type ChartEdge, type ChartGroup, type ChartState } from './chart.ts';
 import type { Box, Diagram, DiagramEdge, Trigger } from './types.ts';
@@ -46,11 +47,15 @@ const DOWN = { 'elk.direction': 'DOWN' };
 /** Narrower than the other placement, which makes straighter edges. */
 const NARROW = { 'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS' };
 
-/** Returns the diagrams of all machines: those of the coordinator, and the launcher's. */
+/** Returns the diagrams of all machines: those of the coordinator, the runner's and the launcher's. */
 export async function layOutMachines(): Promise<Diagram[]> {
   const elk = new ELK();
   const ofCoordinator = MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine));
-  return Promise.all([...ofCoordinator, layOut(elk, 'allocation', allocationMachine)]);
+  return Promise.all([
+    ...ofCoordinator,
+    layOut(elk, 'attempt', attemptMachine),
+    layOut(elk, 'allocation', allocationMachine),
+  ]);
 }
 
 async function layOut(

@@ -49,7 +49,7 @@ export interface DiagramEdge {
 }
 
 export interface Diagram {
-  kind: 'job' | 'batch' | 'runner' | 'notification' | 'supervisor' | 'allocation';
+  kind: 'job' | 'batch' | 'runner' | 'notification' | 'supervisor' | 'attempt' | 'allocation';
   width: number;
   height: number;
   initial: string;

@@ -27,10 +27,12 @@ export async function jobFiles(
   }
   const { attempt: number, runnerId, result } = attempt;
   const head = { job_id: jobId, attempt: number, runner_id: runnerId };
-  const stored = result === undefined ? [] : await uploadedFiles(core, result);
-  const unsent = (result?.upload?.failed ?? []).map((it) => `not uploaded: ${it}`);
-  const isAllStored = result !== undefined && stored.length > 0 && unsent.length === 0 && isWhole(result);
-  if (isAllStored) return { ...head, is_readable: true, files: stored, notes: [] };
+  const { files: stored, fault } = result === undefined ? NONE_UPLOADED : await uploadedFiles(core, result);
+  const notes = (result?.upload?.failed ?? []).map((it) => `not uploaded: ${it}`);
+  const isAllStored = result !== undefined && stored.length > 0 && notes.length === 0 && isWhole(result);
+  if (fault !== undefined) notes.push(fault.note);
+  const isServed = stored.length > 0 && fault?.isUnserved !== true;
+  if (isAllStored) return { ...head, is_readable: isServed, files: stored, notes };
   const found = await listOfRunner(core, attempt, stop);
   if (typeof found !== 'string') {
     const files = found.files.map(({ path, bytes, modified_ms }): RunFile => {
@@ -38,12 +40,12 @@ export async function jobFiles(
       const address = `${found.directory}/${path}`;
       return { path, kind: fileKindOf(path), bytes, modified_at, place: 'runner', address };
     });
-    return { ...head, is_readable: true, files: merged(files, stored), notes: [...unsent, ...found.notes] };
+    return { ...head, is_readable: true, files: merged(files, stored), notes: [...notes, ...found.notes] };
   }
   const files = result === undefined ? [] : await filesOfResult(core, result);
   const source =
     result === undefined ? 'no result names its files' : 'the files are those of the result, without their sizes';
-  return { ...head, is_readable: stored.length > 0, files: merged(files, stored), notes: [...unsent, found, source] };
+  return { ...head, is_readable: isServed, files: merged(files, stored), notes: [...notes, found, source] };
 }
 
 /** Whether every file of the result is in an object store. */
@@ -56,16 +58,31 @@ function merged(files: readonly RunFile[], stored: readonly RunFile[]): RunFile[
   return [...stored, ...files.filter((it) => !paths.has(it.path))];
 }
 
+interface UploadedFiles {
+  files: RunFile[];
+  /** Why their sizes are not known. `isUnserved`: this coordinator does not read their object store. */
+  fault?: { note: string; isUnserved: boolean };
+}
+
+const NONE_UPLOADED: UploadedFiles = { files: [] };
+
 /** The files of a result that are in the object store, with sizes where it can be asked. */
-async function uploadedFiles(core: Core, { output_files, telemetry_data }: StoredResult): Promise<RunFile[]> {
+async function uploadedFiles(core: Core, { output_files, telemetry_data }: StoredResult): Promise<UploadedFiles> {
   const addresses = [...output_files, telemetry_data ?? ''].filter((it) => it.startsWith('s3://'));
-  const first = objectOf(core, addresses[0] ?? '');
+  const [address] = addresses;
+  if (address === undefined) return NONE_UPLOADED;
+  const first = objectOf(core, address);
   const sizes = new Map<string, ListedObject>();
-  if (first !== undefined) {
+  let fault: UploadedFiles['fault'];
+  if (first === undefined) {
+    const note = `the files are in an object store that this coordinator does not read (${address.slice(0, 200)}); start it with the options --s3-*`;
+    fault = { note, isUnserved: true };
+  } else {
     const prefix = /^(.*\/attempt-\d+\/)/.exec(first.key)?.[1] ?? first.key;
     const listed = await first.store.list(first.bucket, prefix).catch((error: unknown) => {
-      if (error instanceof ObjectStoreError) return [];
-      throw error;
+      if (!(error instanceof ObjectStoreError)) throw error;
+      fault = { note: `the sizes of the uploaded files are not known: ${error.message}`, isUnserved: false };
+      return [];
     });
     for (const it of listed) sizes.set(`s3://${first.bucket}/${it.key}`, it);
   }
@@ -80,7 +97,7 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
   };
   const files: RunFile[] = [];
   for await (const part of core.share.mapped(new Set(addresses), fileOf)) files.push(...part);
-  return files;
+  return fault === undefined ? { files } : { files, fault };
 }
 
 /** The last instant of a four-digit year. */

@@ -1,18 +1,23 @@
 /** Uploads of files of runs to a store that misbehaves. */
 import { expect } from 'chai';
 import { ApiError } from '../../../src/client/client.ts';
+import { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
 import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
-import { readWhole, STORAGE, storeOf, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
+import { BUCKET, readWhole, STORAGE, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
 describe('coordinator/object-store: uploads', function () {
   this.timeout(60_000);
   let s3: FakeS3;
   let pool: Pool;
+  let buckets: string[];
   beforeEach(async () => {
     s3 = await FakeS3.start();
-    pool = await Pool.open({ objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) });
+    buckets = [BUCKET];
+    pool = await Pool.open({
+      objectStore: new ObjectStore({ endpoint: s3.url, credentials: KEY, region: 'us-east-1', buckets }),
+    });
   });
   afterEach(async () => {
     await pool.close();
@@ -22,6 +27,28 @@ describe('coordinator/object-store: uploads', function () {
   it('sends files in parts, and readers get them by signed addresses', async () => {
     await uploadsAndReads(pool);
     expect(s3.uploads.size).to.equal(0);
+  });
+
+  it('lists the files without their sizes, and says why, where the store cannot be asked', async () => {
+    pool.site.start(pool.url);
+    const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
+    await untilUploaded(pool.client, job);
+    s3.fault = () => 503;
+    const list = await pool.client.files.list(job.id);
+    expect(list.is_readable).to.equal(true);
+    expect(list.notes[0]).to.match(/^the sizes of the uploaded files are not known: the object store refuses: /);
+    expect(list.files.map(({ place, bytes }) => [place, bytes])).to.deep.include(['object-store', undefined]);
+  });
+
+  it('lists files of a bucket that the coordinator no longer serves as unreadable, with the remedy', async () => {
+    pool.site.start(pool.url);
+    const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
+    await untilUploaded(pool.client, job);
+    buckets.length = 0;
+    const list = await pool.client.files.list(job.id);
+    expect(list.is_readable).to.equal(false);
+    expect(list.notes[0]).to.match(/^the files are in an object store that this coordinator does not read \(s3:\/\//);
+    expect(list.notes[0]).to.match(/; start it with the options --s3-\*$/);
   });
 
   it('continues after the runner was killed in the middle, and aborts what that began', async () => {

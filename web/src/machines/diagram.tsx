@@ -4,8 +4,8 @@ import { count, duration } from '../parts/time.tsx';
 
 interface Props {
   diagram: Diagram;
-  /** Number of actors in each state. */
-  counts: Readonly<Record<string, number>>;
+  /** Number of actors in each state; absent where they are not known. */
+  counts?: Readonly<Record<string, number>>;
   /** Events per second, or their totals, by `from|event|to`. */
   flow: Readonly<Record<string, number>>;
   /** Of the numbers of `flow`; rates where absent. */
@@ -17,6 +17,9 @@ interface Props {
   /** The last transition of the chosen actor. */
   taken?: { from: string; event: string; to: string } | undefined;
 }
+
+/** The kind with its article. */
+const anActor = (kind: string): string => `${kind.startsWith('a') ? 'an' : 'a'} ${kind}`;
 
 const LINE = 15;
 /** A smaller window scrolls: the smallest text is then 9 px high. */
@@ -32,8 +35,8 @@ export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, 
       height={diagram.height}
       viewBox={`0 0 ${diagram.width} ${diagram.height}`}
       role="img"
-      aria-label={`State machine of a ${diagram.kind}: ${diagram.states
-        .map((it) => `${it.key} ${counts[it.key] ?? 0}`)
+      aria-label={`State machine of ${anActor(diagram.kind)}: ${diagram.states
+        .map(({ key }) => (counts === undefined ? key : `${key} ${counts[key] ?? 0}`))
         .join(', ')}`}
     >
       <defs>
@@ -78,7 +81,7 @@ export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, 
         <StateBox
           key={state.key}
           state={state}
-          count={counts[state.key] ?? 0}
+          count={counts && (counts[state.key] ?? 0)}
           meanSecs={times?.[state.key]}
           isInitial={state.key === diagram.initial}
           isLit={lit === state.key}
@@ -207,7 +210,7 @@ function GroupFrame({ group: { key, description, inner, x, y, width, height } }:
 
 interface StateBoxProps {
   state: DiagramState;
-  count: number;
+  count: number | undefined;
   meanSecs: number | undefined;
   isInitial: boolean;
   isLit: boolean;
@@ -226,9 +229,11 @@ function StateBox({ state, count: actors, meanSecs, isInitial, isLit }: StateBox
       <text className="name" x={x + 26} y={y + 22}>
         {key}
       </text>
-      <text className={actors > 0 ? 'count' : 'count none'} x={x + width - 10} y={y + 22} textAnchor="end">
-        {short(actors)}
-      </text>
+      {actors !== undefined && (
+        <text className={actors > 0 ? 'count' : 'count none'} x={x + width - 10} y={y + 22} textAnchor="end">
+          {short(actors)}
+        </text>
+      )}
       {meanSecs !== undefined && (
         <text className="mean" x={x + 26} y={y + 38}>
           mean {duration(meanSecs * 1_000)}

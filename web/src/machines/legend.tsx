@@ -5,8 +5,14 @@ import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { count, duration } from '../parts/time.tsx';
 
-/** `live`: the chart has rates. `totals`: it has the totals of one study instead. */
-export function DiagramLegend({ diagram, shows }: { diagram: Diagram; shows: 'live' | 'totals' | 'counts' }) {
+/** `live`: the chart has rates. `totals`: it has the totals of one study instead. `counts`: numbers alone. `states`: no numbers. */
+export function DiagramLegend({
+  diagram,
+  shows,
+}: {
+  diagram: Diagram;
+  shows: 'live' | 'totals' | 'counts' | 'states';
+}) {
   const { kind, groups } = diagram;
   const plural = kind === 'batch' ? 'batches' : `${kind}s`;
   return (
@@ -14,9 +20,11 @@ export function DiagramLegend({ diagram, shows }: { diagram: Diagram; shows: 'li
       <span>● first state</span>
       <span>double line: last state</span>
       {groups.length > 0 && <span>an arrow from a frame: from every state in it</span>}
-      <span>
-        the number in a state: {plural} in it{shows === 'totals' ? ' in this study' : ''} now
-      </span>
+      {shows !== 'states' && (
+        <span>
+          the number in a state: {plural} in it{shows === 'totals' ? ' in this study' : ''} now
+        </span>
+      )}
       {shows === 'live' && (
         <span>
           <i style={{ background: 'var(--running)' }} aria-hidden="true" /> events pass, with their rate
@@ -27,17 +35,20 @@ export function DiagramLegend({ diagram, shows }: { diagram: Diagram; shows: 'li
           <i style={{ background: 'var(--running)' }} aria-hidden="true" /> events of the study, with their number
         </span>
       )}
-      <span>
-        <i style={{ background: 'var(--timeout)' }} aria-hidden="true" /> the chosen {kind}: its state
-        {shows === 'counts' ? '' : ' and last event'}
-      </span>
+      {shows !== 'states' && (
+        <span>
+          <i style={{ background: 'var(--timeout)' }} aria-hidden="true" /> the chosen {kind}: its state
+          {shows === 'counts' ? '' : ' and last event'}
+        </span>
+      )}
     </p>
   );
 }
 
 interface StateListProps {
   diagram: Diagram;
-  counts: Readonly<Record<string, number>>;
+  /** Absent where they are not known. */
+  counts?: Readonly<Record<string, number>>;
   totals?: StudyTransitions | undefined;
 }
 
@@ -48,7 +59,10 @@ export function StateList({ diagram: { states, groups }, counts, totals }: State
       .filter((it) => it.members.includes(key))
       .map((it) => it.key)
       .join(', ');
-  const numbers = ['Now', ...(totals === undefined ? [] : ['Stays', 'Mean', 'Longest'])];
+  const numbers = [
+    ...(counts === undefined ? [] : ['Now']),
+    ...(totals === undefined ? [] : ['Stays', 'Mean', 'Longest']),
+  ];
   const columns = [
     'State',
     ...(groups.length > 0 ? ['Frame'] : []),
@@ -65,7 +79,7 @@ export function StateList({ diagram: { states, groups }, counts, totals }: State
               <State status={key} />
             </td>
             {groups.length > 0 && <td className="soft">{frameOf(key)}</td>}
-            <td className="right">{count(counts[key] ?? 0)}</td>
+            {counts !== undefined && <td className="right">{count(counts[key] ?? 0)}</td>}
             {totals !== undefined && (
               <>
                 <td className="right">{stays === undefined ? '–' : count(stays.stays)}</td>

@@ -15,6 +15,7 @@ import { useActor } from '../machines/use-actor.ts';
 import { Empty, Failure, Panel } from '../parts/common.tsx';
 import { go, hrefOf } from '../router.ts';
 import { Allocations } from './allocations.tsx';
+import { Attempts } from './attempts.tsx';
 
 interface Activity {
   counts: Record<string, number>;
@@ -43,6 +44,7 @@ const TITLES = {
   runner: 'Runner',
   notification: 'Notification',
   supervisor: 'Supervisor',
+  attempt: 'Attempt',
   allocation: 'Allocation',
 } as const;
 
@@ -75,6 +77,8 @@ export default function MachinesPage({ kind, actor, study }: PageProps) {
       </nav>
       {diagram.kind === 'allocation' ? (
         <Allocations diagram={diagram} actor={actor} />
+      ) : diagram.kind === 'attempt' ? (
+        <Attempts diagram={diagram} />
       ) : (
         <Machine
           diagram={diagram}

@@ -32,6 +32,7 @@ type Read = () => Promise<ArrayBuffer>;
 export function TelemetryPanel({ files, ...run }: Props & { files: Loaded<RunFiles> }) {
   const { job, result } = run;
   const [opened, setOpened] = useState<Read>();
+  const [failed, setFailed] = useState<Read>();
   const location = result.telemetry_data ?? '';
   const file = files.data?.files.find((it) => it.kind === 'telemetry' && location.endsWith(`/${it.path}`));
   const bytes = file?.bytes ?? Infinity;
@@ -55,12 +56,10 @@ export function TelemetryPanel({ files, ...run }: Props & { files: Loaded<RunFil
             </button>
           </p>
         )}
-        {!isAsking && sent === undefined && (
+        {!isAsking && (sent === undefined || (read !== undefined && read === failed)) && (
           <label className="field">
             <span className="soft">
-              {isTooLarge
-                ? `The file is in an object store and has ${sizeText(bytes)}, more than the ${sizeText(LIMITS.relayedFileBytes)} that the coordinator reads for a page: download it below.`
-                : `The file is on the machine of ${job.assigned_runner ?? 'its runner'}, which does not send it now.`}{' '}
+              {sent === undefined && `${isTooLarge ? tooLarge(bytes) : isStored ? NOT_SERVED : onRunner(job)} `}
               To plot it, open it here, if this machine can read it: it is read by this page and goes nowhere.
             </span>
             <code className="path">{location}</code>
@@ -74,13 +73,25 @@ export function TelemetryPanel({ files, ...run }: Props & { files: Loaded<RunFil
             />
           </label>
         )}
-        {read !== undefined && <Plots read={read} {...run} />}
+        {read !== undefined && <Plots read={read} onFailure={setFailed} {...run} />}
       </div>
     </Panel>
   );
 }
 
-function Plots({ read, job, result, submission }: Props & { read: () => Promise<ArrayBuffer> }) {
+const tooLarge = (bytes: number): string =>
+  `The file is in an object store and has ${sizeText(bytes)}, more than the ${sizeText(LIMITS.relayedFileBytes)} that the coordinator reads for a page: download it below.`;
+const NOT_SERVED = 'The file is in an object store that this coordinator does not read.';
+const onRunner = (job: Job): string =>
+  `The file is on the machine of ${job.assigned_runner ?? 'its runner'}, which does not send it now.`;
+
+interface PlotsProps extends Props {
+  read: Read;
+  /** Called with the reading that failed. */
+  onFailure: (set: () => Read) => void;
+}
+
+function Plots({ read, onFailure, job, result, submission }: PlotsProps) {
   const [telemetry, setTelemetry] = useState<Telemetry>();
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
@@ -91,12 +102,16 @@ function Plots({ read, job, result, submission }: Props & { read: () => Promise<
       .then(([bytes, { telemetryIn }]) => telemetryIn(bytes))
       .then(
         (it) => (isLeft ? undefined : setTelemetry(it)),
-        (error: Error) => (isLeft ? undefined : setFailure(error.message)),
+        (error: Error) => {
+          if (isLeft) return;
+          setFailure(error.message);
+          onFailure(() => read);
+        },
       );
     return () => {
       isLeft = true;
     };
-  }, [read]);
+  }, [read, onFailure]);
   if (failure !== undefined) return <Failure what="The telemetry could not be read." detail={failure} />;
   if (telemetry === undefined) return <Waiting what="Reading the telemetry" />;
   return <Lines telemetry={telemetry} job={job} result={result} submission={submission} />;
