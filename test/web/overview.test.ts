@@ -53,6 +53,11 @@ describe('web: overview', function () {
     await suite.web.coordinator.drain('lab-1', 'new disk');
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('waits for lab-1', 20));
     const { page, errors } = await open(batch_id);
+    const reasons = page.locator('section', { has: page.getByRole('heading', { name: 'Blocked: no run can start' }) });
+    await reasons.getByText(/drained/).waitFor();
+    await reasons.getByText('To unblock', { exact: true }).waitFor();
+    await reasons.getByText(/^it was submitted, .*: no run has been claimed$/).waitFor();
+    await page.getByRole('heading', { name: /^Planned inputs \(\d+\)$/ }).waitFor();
     await page
       .getByRole('alert')
       .getByText(/lab-1|drained/)
@@ -71,8 +76,10 @@ describe('web: overview', function () {
     await suite.web.coordinator.pauseBatch(batch_id, 'lunch');
     await suite.web.coordinator.resume('lab-1');
     const { page } = await open(batch_id);
+    await page.getByText(/^it was paused, /).waitFor();
     await page.getByRole('button', { name: 'Resume the study' }).click();
     await page.getByText('100 %', { exact: true }).waitFor();
+    expect(await page.getByText(/^Planned inputs/).count()).to.equal(0);
     await page.context().close();
   });
 

@@ -62,7 +62,7 @@ describe('web: pages', function () {
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],
     ['supervisor machine', () => '#/machines/supervisor', 'WRITE_FAILED'],
-    ['attempt machine', () => '#/machines/attempt', 'The outcome is kept on disk'],
+    ['attempt machine', () => '#/machines/attempt', 'One execution of a run, as its runner sees it'],
     ['allocation machine', () => '#/machines/allocation/a1b2c3d4e5f6', 'submits 1 allocation'],
     ['submit', () => '#/submit', 'Add a parameter'],
   ];

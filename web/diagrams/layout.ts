@@ -16,6 +16,7 @@ const NAME_CHARACTER = 8;
 const LINE = 15;
 /** The line of a rate or a total in a label: as wide as `12.3k in all`. */
 const FIGURE = { width: 84, height: 16 };
+const NO_FIGURE = { width: 0, height: 0 };
 
 const OPTIONS = {
   'elk.algorithm': 'layered',
@@ -66,11 +67,14 @@ async function layOut(
   const chart = chartOf(machine);
   const { states, groups, edges, initial } = chart;
   const hasTimes = kind === 'job';
+  // Nothing counts the states and events of an attempt.
+  const hasNumbers = kind !== 'attempt';
+  const figure = hasNumbers ? FIGURE : NO_FIGURE;
   const isDown = kind === 'allocation';
   const inherited = { ...INHERITED, ...(isDown ? DOWN : {}) };
   const stateNode = (it: ChartState): ElkNode => ({
     id: it.key,
-    ...stateSize(it, hasTimes && !it.final),
+    ...stateSize(it, hasTimes && !it.final, hasNumbers),
     ...(it.key === initial ? { layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' } } : {}),
   });
   // In the order of the machine, which is that of a life: edges back are the exception.
@@ -101,7 +105,7 @@ async function layOut(
       id: `e${index}`,
       sources: [it.from],
       targets: [it.to],
-      labels: [{ text: `${index}`, ...labelSize(it.triggers) }],
+      labels: [{ text: `${index}`, ...labelSize(it.triggers, figure) }],
     })),
   };
   const laid = await elk.layout(graph);
@@ -113,7 +117,7 @@ async function layOut(
     initial,
     states: states.map(({ within: _, ...it }) => ({ ...it, ...boxes.get(it.key)! })),
     groups: groups.map(({ parent: _, ...it }) => ({ ...it, ...boxes.get(it.key)! })),
-    edges: (laid.edges ?? []).map((it, index) => drawn(it, edges[index]!)),
+    edges: (laid.edges ?? []).map((it, index) => drawn(it, edges[index]!, figure)),
   };
 }
 
@@ -128,7 +132,7 @@ function boxesOf(node: ElkNode): Map<string, Box> {
   return boxes;
 }
 
-function drawn(laid: ElkExtendedEdge, edge: ChartEdge): DiagramEdge {
+function drawn(laid: ElkExtendedEdge, edge: ChartEdge, figure: typeof FIGURE): DiagramEdge {
   const [section] = laid.sections ?? [];
   const points = section === undefined ? [] : [section.startPoint, ...(section.bendPoints ?? []), section.endPoint];
   const { x: left = 0, y: top = 0, width = 0, height = 0 } = laid.labels?.[0] ?? {};
@@ -137,8 +141,8 @@ function drawn(laid: ElkExtendedEdge, edge: ChartEdge): DiagramEdge {
   return {
     ...edge,
     points: points.map((it) => [round(it.x), round(it.y)]),
-    label: { x: x + Math.floor((width - text) / 2), y, width: text, height: height - FIGURE.height },
-    figure: { x, y: y + height - FIGURE.height, width, height: FIGURE.height },
+    label: { x: x + Math.floor((width - text) / 2), y, width: text, height: height - figure.height },
+    figure: { x, y: y + height - figure.height, width, height: figure.height },
   };
 }
 
@@ -148,8 +152,12 @@ const linesHeight = (inner: readonly Trigger[]): number => (inner.length === 0 ?
 const linesWidth = (inner: readonly Trigger[]): number =>
   Math.max(0, ...inner.map((it) => textOf(it).length * LABEL_CHARACTER + 34));
 
-const stateSize = ({ key, inner }: ChartState, hasTime: boolean): { width: number; height: number } => ({
-  width: Math.ceil(Math.max(key.length * NAME_CHARACTER + 92, linesWidth(inner))),
+const stateSize = (
+  { key, inner }: ChartState,
+  hasTime: boolean,
+  hasCount: boolean,
+): { width: number; height: number } => ({
+  width: Math.ceil(Math.max(key.length * NAME_CHARACTER + (hasCount ? 92 : 44), linesWidth(inner))),
   height: 34 + (hasTime ? LINE : 0) + linesHeight(inner),
 });
 
@@ -161,9 +169,9 @@ const textWidth = (triggers: readonly Trigger[]): number =>
   Math.ceil(Math.max(...triggers.map((it) => textOf(it).length)) * LABEL_CHARACTER + 12);
 
 /** With the place of its figure below the triggers. */
-const labelSize = (triggers: readonly Trigger[]): { width: number; height: number } => ({
-  width: Math.max(textWidth(triggers), FIGURE.width),
-  height: triggers.length * LINE + 6 + FIGURE.height,
+const labelSize = (triggers: readonly Trigger[], figure: typeof FIGURE): { width: number; height: number } => ({
+  width: Math.max(textWidth(triggers), figure.width),
+  height: triggers.length * LINE + 6 + figure.height,
 });
 
 const textOf = ({ event, guard, to }: Trigger): string =>

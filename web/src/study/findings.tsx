@@ -18,8 +18,14 @@ export function useFindings({ batch }: BatchStatusResponse): { findings: readonl
   return { findings: data, again: () => setAsked((it) => it + 1) };
 }
 
-export function FindingsBanner({ progress }: { progress: BatchStatusResponse }) {
-  const { findings, again } = useFindings(progress);
+interface BannerProps {
+  progress: BatchStatusResponse;
+  findings: readonly Finding[];
+  /** Called after an action, to read the findings again. */
+  again: () => void;
+}
+
+export function FindingsBanner({ progress, findings, again }: BannerProps) {
   const [failure, setFailure] = useState<string>();
   const send = (path: string): void => {
     setFailure(undefined);
@@ -46,10 +52,10 @@ export function FindingsBanner({ progress }: { progress: BatchStatusResponse }) 
   );
 }
 
-const sentenceOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const sentenceOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Commands and members between backticks as code. */
-const coded = (text: string): ReactNode =>
+export const coded = (text: string): ReactNode =>
   text.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>));
 
 /** Most runners that get a button each. */

@@ -1,17 +1,17 @@
 /** Overview of a study: is the requirement met, how large are the outputs, why do runs fail, how far is it. */
 import { useDeferredValue, useMemo } from 'react';
-import type { BatchStatusResponse, BatchSubmission, StudySummary } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, BatchSubmission, Finding, StudySummary } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useIsConnected } from '../data/live.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { useTableVersion } from '../data/use-batch.ts';
-import { Command, Empty, Panel } from '../parts/common.tsx';
-import { here } from '../parts/here.ts';
+import { Panel } from '../parts/common.tsx';
 import { rate } from '../parts/time.tsx';
 import { courseOf, projected } from '../plots/course.ts';
 import { TimeSeries } from '../plots/time-series.tsx';
 import { BatchEvents } from './events.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
+import { NothingEnded } from './nothing-ended.tsx';
 import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
 import { endedOf, isOpen } from './progress.ts';
@@ -21,18 +21,22 @@ interface Props {
   progress: BatchStatusResponse;
   submission: BatchSubmission;
   table: RunTable;
+  findings: readonly Finding[];
 }
 
-export function Overview({ progress, submission, table }: Props) {
+export function Overview({ progress, submission, table, findings }: Props) {
   const { data: summary, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${PERCENTILES.join()}`);
   const { batch } = progress;
   return (
     <>
       <Verdicts progress={progress} submission={submission} />
-      {endedOf(progress) === 0 && <NothingEnded progress={progress} />}
       <div className="columns halves">
         <div className="column">
-          {endedOf(progress) > 0 && <Outputs progress={progress} summary={summary} error={error} />}
+          {endedOf(progress) > 0 ? (
+            <Outputs progress={progress} summary={summary} error={error} />
+          ) : (
+            <NothingEnded progress={progress} submission={submission} findings={findings} />
+          )}
           <Progress progress={progress} table={table} />
         </div>
         <div className="column">
@@ -50,25 +54,8 @@ export function Overview({ progress, submission, table }: Props) {
   );
 }
 
-function NothingEnded({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  return (
-    <section className="panel">
-      <Empty title="No run has ended yet.">
-        {isOpen(batch) && (
-          <>
-            <p>Runs start as soon as a runner that supports this simulation has a free slot. To start one here:</p>
-            <Command text={`simbatch runner ${here()}`} />
-            <p>Why nothing runs although runners are connected:</p>
-            <Command text={`simbatch status ${batch.id} ${here()}`} />
-          </>
-        )}
-      </Empty>
-    </section>
-  );
-}
-
 /** Completed and failed runs over time, stacked, up to the number of runs; projected to the estimated end. */
-function Progress({ progress, table }: Omit<Props, 'submission'>) {
+function Progress({ progress, table }: Pick<Props, 'progress' | 'table'>) {
   const version = useDeferredValue(useTableVersion(table));
   const isConnected = useIsConnected();
   const course = useMemo(() => courseOf(table), [table, version]);

@@ -1,5 +1,6 @@
 /** The page of one study: a short head with its progress, and tabs. */
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import type { BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
 import { Compare } from '../compare/page.tsx';
 import type { Need, RunTable } from '../data/run-table.ts';
 import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts';
@@ -8,7 +9,7 @@ import { StatusLegend } from '../parts/status.tsx';
 import { hrefOf } from '../router.ts';
 import { StudyRuns } from '../runs/page.tsx';
 import { announce } from '../title.ts';
-import { FindingsBanner } from './findings.tsx';
+import { FindingsBanner, useFindings } from './findings.tsx';
 import { StudyHead } from './head.tsx';
 import { Overview } from './overview.tsx';
 import { shareOf } from './progress.ts';
@@ -39,31 +40,44 @@ interface Props {
 export function StudyPage({ batchId, tab: asked, query }: Props) {
   const tab = OLD_TABS[asked] ?? asked;
   const view = useBatch(batchId, NEEDS[tab] ?? 'changes');
-  const { progress, table, error } = view;
+  const { progress, error } = view;
   useEffect(() => {
     if (progress === undefined) return;
     announce({ id: batchId, name: progress.batch.name, status: progress.batch.status, share: shareOf(progress) });
   }, [batchId, progress]);
   if (error !== undefined) return <Failure what="The study could not be read." detail={error} />;
   if (progress === undefined) return <Waiting what="Reading the study" />;
+  return <Study view={view} progress={progress} tab={tab} query={query} />;
+}
+
+interface StudyProps {
+  view: BatchView;
+  progress: BatchStatusResponse;
+  tab: string;
+  query: URLSearchParams;
+}
+
+function Study({ view, progress, tab, query }: StudyProps) {
+  const { findings, again } = useFindings(progress);
+  const { batch, jobs_by_status: counts } = progress;
   return (
     <>
       <StudyHead progress={progress} />
-      <FindingsBanner progress={progress} />
+      <FindingsBanner progress={progress} findings={findings} again={again} />
       <nav className="tabs" aria-label="Parts of the study">
         {TABS.map(([name, title]) => (
           <a
             key={name}
-            href={hrefOf(['batches', batchId, name], { select: query.get('select') ?? '' })}
+            href={hrefOf(['batches', batch.id, name], { select: query.get('select') ?? '' })}
             aria-current={tab === name ? 'page' : undefined}
           >
             {title}
           </a>
         ))}
-        {tab === 'overview' && <StatusLegend batchId={batchId} counts={progress.jobs_by_status} current="" />}
+        {tab === 'overview' && <StatusLegend batchId={batch.id} counts={counts} current="" />}
       </nav>
-      {table !== undefined && <TableFailure table={table} />}
-      {tabContent(tab, view, query)}
+      {view.table !== undefined && <TableFailure table={view.table} />}
+      {tabContent(tab, view, query, findings)}
     </>
   );
 }
@@ -73,7 +87,12 @@ function TableFailure({ table }: { table: RunTable }) {
   return <Failure what="Not all runs could be read." detail={table.failure} />;
 }
 
-function tabContent(tab: string, { progress, table, submission }: BatchView, query: URLSearchParams): ReactNode {
+function tabContent(
+  tab: string,
+  { progress, table, submission }: BatchView,
+  query: URLSearchParams,
+  findings: readonly Finding[],
+): ReactNode {
   if (progress === undefined || submission === undefined) return <Waiting what="Reading the study" />;
   if (tab === 'compare') return <Compare progress={progress} query={query} />;
   if (tab === 'study') return <Submission batchId={progress.batch.id} />;
@@ -85,5 +104,5 @@ function tabContent(tab: string, { progress, table, submission }: BatchView, que
         <Explore progress={progress} table={table} query={query} />
       </Suspense>
     );
-  return <Overview progress={progress} submission={submission} table={table} />;
+  return <Overview progress={progress} submission={submission} table={table} findings={findings} />;
 }

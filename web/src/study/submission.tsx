@@ -78,13 +78,7 @@ export function Submission({ batchId }: { batchId: string }) {
           />
         </Panel>
       </div>
-      <Panel title={`Dispersions (${Object.keys(dispersions).length})`} flush>
-        <Table label="Dispersions" columns={['Parameter', 'Distribution', 'Units']}>
-          {Object.entries(dispersions).map(([name, it]) => (
-            <NamedRow key={name} name={name} text={describe(it.distribution)} units={it.units} />
-          ))}
-        </Table>
-      </Panel>
+      <Dispersions title="Dispersions" dispersions={dispersions} />
       {data.outputs !== undefined && Object.keys(data.outputs).length > 0 && (
         <Panel title="Outputs" flush>
           <Table label="Outputs" columns={['Output', 'Meaning', 'Units']}>
@@ -95,6 +89,21 @@ export function Submission({ batchId }: { batchId: string }) {
         </Panel>
       )}
     </div>
+  );
+}
+
+export function Dispersions({
+  title,
+  dispersions,
+}: { title: string } & Pick<BatchSubmission['config'], 'dispersions'>) {
+  return (
+    <Panel title={`${title} (${Object.keys(dispersions).length})`} flush>
+      <Table label={title} columns={['Parameter', 'Distribution', 'Units']}>
+        {Object.entries(dispersions).map(([name, it]) => (
+          <NamedRow key={name} name={name} text={describe(it.distribution)} units={it.units} />
+        ))}
+      </Table>
+    </Panel>
   );
 }
 

@@ -1,0 +1,88 @@
+/** A study of which no run has ended: what it waits for, since when, what would let it run, and its planned inputs. */
+import type { BatchHistory, BatchStatusResponse, BatchSubmission, Finding } from '../../../src/contract/types.ts';
+import { useRequest } from '../data/api.ts';
+import { Panel } from '../parts/common.tsx';
+import { count, Time } from '../parts/time.tsx';
+import { coded, sentenceOf } from './findings.tsx';
+import { isOpen } from './progress.ts';
+import { Dispersions } from './submission.tsx';
+
+interface Props {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+  findings: readonly Finding[];
+}
+
+/** Findings of these keep runs from starting. */
+const KEEPS: readonly Finding['severity'][] = ['blocked', 'waiting'];
+
+export function NothingEnded({ progress, submission, findings }: Props) {
+  const { batch, jobs_by_status: jobs } = progress;
+  const { monte_carlo: plan, compute, dispersions } = submission.config;
+  const reasons = findings.filter(({ severity }) => KEEPS.includes(severity));
+  const isBlocked = reasons.some(({ severity }) => severity === 'blocked');
+  const active = jobs.Claimed + jobs.Running;
+  return (
+    <>
+      <Panel title={isOpen(batch) && isBlocked ? 'Blocked: no run can start' : 'No run has ended yet'}>
+        <dl className="pairs">
+          {isOpen(batch) && reasons.map((it) => <Reason key={it.code} finding={it} />)}
+          {isOpen(batch) && active > 0 && (
+            <>
+              <dt>With runners</dt>
+              <dd>{count(active)} runs</dd>
+            </>
+          )}
+          {isOpen(batch) && <Since progress={progress} findings={reasons} />}
+          <dt>Planned</dt>
+          <dd>
+            {count(batch.total_jobs)} runs, {plan.sampling_method.replaceAll('_', ' ')}, seed{' '}
+            <span className="mono">{String(plan.seed)}</span>
+          </dd>
+          <dt>Each run asks for</dt>
+          <dd>
+            {compute.container.cpu_request} CPU, {compute.container.memory_request} memory
+          </dd>
+        </dl>
+      </Panel>
+      <Dispersions title="Planned inputs" dispersions={dispersions} />
+    </>
+  );
+}
+
+function Reason({ finding: { severity, message, remedy } }: { finding: Finding }) {
+  return (
+    <>
+      <dt>{severity === 'blocked' ? 'Blocked by' : 'Waits for'}</dt>
+      <dd>{sentenceOf(message)}.</dd>
+      <dt>{severity === 'blocked' ? 'To unblock' : 'To run sooner'}</dt>
+      <dd>{coded(sentenceOf(remedy))}</dd>
+    </>
+  );
+}
+
+/** The time of a finding is not recorded: the latest event after which no run has started. */
+function Since({ progress: { batch }, findings }: Pick<Props, 'progress' | 'findings'>) {
+  const isPaused = findings.some(({ code }) => code === 'paused');
+  const { data } = useRequest<BatchHistory>(isPaused ? `/batches/${batch.id}/history` : undefined, batch.status);
+  const pausedAt = data?.events.findLast(({ type }) => type === 'paused')?.at;
+  if (isPaused && pausedAt !== undefined) {
+    return (
+      <>
+        <dt>Since</dt>
+        <dd>
+          it was paused, <Time at={pausedAt} />
+        </dd>
+      </>
+    );
+  }
+  if (batch.started_at !== undefined) return null;
+  return (
+    <>
+      <dt>Since</dt>
+      <dd>
+        it was submitted, <Time at={batch.created_at} />: no run has been claimed
+      </dd>
+    </>
+  );
+}
