@@ -69,13 +69,13 @@ const NONE_UPLOADED: UploadedFiles = { files: [] };
 /** The files of a result that are in the object store, with sizes where it can be asked. */
 async function uploadedFiles(core: Core, { output_files, telemetry_data }: StoredResult): Promise<UploadedFiles> {
   const addresses = [...output_files, telemetry_data ?? ''].filter((it) => it.startsWith('s3://'));
-  const [address] = addresses;
-  if (address === undefined) return NONE_UPLOADED;
-  const first = objectOf(core, address);
+  const [one] = addresses;
+  if (one === undefined) return NONE_UPLOADED;
+  const first = objectOf(core, one);
   const sizes = new Map<string, ListedObject>();
   let fault: UploadedFiles['fault'];
   if (first === undefined) {
-    const note = `the files are in an object store that this coordinator does not read (${address.slice(0, 200)}); start it with the options --s3-*`;
+    const note = `the files are in an object store that this coordinator does not read (${one.slice(0, 200)}); start it with the options --s3-*`;
     fault = { note, isUnserved: true };
   } else {
     const prefix = /^(.*\/attempt-\d+\/)/.exec(first.key)?.[1] ?? first.key;
