@@ -122,7 +122,13 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
   function restoreSnapshot(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
     return snapshot;
   }
+  /** Without an action or a transition on entry, the first snapshot is the initial state with its context. */
+  const isPlain = hasPlainStart(machine, states);
   function getInitialSnapshot(scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
+    const { context, initial } = machine.config;
+    if (isPlain && typeof context === 'function') {
+      return { ...stateAt(initial as string).template, context: inShape(context({ input, self: scope.self, spawn })) };
+    }
     const observed = { ...scope, emit: (fact: EventObject) => observer.emit(fact) };
     const snapshot = machine.getInitialSnapshot(observed as typeof scope, input) as AnyMachineSnapshot;
     return { ...snapshot, context: inShape(snapshot.context as object) };
@@ -130,6 +136,17 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
   const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot };
   return Object.assign(Object.create(machine) as AnyStateMachine, logic);
 }
+
+/** True when nothing happens as the machine starts: XState need not execute it. */
+function hasPlainStart({ root, config }: AnyStateMachine, states: ReadonlyMap<string, CompiledState>): boolean {
+  const node = root.states[config.initial as string];
+  if (node === undefined || node.type === 'final' || (root.initial.actions ?? []).length > 0) return false;
+  return root.entry.length === 0 && node.entry.length === 0 && states.get(node.key)?.always.length === 0;
+}
+
+const spawn = (): never => {
+  throw new Error('a flat machine has no children');
+};
 
 function first(choices: readonly GuardedTransition[], args: EffectArgs): Transition | undefined {
   for (const { holds, transition } of choices) if (holds(args, undefined)) return transition;

@@ -22,6 +22,12 @@ describe('runner/telemetry/access', () => {
 
   const strict = () => start({ token: TOKEN, isOwnPeer: async () => false });
 
+  it('draws a token of its own for each run', () => {
+    const tokens = Array.from({ length: 200 }, () => newTelemetryToken(systemClock));
+    expect(new Set(tokens).size).to.equal(200);
+    for (const token of tokens) expect(token).to.match(/^[\w-]{32}$/);
+  });
+
   it('takes a stream with the token of the run from any process', async () => {
     const { telemetry, client } = await strict();
     const ack = await send((done) => client.Stream(bearing(`Bearer ${TOKEN}`), done), ONE);
