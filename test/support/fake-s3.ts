@@ -19,6 +19,8 @@ export class FakeS3 {
   readonly requests: string[] = [];
   /** Called for each request; a number is the status that it gets in place of an answer, `hang` no answer at all. */
   fault: (method: string, path: string) => number | 'hang' | undefined = () => undefined;
+  /** The answer to a request waits for what it returns. */
+  delay: ((method: string) => Promise<void> | undefined) | undefined;
   /** Bytes that fit; more are refused as a bucket does whose quota is used up. */
   quota = Infinity;
   /** The entity tag of the next part is another one. */
@@ -54,6 +56,7 @@ export class FakeS3 {
     this.requests.push(`${method} ${path}${url.searchParams.has('uploads') ? '?uploads' : ''}`);
     const fault = this.fault(method, path);
     if (fault === 'hang') return;
+    await this.delay?.(method);
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     if (fault !== undefined) return error(response, fault, 'InternalError');

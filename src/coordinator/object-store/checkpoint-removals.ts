@@ -37,6 +37,8 @@ export class CheckpointRemovals {
   readonly #known = new Set<Uuid>();
   /** Jobs whose runs have ended, and when their objects are looked at next. */
   readonly #due = new Map<Uuid, { atMs: number; failures: number }>();
+  /** Of each run the last upload that its runner gave up. A restart prunes nothing that was not given up again. */
+  readonly #givenUp = new Map<Uuid, number>();
   #nextMs = Infinity;
   #isStopped = false;
   /** One after the other: requests of runners come first. */
@@ -91,10 +93,22 @@ export class CheckpointRemovals {
     }
   }
 
+  /** The uploads up to this number are given up, also where a completion of one is in flight: their files are removed. */
+  giveUp(jobId: Uuid, number: number): void {
+    this.#givenUp.set(jobId, Math.max(number, this.#givenUp.get(jobId) ?? 0));
+    this.prune(jobId, number);
+  }
+
+  isGivenUp(jobId: Uuid, number: number): boolean {
+    return number <= (this.#givenUp.get(jobId) ?? 0);
+  }
+
   /** Removes the files of uploads up to this number that the checkpoint of the run does not use. */
   prune(jobId: Uuid, upTo: number): void {
     this.#run(async () => {
-      const record = recordFrom(this.#parts.store.get(keys.checkpoint(jobId)));
+      // In a turn: a completion that is on its way to the disk counts.
+      const key = keys.checkpoint(jobId);
+      const record = await this.#parts.turns.run('prune-checkpoint', (turn) => recordFrom(turn.read(key)));
       if (record === undefined) return;
       const used = new Set(record.complete?.files.map((it) => `${record.prefix}/${String(it.number)}/${it.path}`));
       const numberOf = (key: string): number => Number(key.slice(record.prefix.length + 1).split('/', 1)[0]);
@@ -144,6 +158,7 @@ export class CheckpointRemovals {
       await turns.run('forget-checkpoint', (turn) => turn.put(keys.checkpoint(jobId), null));
       this.#due.delete(jobId);
       this.#known.delete(jobId);
+      this.#givenUp.delete(jobId);
     } catch (error) {
       if (this.#isStopped) return;
       this.#schedule(jobId, clock.now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures), failures + 1);

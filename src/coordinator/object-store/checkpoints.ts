@@ -104,7 +104,8 @@ export async function completeCheckpoint(
   const before = recordFrom(core.store.get(keys.checkpoint(jobId)));
   if (before === undefined || number > before.begun) throw stale(jobId, `its upload ${String(number)} was not begun`);
   if (failed !== undefined) {
-    core.checkpointRemovals.prune(jobId, number);
+    // One that is the checkpoint already stays: only its answer was lost.
+    core.checkpointRemovals.giveUp(jobId, before.complete?.number === number ? number - 1 : number);
     return answerOf(before);
   }
   if (before.complete?.number === number) return answerOf(before);
@@ -116,7 +117,9 @@ export async function completeCheckpoint(
     requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const latest = recordFrom(turn.read(keys.checkpoint(jobId)));
     if (latest === undefined || (latest.complete?.number ?? 0) !== (before.complete?.number ?? 0))
-      throw stale(jobId, 'another checkpoint of it was completed meanwhile');
+      throw notTaken(jobId, 'another checkpoint of it was completed meanwhile; send it again');
+    if (core.checkpointRemovals.isGivenUp(jobId, number))
+      throw notTaken(jobId, `its upload ${String(number)} was given up; begin another one`);
     const stored = files.map(({ path, bytes, sha256, etags }): StoredFile => {
       if (etags.length > 0) return { path, bytes, sha256, number };
       const kept = known.find((it) => isSame(it, { path, bytes, sha256 }));
@@ -164,6 +167,10 @@ function requireCurrent({ value, context }: JobState, jobId: Uuid, runnerId: str
   if (isActive && context.attempt === attempt && context.runnerId === runnerId) return;
   throw stale(jobId, `attempt ${String(attempt)} by runner "${runnerId}" is not its current one; it is ${value}`);
 }
+
+/** The attempt is the current one: its runner may send the next checkpoint. */
+const notTaken = (jobId: Uuid, why: string): SimbatchError =>
+  new SimbatchError('uploads-unavailable', `the checkpoint of job ${jobId} is not changed: ${why}`);
 
 const stale = (jobId: Uuid, why: string): SimbatchError =>
   new SimbatchError('stale-attempt', `the checkpoint of job ${jobId} is not changed: ${why}`);

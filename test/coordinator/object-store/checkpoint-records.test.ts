@@ -127,6 +127,48 @@ describe('coordinator/object-store: records of checkpoints', () => {
     expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'good' });
   });
 
+  it('refuse the completion of an upload that is given up meanwhile, and keep the checkpoint before', async () => {
+    await scene.api.completeCheckpoint(job, await send(as('a', 1), { s: 'good' }));
+    const late = await send(as('a', 1), { s: 'late' });
+    // The store answers the question for the file only after the runner has lost its patience.
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      s3.delay = (method) => {
+        if (method !== 'HEAD') return undefined;
+        resolve();
+        return new Promise<void>((continued) => (answer = continued));
+      };
+    });
+    const completion = codeOf(scene.api.completeCheckpoint(job, late));
+    await asked;
+    await scene.api.completeCheckpoint(job, { ...late, files: [], failed: 'no answer within 30 s' });
+    answer();
+    expect(await completion).to.equal('uploads-unavailable');
+    s3.delay = undefined;
+    await prune();
+    expect(keysOf()).to.deep.equal(['1/s']);
+    expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'good' });
+    await scene.api.completeCheckpoint(job, await send(as('a', 1), { s: 'next' }));
+    expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'next' });
+  });
+
+  it('keep a checkpoint whose completion was answered too late for its runner', async () => {
+    const first = await send(as('a', 1), { s: 'state' });
+    await scene.api.completeCheckpoint(job, first);
+    await scene.api.completeCheckpoint(job, { ...first, files: [], failed: 'no answer within 30 s' });
+    await prune();
+    expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'state' });
+    expect(await scene.api.completeCheckpoint(job, first)).to.deep.equal({ attempt: 1 });
+  });
+
+  it('let the runner of the current attempt send another one where two completions cross', async () => {
+    const [one, two] = [await send(as('a', 1), { s: 'one' }), await send(as('a', 1), { s: 'two' })];
+    const codes = await Promise.all([one, two].map((it) => codeOf(scene.api.completeCheckpoint(job, it))));
+    expect(codes).to.have.members(['ok', 'uploads-unavailable']);
+    await scene.api.completeCheckpoint(job, await send(as('a', 1), { s: 'three' }));
+    expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'three' });
+  });
+
   it('and their files are removed when the run has ended, and what is sent after that when no address is valid any more', async () => {
     await scene.api.completeCheckpoint(job, await send(as('a', 1), { s: 'state' }));
     const begun = await scene.api.beginCheckpoint(job, { ...as('a', 1), files: [fileOf('s', 'slow')] });
