@@ -26,6 +26,8 @@ export class FakeS3 {
   /** The entity tag of the next part is another one. */
   breaksTags = 0;
   #uploadIds = 0;
+  /** Entity tags of objects that were sent in parts, as Amazon makes them. */
+  readonly #tags = new WeakMap<Buffer, string>();
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -94,6 +96,7 @@ export class FakeS3 {
     if (method === 'POST' && uploadId !== null) return this.#complete(response, uploadId, body.toString());
     const object = this.objects.get(path);
     if (object === undefined) return error(response, 404, 'NoSuchKey');
+    response.setHeader('ETag', `"${this.#tags.get(object) ?? md5(object)}"`);
     sendObject(response, object, request, query);
   }
 
@@ -120,7 +123,11 @@ export class FakeS3 {
       return part !== undefined && it[2]?.replaceAll('"', '') === md5(part) ? part : undefined;
     });
     if (parts.some((it) => it === undefined)) return error(response, 400, 'InvalidPart');
-    this.objects.set(upload.key, Buffer.concat(parts.filter((it) => it !== undefined)));
+    const sent = parts.filter((it) => it !== undefined);
+    const object = Buffer.concat(sent);
+    const tags = sent.map((it) => createHash('md5').update(it).digest());
+    this.#tags.set(object, `${md5(Buffer.concat(tags))}-${String(sent.length)}`);
+    this.objects.set(upload.key, object);
     this.uploads.delete(uploadId);
     xml(response, '<CompleteMultipartUploadResult/>');
   }
@@ -166,7 +173,6 @@ async function isSigned(method: string, url: URL, { headers }: IncomingMessage):
 }
 
 function sendObject(response: ServerResponse, object: Buffer, request: IncomingMessage, query: URLSearchParams): void {
-  response.setHeader('ETag', `"${md5(object)}"`);
   const disposition = query.get('response-content-disposition');
   if (disposition !== null) response.setHeader('Content-Disposition', disposition);
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '') ?? [];

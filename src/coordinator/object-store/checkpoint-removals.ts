@@ -107,8 +107,8 @@ export class CheckpointRemovals {
   prune(jobId: Uuid, upTo: number): void {
     this.#run(async () => {
       // In a turn: a completion that is on its way to the disk counts.
-      const key = keys.checkpoint(jobId);
-      const record = await this.#parts.turns.run('prune-checkpoint', (turn) => recordFrom(turn.read(key)));
+      const place = keys.checkpoint(jobId);
+      const record = await this.#parts.turns.run('prune-checkpoint', (turn) => recordFrom(turn.read(place)));
       if (record === undefined) return;
       const used = new Set(record.complete?.files.map((it) => `${record.prefix}/${String(it.number)}/${it.path}`));
       const numberOf = (key: string): number => Number(key.slice(record.prefix.length + 1).split('/', 1)[0]);

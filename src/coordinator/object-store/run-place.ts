@@ -1,4 +1,5 @@
 /** The place of a run in the object store, and the steps that all uploads share: addresses of parts, and the check of what was sent. */
+import { createHash } from 'node:crypto';
 import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault } from '../../domain/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
@@ -81,13 +82,28 @@ export async function requireSent({ store, bucket, prefix }: RunPlace, file: Sen
   const { path, upload_id: uploadId, etags } = file;
   requirePath(path);
   const key = `${prefix}/${path}`;
-  if (uploadId !== undefined) await reached(() => store.complete(bucket, key, uploadId, etags));
-  else if ((await reached(() => store.etagOf(bucket, key))) !== etags[0]?.replaceAll('"', '')) {
+  if (uploadId !== undefined) {
+    await reached(async () => {
+      try {
+        await store.complete(bucket, key, uploadId, etags);
+      } catch (error) {
+        // Completed before, and the answer was lost: most stores know the upload no longer.
+        if (!(error instanceof ObjectStoreError) || (await store.etagOf(bucket, key)) !== tagOfParts(etags))
+          throw error;
+      }
+    });
+  } else if ((await reached(() => store.etagOf(bucket, key))) !== etags[0]?.replaceAll('"', '')) {
     throw new SimbatchError(
       'uploads-unavailable',
       `the object store does not have ${JSON.stringify(key)} as it was sent`,
     );
   }
+}
+
+/** The entity tag of an object that was sent in parts: the MD5 of those of the parts, and their number; of a store that encrypts another one. */
+function tagOfParts(etags: readonly string[]): string {
+  const tags = etags.map((it) => Buffer.from(it.replaceAll('"', ''), 'hex'));
+  return `${createHash('md5').update(Buffer.concat(tags)).digest('hex')}-${String(etags.length)}`;
 }
 
 /** @throws SimbatchError `uploads-unavailable` for a store that refuses or does not answer */

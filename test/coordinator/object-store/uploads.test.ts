@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../src/client/client.ts';
 import { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
+import { requireSent } from '../../../src/coordinator/object-store/run-place.ts';
 import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
@@ -110,6 +111,27 @@ describe('coordinator/object-store: uploads', function () {
     expect(upload?.files).to.equal(0);
     expect(upload?.failed[0]).to.include('status 503');
     expect(output_files.some((it) => it.startsWith('s3://'))).to.equal(false);
+  });
+
+  it('completes a file in parts again after a lost answer, and refuses it where the store has another one', async () => {
+    const store = new ObjectStore({ endpoint: s3.url, credentials: KEY, region: 'us-east-1', buckets });
+    const place = { store, bucket: BUCKET, prefix: 'p' };
+    const upload_id = await store.begin(BUCKET, 'p/file');
+    const etags: string[] = [];
+    for (const number of [1, 2]) {
+      const url = await store.signedPut(BUCKET, 'p/file', { uploadId: upload_id, number });
+      const { headers } = await fetch(url, { method: 'PUT', body: `part ${number}` });
+      etags.push(headers.get('etag') ?? '');
+    }
+    const file = { path: 'file', upload_id, etags };
+    await requireSent(place, file);
+    expect(s3.uploads.size).to.equal(0);
+    await requireSent(place, file);
+    const refused = await requireSent(place, { ...file, etags: etags.toReversed() }).then(
+      String,
+      (it: Error) => it.message,
+    );
+    expect(refused).to.match(/NoSuchUpload/);
   });
 
   it('refuses a stale attempt and a study without a bucket of the coordinator', async () => {
