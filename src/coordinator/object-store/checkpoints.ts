@@ -104,7 +104,7 @@ export async function completeCheckpoint(
   const before = recordFrom(core.store.get(keys.checkpoint(jobId)));
   if (before === undefined || number > before.begun) throw stale(jobId, `its upload ${String(number)} was not begun`);
   if (failed !== undefined) {
-    // One that is the checkpoint already stays: only its answer was lost.
+    // The checkpoint itself stays: only the answer to its completion was lost.
     core.checkpointRemovals.giveUp(jobId, before.complete?.number === number ? number - 1 : number);
     return answerOf(before);
   }
