@@ -3,6 +3,10 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { EventLoopShare, REQUESTS_WEIGHT, SHORT_SLICE_MS, SLICE_MS } from '../../src/base/event-loop-share.ts';
 
+/** Time of one step of a request. */
+const STEP_MS = 0.1;
+const ITERATIONS = 400;
+
 /** The phases of an iteration as Node has them: timers, input, then the actions that were due soon, each with its promises. */
 class SimulatedLoop {
   nowMs = 0;
@@ -71,13 +75,13 @@ class Readers {
     this.#isOver = true;
     let isDone = false;
     void this.#done.then(() => (isDone = true));
-    while (!isDone) await loop.iterate(() => (loop.nowMs += 1));
+    for (let at = 0; !isDone; at += 1) {
+      expect(at, 'iterations until the readers end').to.be.below(ITERATIONS);
+      await loop.iterate(() => (loop.nowMs += 1));
+    }
   }
 }
 
-/** Time of one step of a request. */
-const STEP_MS = 0.1;
-const ITERATIONS = 400;
 const pieces = fc.array(fc.double({ min: 0.05, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 });
 
 describe('base/event-loop-share: requests beside readers', () => {
@@ -164,12 +168,10 @@ describe('base/event-loop-share: requests beside readers', () => {
     const share = new EventLoopShare(loop);
     const readers = new Readers(loop, share, [1_000]);
     await loop.iterate(() => share.requestsWait(true));
-    let waitedMs = 0;
-    while (readers.slices.length === 1) {
+    for (let waitedMs = 0; readers.slices.length === 1; waitedMs += STEP_MS) {
+      expect(waitedMs).to.be.at.most(REQUESTS_WEIGHT * SLICE_MS + 2 * STEP_MS);
       await loop.iterate(() => (loop.nowMs += STEP_MS));
-      waitedMs += STEP_MS;
     }
-    expect(waitedMs).to.be.at.most(REQUESTS_WEIGHT * SLICE_MS + 2 * STEP_MS);
     await readers.end(loop);
   });
 });

@@ -50,10 +50,24 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     test: 'coordinator/storage/bulk-check.test.js',
   },
   {
+    name: 'slices of readers leave no time to requests that wait',
+    file: 'src/base/event-loop-share.js',
+    find: 'this.#heldMs * REQUESTS_WEIGHT',
+    replace: '0',
+    test: 'base/event-loop-fairness.test.js',
+  },
+  {
+    name: 'requests that never cease keep readers from the loop',
+    file: 'src/base/event-loop-share.js',
+    find: '() => this.#endReservation())',
+    replace: '() => {})',
+    test: 'base/event-loop-fairness.test.js',
+  },
+  {
     name: 'a checksum does not cover the key',
-    file: 'src/coordinator/storage/integrity/checksum.js',
-    find: '${key}\\n${value}',
-    replace: '${value}',
+    file: 'src/coordinator/storage/integrity/checksum-series.js',
+    find: 'crc32(value, keySum)',
+    replace: 'crc32(value)',
     test: 'coordinator/storage/checked-store.test.js',
   },
   {
