@@ -13,6 +13,8 @@ interface Props {
   findings: readonly Finding[];
 }
 
+const runs = (number: number): string => `${count(number)} ${number === 1 ? 'run' : 'runs'}`;
+
 /** Findings of these keep runs from starting. */
 const KEEPS: readonly Finding['severity'][] = ['blocked', 'waiting'];
 
@@ -24,19 +26,21 @@ export function NothingEnded({ progress, submission, findings }: Props) {
   const active = jobs.Claimed + jobs.Running;
   return (
     <>
-      <Panel title={isOpen(batch) && isBlocked ? 'Blocked: no run can start' : 'No run has ended yet'}>
+      <Panel
+        title={!isOpen(batch) ? 'No run has ended' : isBlocked ? 'Blocked: no run can start' : 'No run has ended yet'}
+      >
         <dl className="pairs">
           {isOpen(batch) && reasons.map((it) => <Reason key={it.code} finding={it} />)}
           {isOpen(batch) && active > 0 && (
             <>
               <dt>With runners</dt>
-              <dd>{count(active)} runs</dd>
+              <dd>{runs(active)}</dd>
             </>
           )}
           {isOpen(batch) && <Since progress={progress} findings={reasons} />}
           <dt>Planned</dt>
           <dd>
-            {count(batch.total_jobs)} runs, {plan.sampling_method.replaceAll('_', ' ')}, seed{' '}
+            {runs(batch.total_jobs)}, {plan.sampling_method.replaceAll('_', ' ')}, seed{' '}
             <span className="mono">{String(plan.seed)}</span>
           </dd>
           <dt>Each run asks for</dt>
