@@ -45,7 +45,7 @@ const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 class WriterCompiler {
   readonly #options: WriterOptions;
   readonly #byId = new Map<string, Writer>();
-  readonly #scope: Record<string, unknown> = { stringifyExact, numbersToJson };
+  readonly #scope: Record<string, unknown> = { stringifyExact, numbersToJson, quoted };
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -79,7 +79,7 @@ class WriterCompiler {
     }
     if (isPlain(schema)) return `"\${${value}}"`;
     if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean') return `\${${value}}`;
-    if (schema.type === 'string') return `\${JSON.stringify(${value})}`;
+    if (schema.type === 'string') return `\${quoted(${value})}`;
     if (schema.type === 'array' && schema.items !== undefined) {
       return `[\${${value}.map(${this.#define(this.writerOf(schema.items))}).join(',')}]`;
     }
@@ -142,6 +142,24 @@ function numbersToJson(values: Readonly<Record<string, number>>): string {
     return slot.json;
   }
   return '{}';
+}
+
+/** The length up to which a look at each character takes less time than a call of JSON.stringify. */
+const SHORT = 64;
+const FIRST_PRINTABLE = 32;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LAST_ASCII = 127;
+
+/** The same as `JSON.stringify(text)`. */
+function quoted(text: string): string {
+  if (text.length > SHORT) return JSON.stringify(text);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isPlainCode = code >= FIRST_PRINTABLE && code <= LAST_ASCII && code !== QUOTE && code !== BACKSLASH;
+    if (!isPlainCode) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 /** A text as the inside of a template literal. */

@@ -29,11 +29,11 @@ import type { Turn } from '../turn/turn.ts';
 import { batchOrThrow, jobOrThrow } from './cancel.ts';
 import { runnerOrThrow, sameInstanceOrThrow } from './pool.ts';
 
-export const start = (core: Core, jobId: Uuid, { runner_id, ...request }: StartRequest): Promise<Job> =>
-  single(core, runner_id, { type: 'start', job_id: jobId, ...request });
+export const start = (core: Core, jobId: Uuid, { runner_id, attempt }: StartRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'start', job_id: jobId, attempt });
 
-export const complete = (core: Core, jobId: Uuid, { runner_id, ...request }: CompleteRequest): Promise<Job> =>
-  single(core, runner_id, { type: 'complete', job_id: jobId, ...request });
+export const complete = (core: Core, jobId: Uuid, { runner_id, attempt, result }: CompleteRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'complete', job_id: jobId, attempt, result });
 
 export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailRequest): Promise<Job> =>
   single(core, runner_id, { type: 'fail', job_id: jobId, ...request });

@@ -46,7 +46,15 @@ export function rejectCrossOrigin(request: RequestHeaders, rules: OriginRules): 
   }
 }
 
+/** The latest Host header and its verdict: nearly all requests of a server have the same one. */
+let latest: { host: string; rules: OriginRules; isOwn: boolean } | undefined;
+
 function isOwnHost(host: string, rules: OriginRules): boolean {
+  if (latest?.host !== host || latest.rules !== rules) latest = { host, rules, isOwn: isAllowedHost(host, rules) };
+  return latest.isOwn;
+}
+
+function isAllowedHost(host: string, rules: OriginRules): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
   if (name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name)) return true;

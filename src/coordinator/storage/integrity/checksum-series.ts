@@ -44,29 +44,36 @@ export class ChecksumSeries {
   #shared: { sum: number; shift: Multiples } | undefined;
   /** The beginning of the key before, and the state of its checksum. */
   #prefix = '';
-  #afterPrefix: number | undefined = -1;
+  #afterPrefix: number | 'not computed' | undefined = -1;
 
   readonly of = (key: string, value: string): string => {
-    const isShared = value === this.#value;
-    const keySum = this.#sumOfKey(key);
-    if (!isShared) {
+    if (value !== this.#value) {
       this.#value = value;
       this.#shared = undefined;
+      const keySum = this.#beginsAsBefore(key) ? this.#sumOfKey(key) : undefined;
+      return keySum === undefined ? checksum(key, value) : hexadecimal(crc32(value, keySum));
     }
+    const keySum = this.#sumOfKey(key);
     if (keySum === undefined) return checksum(key, value);
-    if (!isShared) return hexadecimal(crc32(value, keySum));
     this.#shared ??= { sum: crc32(value), shift: shiftsBy(Buffer.byteLength(value)) };
     // CRC-32 of a concatenation, as zlib's crc32_combine computes it.
     return hexadecimal(multiplied(this.#shared.shift, keySum) ^ this.#shared.sum);
   };
 
+  /** True when the key has the length and the beginning of the one before; otherwise the next key may have those of this one. */
+  #beginsAsBefore(key: string): boolean {
+    const cut = Math.max(0, key.length - TAIL);
+    if (cut === this.#prefix.length && key.startsWith(this.#prefix)) return true;
+    this.#prefix = key.slice(0, cut);
+    this.#afterPrefix = 'not computed';
+    return false;
+  }
+
   /** Returns the CRC-32 of the key and the line feed after it; undefined unless the key is ASCII. */
   #sumOfKey(key: string): number | undefined {
-    const cut = Math.max(0, key.length - TAIL);
-    if (cut !== this.#prefix.length || !key.startsWith(this.#prefix)) {
-      this.#prefix = key.slice(0, cut);
-      this.#afterPrefix = advanced(-1, key, 0, cut);
-    }
+    this.#beginsAsBefore(key);
+    const cut = this.#prefix.length;
+    if (this.#afterPrefix === 'not computed') this.#afterPrefix = advanced(-1, key, 0, cut);
     const state = this.#afterPrefix === undefined ? undefined : advanced(this.#afterPrefix, key, cut, key.length);
     return state === undefined ? undefined : ~((state >>> 8) ^ BYTES[(state ^ LINE_FEED) & 0xff]!) >>> 0;
   }
