@@ -121,7 +121,7 @@ function bodyReader(limit: number): BodyReader {
  */
 async function arrivedText(req: IncomingMessage, length: number): Promise<string | undefined> {
   // The parser hands over the head first, and the body of the same packet before promises continue.
-  await undefined;
+  await Promise.resolve();
   if (req.readableLength !== length) return undefined;
   const bytes = req.read() as Buffer;
   // Its end is yet to come.

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { lossyFault } from '../../../src/base/json/json-loss.ts';
 import { JOB_ID, fakeCoordinator, submission } from '../../support/fake-api.ts';
@@ -59,6 +61,40 @@ describe('http/request: bodies', () => {
       '{"exact":9007199254740994,"shortest":12345678901234567000,"float":1.23456789012345678,"text":"9007199254740993: x"}';
     const response = await post(`${server.url}/jobs/${JOB_ID}/complete`, completion(metadata));
     expect(response.status).to.equal(200);
+  });
+
+  it('are the same whether they arrive with their head, after it or in pieces, and the connection serves the next request', async () => {
+    const body = Buffer.from(completion('{"name":"caf\u00e9"}'));
+    const head = Buffer.from(
+      `POST /jobs/${JOB_ID}/complete HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    const arrivals = [
+      [Buffer.concat([head, body])],
+      [head, body],
+      [Buffer.concat([head, body.subarray(0, 20)]), body.subarray(20, 50), body.subarray(50)],
+      // Two requests in one packet.
+      [Buffer.concat([head, body, head, body])],
+    ];
+    const socket = connect(server.port, '127.0.0.1');
+    socket.setNoDelay(true);
+    let received = '';
+    socket.on('data', (bytes: Buffer) => (received += bytes.toString()));
+    const answers = (): number => received.split('HTTP/1.1 200 OK').length - 1;
+    let expected = 0;
+    for (const pieces of arrivals) {
+      for (const piece of pieces) {
+        socket.write(piece);
+        // So that the pieces arrive one by one; the answers are the same if they do not.
+        await pause(5);
+      }
+      expected += arrivals.at(-1) === pieces ? 2 : 1;
+      while (answers() < expected) await once(socket, 'data');
+    }
+    socket.destroy();
+    const results = coordinator.calls.map((call) => JSON.stringify(call));
+    expect(results).to.have.length(5);
+    expect(new Set(results)).to.have.property('size', 1);
+    expect(results[0]).to.contain('caf\u00e9');
   });
 
   it('are read to their end when they are too large, so that a client that still sends gets the answer', async () => {
