@@ -111,7 +111,7 @@ function answering({ newRequestId, log, answered, origins, stopping, after }: Ap
     } catch (error) {
       nameAnswer(ctx);
       answerError(ctx, error, log);
-      if (isSending(ctx.req)) answerBeforeRest(ctx, after);
+      if (state.isBodyRead !== true && isSending(ctx.req)) answerBeforeRest(ctx, after);
     }
     const { sentLater } = state;
     if (sentLater !== undefined) void sentLater.then(report);

@@ -7,6 +7,7 @@ import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
 import { SimbatchError } from '../../domain/errors.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
+import type { RequestState } from '../response/json.ts';
 import { lossyFault } from '../../base/json/json-loss.ts';
 import { complexityFault } from './json-complexity.ts';
 
@@ -101,8 +102,12 @@ function bodyReader(limit: number): BodyReader {
     refuseOtherTypes(ctx);
     if (Number(declared) > limit) throw tooLarge(limit);
     if (coding === undefined && Number(declared) <= SMALL_BYTES) {
-      const text = await arrivedText(ctx.req, Number(declared));
-      if (text !== undefined) return optional && text.trim() === '' ? NOTHING : { text, value: parse(text, seeds) };
+      const bytes = await arrivedBytes(ctx.req, Number(declared));
+      if (bytes !== undefined) {
+        (ctx.state as RequestState).isBodyRead = true;
+        const text = decoded(bytes);
+        return optional && text.trim() === '' ? NOTHING : { text, value: parse(text, seeds) };
+      }
     }
     const message: Message = { req: ctx.req, method: ctx.method, is: () => true, request: { body: undefined } };
     await readBytes(message as unknown as Context, NOTHING_NEXT);
@@ -116,17 +121,17 @@ function bodyReader(limit: number): BodyReader {
 }
 
 /**
- * Returns the text of a body that has arrived together with its head, as small ones do; undefined for any other, of which nothing has
- * been read. A reader of streams listens to four events and takes as long as the rest of the request.
+ * Returns a body that has arrived together with its head, as small ones do; undefined for any other, of which nothing has been read.
+ * A reader of streams listens to four events.
  */
-async function arrivedText(req: IncomingMessage, length: number): Promise<string | undefined> {
+async function arrivedBytes(req: IncomingMessage, length: number): Promise<Buffer | undefined> {
   // The parser hands over the head first, and the body of the same packet before promises continue.
   await Promise.resolve();
   if (req.readableLength !== length) return undefined;
   const bytes = req.read() as Buffer;
   // Its end is yet to come.
   req.resume();
-  return decoded(bytes);
+  return bytes;
 }
 
 /** Returns the text of UTF-8; a byte order mark is dropped. Replaced bytes would change a study silently. */
