@@ -65,8 +65,8 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a checksum does not cover the key',
-    file: 'src/coordinator/storage/integrity/checksum-series.js',
-    find: 'crc32(value, keySum)',
+    file: 'src/coordinator/storage/integrity/checksum.js',
+    find: 'crc32(value, sum)',
     replace: 'crc32(value)',
     test: 'coordinator/storage/checked-store.test.js',
   },

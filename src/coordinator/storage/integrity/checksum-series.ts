@@ -3,7 +3,7 @@
  * with that of each key, which takes a sixth of the time of a checksum over both.
  */
 import { crc32 } from 'node:zlib';
-import { checksum, hexadecimal } from './checksum.ts';
+import { checksum, checksumAfter, hexadecimal } from './checksum.ts';
 import { BYTES, multiplesOf, multiplied, shiftBy, type Multiples } from './crc-arithmetic.ts';
 
 const LINE_FEED = 10;
@@ -51,7 +51,7 @@ export class ChecksumSeries {
       this.#value = value;
       this.#shared = undefined;
       const keySum = this.#beginsAsBefore(key) ? this.#sumOfKey(key) : undefined;
-      return keySum === undefined ? checksum(key, value) : hexadecimal(crc32(value, keySum));
+      return keySum === undefined ? checksum(key, value) : checksumAfter(keySum, value);
     }
     const keySum = this.#sumOfKey(key);
     if (keySum === undefined) return checksum(key, value);

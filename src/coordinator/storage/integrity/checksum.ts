@@ -10,7 +10,10 @@ export const CHECKSUM_LENGTH = 8;
 const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 
 /** The checksum of key, line feed and value. In two steps: joined they would be copied, and the value is stored with something else. */
-export const checksum = (key: string, value: string): string => hexadecimal(crc32(value, crc32(`${key}\n`)));
+export const checksum = (key: string, value: string): string => checksumAfter(crc32(`${key}\n`), value);
+
+/** The checksum of a text that begins with one of this CRC-32 and ends with the value. */
+export const checksumAfter = (sum: number, value: string): string => hexadecimal(crc32(value, sum));
 
 /** The eight digits of a 32-bit number. Made at once: a table of longer parts does not stay in the processor's cache. */
 export const hexadecimal = (sum: number): string =>
