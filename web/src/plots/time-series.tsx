@@ -42,6 +42,8 @@ interface Props {
 }
 
 const AXIS_FONT = '11px system-ui, sans-serif';
+/** Half of the widest time, which may be at the end of the axis: `12:08:26.50 PM`. */
+const TIME_LABEL_HALF = 38;
 
 export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0, most }: Props) {
   const host = useRef<HTMLDivElement>(null);
@@ -129,6 +131,7 @@ function options(
   return {
     width: Math.max(width, 120),
     height,
+    padding: [null, across === undefined ? TIME_LABEL_HALF : null, null, null],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
