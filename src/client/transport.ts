@@ -3,7 +3,7 @@
  * classes. The operations are in `./client.ts`; nothing here retries.
  */
 import { SimbatchError } from '../domain/errors.ts';
-import { readBody, withDeadline } from '../base/async/deadline.ts';
+import { failureOf, readBody, withDeadline } from '../base/async/deadline.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import type { Fault, Problem } from '../contract/types.ts';
 import { parseExact } from '../base/json/exact-json.ts';
@@ -289,7 +289,7 @@ function checkedEndpoint(endpoint: string): string {
 }
 
 function explain(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { cause } = failureOf(error);
   if (!(cause instanceof Error)) return String(cause);
   const code = (cause as NodeJS.ErrnoException).code;
   if (code !== undefined && CAUSES[code] !== undefined) return CAUSES[code];

@@ -82,21 +82,27 @@ class Readers {
   }
 }
 
+/** Readers with pieces of these lengths, after many iterations in which requests never cease. */
+async function besideRequests(of: readonly number[]): Promise<{ loop: SimulatedLoop; readers: Readers }> {
+  const loop = new SimulatedLoop();
+  const share = new EventLoopShare(loop);
+  const readers = new Readers(loop, share, of);
+  for (let at = 0; at < ITERATIONS; at += 1) {
+    await loop.iterate(() => {
+      share.requestsWait(true);
+      loop.nowMs += STEP_MS;
+    });
+  }
+  return { loop, readers };
+}
+
 const pieces = fc.array(fc.double({ min: 0.05, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 });
 
 describe('base/event-loop-share: requests beside readers', () => {
   it('gives readers a third of the loop at least, and each of them its turn, while requests never cease', async () => {
     await fc.assert(
       fc.asyncProperty(pieces, async (of) => {
-        const loop = new SimulatedLoop();
-        const share = new EventLoopShare(loop);
-        const readers = new Readers(loop, share, of);
-        for (let at = 0; at < ITERATIONS; at += 1) {
-          await loop.iterate(() => {
-            share.requestsWait(true);
-            loop.nowMs += STEP_MS;
-          });
-        }
+        const { loop, readers } = await besideRequests(of);
         // A slice and its reservation may be in progress, and each slice begins up to two steps of requests late.
         const steps = readers.slices.length * 2 * STEP_MS;
         const least = (loop.nowMs - steps) / (1 + REQUESTS_WEIGHT) - SLICE_MS;
@@ -112,15 +118,7 @@ describe('base/event-loop-share: requests beside readers', () => {
   it('leaves waiting requests the loop for twice as long as each millisecond of slices, which are short', async () => {
     await fc.assert(
       fc.asyncProperty(pieces, async (of) => {
-        const loop = new SimulatedLoop();
-        const share = new EventLoopShare(loop);
-        const readers = new Readers(loop, share, of);
-        for (let at = 0; at < ITERATIONS; at += 1) {
-          await loop.iterate(() => {
-            share.requestsWait(true);
-            loop.nowMs += STEP_MS;
-          });
-        }
+        const { loop, readers } = await besideRequests(of);
         const longestPieceMs = Math.max(...of);
         const epsilon = 1e-6;
         expect(readers.slices.length).to.be.at.least(2);

@@ -29,6 +29,12 @@ export async function withDeadline<T>(
   }
 }
 
+/** The cause of a request that failed, which `fetch` wraps, and whether it is the limit of `withDeadline`. */
+export function failureOf(error: unknown): { cause: unknown; isLate: boolean } {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return { cause, isLate: cause instanceof Error && cause.name === 'TimeoutError' };
+}
+
 /**
  * The body of an answer, or its first bytes: it is left when it has more than `mostBytes`. The signal ends the reading and the
  * connection; `fetch` may have lost it once the head of the answer has arrived.

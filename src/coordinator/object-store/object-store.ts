@@ -3,7 +3,7 @@
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
 import { AwsClient } from 'aws4fetch';
-import { readBody, withDeadline } from '../../base/async/deadline.ts';
+import { failureOf, readBody, withDeadline } from '../../base/async/deadline.ts';
 import { inParallel } from '../../base/async/in-parallel.ts';
 import { ReadingLimit } from '../files/reading-limit.ts';
 
@@ -280,10 +280,7 @@ const refused = ({ text, status }: StoreAnswer): ObjectStoreError =>
   new ObjectStoreError(`${faultOf(text)} (${String(status)})`);
 
 function unreachable(error: unknown, limitMs = CALL_MS): ObjectStoreError {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const why =
-    cause instanceof Error && cause.name === 'TimeoutError'
-      ? `no answer within ${String(limitMs / 1000)} s`
-      : String(cause);
+  const { cause, isLate } = failureOf(error);
+  const why = isLate ? `no answer within ${String(limitMs / 1000)} s` : String(cause);
   return new ObjectStoreError(`the object store cannot be reached: ${why}`, { cause: error });
 }

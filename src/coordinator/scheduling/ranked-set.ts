@@ -91,9 +91,10 @@ export class RankedSet<T extends object> {
   }
 }
 
-function isBefore<T>(a: RankedItem<T>, b: RankedItem<T>): boolean {
-  return a.rank < b.rank || (a.rank === b.rank && a.sequence < b.sequence);
-}
+const isBefore = <T>(a: RankedItem<T>, b: RankedItem<T>): boolean => isBeforePlace(a, b.rank, b.sequence);
+
+const isBeforePlace = <T>(a: RankedItem<T>, rank: number, sequence: number): boolean =>
+  a.rank < rank || (a.rank === rank && a.sequence < sequence);
 
 /** Returns the index of the entry, or the index at which it belongs. */
 function indexOf<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>): number {
@@ -112,12 +113,8 @@ function isInOrderAt<T>(entries: readonly RankedItem<T>[], entry: RankedItem<T>,
   const at = indexOf(entries, entry);
   const before = entries[at - 1];
   const after = entries[at + 1];
-  const { sequence } = entry;
-  const isAfterBefore =
-    before === undefined || before.rank < rank || (before.rank === rank && before.sequence < sequence);
-  return (
-    isAfterBefore && (after === undefined || rank < after.rank || (rank === after.rank && sequence < after.sequence))
-  );
+  if (before !== undefined && !isBeforePlace(before, rank, entry.sequence)) return false;
+  return after === undefined || !isBeforePlace(after, rank, entry.sequence);
 }
 
 function insert<T>(entries: RankedItem<T>[], entry: RankedItem<T>): void {

@@ -93,20 +93,13 @@ function bodyReader(limit: number): BodyReader {
       throw readingFailed(error, limit);
     },
   });
-  return async (ctx, { optional, seeds }) => {
-    const { 'content-length': declared, 'transfer-encoding': encoding, 'content-encoding': coding } = ctx.req.headers;
-    if (declared === '0' || (declared === undefined && encoding === undefined)) {
-      if (optional) return NOTHING;
-      throw new SimbatchError('malformed-body', 'the request has no body; send a JSON object');
-    }
-    refuseOtherTypes(ctx);
-    if (Number(declared) > limit) throw tooLarge(limit);
+  const textOf = async (ctx: Context): Promise<string> => {
+    const { 'content-length': declared, 'content-encoding': coding } = ctx.req.headers;
     if (coding === undefined && Number(declared) <= SMALL_BYTES) {
       const bytes = await arrivedBytes(ctx.req, Number(declared));
       if (bytes !== undefined) {
         (ctx.state as RequestState).isBodyRead = true;
-        const text = decoded(bytes);
-        return optional && text.trim() === '' ? NOTHING : { text, value: parse(text, seeds) };
+        return decoded(bytes);
       }
     }
     const message: Message = { req: ctx.req, method: ctx.method, is: () => true, request: { body: undefined } };
@@ -114,7 +107,17 @@ function bodyReader(limit: number): BodyReader {
     const { body } = message.request;
     if (typeof body !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not JSON; send JSON');
     // ASCII is the same in both encodings, and the common case.
-    const text = isAscii(body) ? body : decoded(Buffer.from(body, 'latin1'));
+    return isAscii(body) ? body : decoded(Buffer.from(body, 'latin1'));
+  };
+  return async (ctx, { optional, seeds }) => {
+    const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
+    if (declared === '0' || (declared === undefined && encoding === undefined)) {
+      if (optional) return NOTHING;
+      throw new SimbatchError('malformed-body', 'the request has no body; send a JSON object');
+    }
+    refuseOtherTypes(ctx);
+    if (Number(declared) > limit) throw tooLarge(limit);
+    const text = await textOf(ctx);
     if (optional && text.trim() === '') return NOTHING;
     return { text, value: parse(text, seeds) };
   };

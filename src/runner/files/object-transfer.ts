@@ -1,7 +1,7 @@
 /** Parts of files on their way to and from an object store, by addresses that the coordinator has signed. */
 import { createHash, type Hash } from 'node:crypto';
 import { sleep, type Clock } from '../../base/clock.ts';
-import { readBody, withDeadline } from '../../base/async/deadline.ts';
+import { failureOf, readBody, withDeadline } from '../../base/async/deadline.ts';
 import { ApiError } from '../../client/client.ts';
 import { Stopped } from '../connection/coordinator-connection.ts';
 import { oneLine } from '../system-error.ts';
@@ -79,8 +79,7 @@ async function exchange(
       return [answer, await readBody(answer, signal)];
     });
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const isLate = cause instanceof Error && cause.name === 'TimeoutError';
+    const { cause, isLate } = failureOf(error);
     const why = isLate ? `no answer within ${String(PART_MS / 1000)} s` : oneLine(cause);
     throw new Error(`the object store cannot be reached: ${why}`, { cause: error });
   }
