@@ -33,8 +33,7 @@ export class CheckedStore implements Store {
   readonly #check: RecordCheck;
   /**
    * Batches and families as they are on disk; null: there is no record. Every question about a batch reads both, and beside a
-   * steady load of writes one read of LevelDB in a hundred took 50 to 110 ms (most likely the wait for its lock), for which all
-   * other requests waited.
+   * steady load of writes one read of LevelDB in a hundred waited 50 to 110 ms for its lock, and all other requests with it.
    */
   readonly #kept = new Map<string, string | null>();
   #last: GroupRecord | undefined;

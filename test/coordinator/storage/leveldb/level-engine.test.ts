@@ -26,12 +26,15 @@ class SlowLevel {
   }
 }
 
+const NO_FILES = { expectChanges: () => {}, close: async () => {} };
+const engineOver = (level: object): LevelEngine => new LevelEngine(level as Level<string, string>, NO_FILES);
+
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('coordinator/storage/leveldb/level-engine', () => {
   it('reads two chunks of views at a time, each view in its turn, so that a write finds a thread', async () => {
     const level = new SlowLevel();
-    const engine = new LevelEngine(level as unknown as Level<string, string>);
+    const engine = engineOver(level);
     const found: number[] = [];
     const readers = Array.from({ length: 5 }, async (_, reader) => {
       for await (const chunk of engine.snapshot().entries({ gte: 'a', lt: 'z' })) found.push(reader + chunk.length);
@@ -58,7 +61,7 @@ describe('coordinator/storage/leveldb/level-engine', () => {
       return next.map((key) => [key, '']);
     };
     const level = { snapshot: () => ({}), iterator: () => ({ nextv, close: async () => void (isClosed = true) }) };
-    const engine = new LevelEngine(level as unknown as Level<string, string>);
+    const engine = engineOver(level);
     const seen: string[] = [];
     let failure: unknown;
     try {
@@ -83,9 +86,7 @@ describe('coordinator/storage/leveldb/level-engine', () => {
     };
     const level = { snapshot: () => ({}), iterator: () => ({ nextv, close: async () => void (isClosed = true) }) };
     let chunks = 0;
-    for await (const _ of new LevelEngine(level as unknown as Level<string, string>)
-      .snapshot()
-      .entries({ gte: 'a', lt: 'z' })) {
+    for await (const _ of engineOver(level).snapshot().entries({ gte: 'a', lt: 'z' })) {
       if ((chunks += 1) === 2) break;
     }
     await settled();
