@@ -112,8 +112,9 @@ function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptR
 
 function apply(turn: Turn, picks: readonly RunAssignment[]): Uuid[] {
   for (const { runnerId, jobId, index } of picks) {
-    const place = index === undefined ? {} : { index };
-    turn.send('job', jobId, { type: 'CLAIM', runnerId, ...place, now: turn.now });
+    const { now } = turn;
+    const type = 'CLAIM';
+    turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
   }
   return picks.map((it) => it.jobId);
 }

@@ -84,28 +84,34 @@ function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobSta
   return after;
 }
 
+/** A report of the end of an attempt. */
+type OutcomeReport = Extract<Report, { type: 'complete' | 'fail' }>;
+
 /** The members of a report that its batch counts or judges. */
 interface Measured {
   telemetry?: RunTelemetry;
   outcomes?: string;
 }
 
-function measuredOf(core: Core, turn: Turn, report: Report): Measured {
+/** Undefined where there is nothing to count or judge, as in most studies. */
+function measuredOf(core: Core, turn: Turn, report: Report): Measured | undefined {
+  if (report.type === 'start' || report.type === 'hand_back') return undefined;
   const telemetry = telemetryOf(core, turn, report);
-  const measured: Measured = telemetry === undefined ? {} : { telemetry };
-  if (report.type !== 'complete') return measured;
-  const outcomes = core.judgements.outcomesOf(batchIdOf(report.job_id), report.result);
-  return outcomes === undefined ? measured : { ...measured, outcomes };
+  const outcomes =
+    report.type === 'complete' ? core.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
+  if (outcomes !== undefined) return telemetry === undefined ? { outcomes } : { telemetry, outcomes };
+  return telemetry === undefined ? undefined : { telemetry };
 }
 
-function eventOf(report: Report, runnerId: string, now: number, measured: Measured): JobEvent {
+function eventOf(report: Report, runnerId: string, now: number, measured: Measured | undefined): JobEvent {
   const { attempt } = report;
-  const { telemetry } = measured;
   switch (report.type) {
     case 'start':
       return { type: 'START', runnerId, attempt, now };
     case 'complete':
-      return { type: 'COMPLETE', runnerId, attempt, ...measured, now };
+      return measured === undefined
+        ? { type: 'COMPLETE', runnerId, attempt, now }
+        : { type: 'COMPLETE', runnerId, attempt, ...measured, now };
     case 'fail':
       return {
         type: 'FAIL',
@@ -113,7 +119,7 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
         attempt,
         reason: report.reason,
         message: report.error_message,
-        ...(telemetry === undefined ? {} : { telemetry }),
+        ...(measured?.telemetry === undefined ? {} : { telemetry: measured.telemetry }),
         now,
       };
     case 'hand_back':
@@ -122,8 +128,7 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
 }
 
 /** The telemetry of the run as its batch counts it; undefined when the runner did not report it. */
-function telemetryOf(core: Core, turn: Turn, report: Report): RunTelemetry | undefined {
-  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+function telemetryOf(core: Core, turn: Turn, report: OutcomeReport): RunTelemetry | undefined {
   if (report.result?.telemetry === undefined) return undefined;
   const { submission } = core.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
   return runTelemetry(report.result, conditionVariables(submission.config.early_termination));

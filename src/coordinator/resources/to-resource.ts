@@ -198,7 +198,7 @@ export function reportedResult(
   error: string | null,
   executionMs: number,
 ): StoredResult {
-  return {
+  const result: StoredResult = {
     job_id: jobId,
     success: error === null,
     execution_time_secs: reported?.execution_time_secs ?? Math.max(0, Math.round(executionMs / 1000)),
@@ -206,9 +206,10 @@ export function reportedResult(
     metadata: reported?.metadata ?? {},
     error_message: error,
     telemetry_data: reported?.telemetry_data ?? null,
-    ...(reported?.execution_secs !== undefined && { execution_secs: reported.execution_secs }),
-    ...(reported?.telemetry !== undefined && { telemetry: reported.telemetry }),
-    ...(reported?.terminated_by !== undefined && { terminated_by: reported.terminated_by }),
-    ...(reported?.would_terminate !== undefined && { would_terminate: reported.would_terminate }),
   };
+  if (reported?.execution_secs !== undefined) result.execution_secs = reported.execution_secs;
+  if (reported?.telemetry !== undefined) result.telemetry = reported.telemetry;
+  if (reported?.terminated_by !== undefined) result.terminated_by = reported.terminated_by;
+  if (reported?.would_terminate !== undefined) result.would_terminate = reported.would_terminate;
+  return result;
 }

@@ -77,8 +77,8 @@ interface PlannedRun {
   index?: number;
 }
 
-const indexFor = ({ context }: OpenBatch, { index }: PlannedRun): { index?: number } =>
-  context.selectsRuns === true && index !== undefined ? { index } : {};
+const indexFor = ({ context }: OpenBatch, { index }: PlannedRun): number | undefined =>
+  context.selectsRuns === true ? index : undefined;
 
 export class Scheduler {
   readonly #sources: SchedulerSources;
@@ -209,7 +209,10 @@ export class Scheduler {
       request.capacity =
         request.waits === true ? withoutSlot(request.capacity) : minus(request.capacity, batch.context);
       request.maxJobs -= 1;
-      return { runnerId: request.runnerId, jobId: jobId(batch.context.batchId, run.runId), ...indexFor(batch, run) };
+      const { runnerId } = request;
+      const id = jobId(batch.context.batchId, run.runId);
+      const index = indexFor(batch, run);
+      return index === undefined ? { runnerId, jobId: id } : { runnerId, jobId: id, index };
     }
     return undefined;
   }
