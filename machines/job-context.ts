@@ -85,7 +85,7 @@ export function startAttempt(c: JobContext, { now }: Of<'START'>): HistoryChange
   return {
     startedAtMs: now,
     dueAtMs: c.timeLimitMs > 0 ? now + c.timeLimitMs : undefined,
-    attempts: c.attempts.with(-1, { n, runner, claimed, started: now }),
+    attempts: c.attempts.with(c.attempts.length - 1, { n, runner, claimed, started: now }),
   };
 }
 
@@ -106,7 +106,7 @@ export function endAttempt(
       : { n, runner, claimed, started, ended: now, outcome };
   if (reason !== undefined) record.reason = reason;
   if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
-  return c.attempts.with(-1, record);
+  return c.attempts.with(c.attempts.length - 1, record);
 }
 
 /** Ends the attempt and detaches the job from its runner: the job is Pending again. */

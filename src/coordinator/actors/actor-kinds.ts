@@ -121,7 +121,7 @@ export function decodeNotification(record: string): NotificationState {
 export const isTerminalNotification = (value: string): boolean => KINDS.notification.terminal.has(value);
 
 /** An actor kind with its place in the store. */
-interface StoredKind<K extends Kind> extends ActorKind<(typeof KINDS)[K]['machine'], StateOf[K]> {
+export interface StoredKind<K extends Kind> extends ActorKind<(typeof KINDS)[K]['machine'], StateOf[K]> {
   key(id: string): string;
   encode(state: StateOf[K]): string;
 }

@@ -29,11 +29,22 @@ import {
   type RunnerState,
   type SnapshotOf,
   type StateOf,
+  type StoredKind,
 } from './actor-kinds.ts';
+
+/** The active actors of a kind. An activation refers to its table: a lookup by the name of a kind takes longer than most uses of it. */
+interface ActorTable<K extends Kind> {
+  readonly stored: Pick<StoredKind<K>, 'key' | 'encode' | 'deadline' | 'mayDeactivate'>;
+  readonly logic: AnyStateMachine;
+  readonly active: Map<string, Activation<K>>;
+  /** Returns the state from its record, or undefined when there is no such actor. */
+  readonly read: (id: string) => StateOf[K] | undefined;
+}
 
 /** One active actor. */
 export interface Activation<K extends Kind = Kind> extends TimedActor {
   readonly kind: K;
+  readonly table: ActorTable<K>;
   readonly id: string;
   readonly address: Address;
   /** The actor: the state of its machine. An event replaces it. */
@@ -64,7 +75,6 @@ export interface RecordSource {
 export class Directory {
   readonly #source: RecordSource;
   readonly #indexOfRun: IndexOfRun;
-  readonly #logic: { readonly [K in Kind]: AnyStateMachine };
   readonly #scope = new SharedScope();
   /** The first error that a machine threw since `takeFault` was last called. */
   #fault: { cause: unknown } | undefined;
@@ -75,13 +85,7 @@ export class Directory {
   /** Cache of ended batches, for reads of their jobs. Small; cleared when full. */
   readonly #endedBatches = new Map<string, BatchState>();
 
-  readonly #activationsByKind: { readonly [K in Kind]: Map<string, Activation<K>> };
-  readonly #readers: { readonly [K in Kind]: (id: string) => StateOf[K] | undefined } = {
-    job: (id) => this.#readJob(id),
-    batch: (id) => this.#readBatch(id),
-    runner: (id) => this.#readRunner(id),
-    notification: (id) => this.#readNotification(id),
-  };
+  readonly #tables: { readonly [K in Kind]: ActorTable<K> };
 
   constructor(
     source: RecordSource,
@@ -89,35 +93,33 @@ export class Directory {
     onFact: (fact: Fact) => void,
     interpreter: Interpreter = 'flat',
   ) {
-    this.#activationsByKind = {
-      job: this.jobs,
-      batch: this.batches,
-      runner: this.runners,
-      notification: this.notifications,
-    };
     this.#source = source;
     this.#indexOfRun = indexOfRun;
     const observer: TransitionObserver = {
       emit: (fact) => onFact(fact as Fact),
       fail: (cause) => (this.#fault ??= { cause }),
     };
-    const logic = (kind: Kind): AnyStateMachine => interpret(ACTOR_KINDS[kind].machine, interpreter, observer);
-    this.#logic = {
-      job: logic('job'),
-      batch: logic('batch'),
-      runner: logic('runner'),
-      notification: logic('notification'),
+    const table = <K extends Kind>(
+      kind: K,
+      active: Map<string, Activation<K>>,
+      read: (id: string) => StateOf[K] | undefined,
+    ): ActorTable<K> => {
+      const stored: StoredKind<K> = ACTOR_KINDS[kind];
+      return { stored, logic: interpret(stored.machine, interpreter, observer), active, read };
     };
-  }
-
-  #activations<K extends Kind>(kind: K): Map<string, Activation<K>> {
-    return this.#activationsByKind[kind];
+    this.#tables = {
+      job: table('job', this.jobs, (id) => this.#readJob(id)),
+      batch: table('batch', this.batches, (id) => this.#readBatch(id)),
+      runner: table('runner', this.runners, (id) => this.#readRunner(id)),
+      notification: table('notification', this.notifications, (id) => this.#readNotification(id)),
+    };
   }
 
   /** Returns the state at an address without activating it, or undefined when there is no such actor. */
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
-    const live = this.#activations(kind).get(id);
-    return live === undefined ? this.#readers[kind](id) : stateOf(live);
+    const { active, read }: ActorTable<K> = this.#tables[kind];
+    const live = active.get(id);
+    return live === undefined ? read(id) : stateOf(live);
   }
 
   #readRunner(id: string): RunnerState | undefined {
@@ -163,9 +165,10 @@ export class Directory {
 
   /** Returns the activation at an address, activating it if necessary; undefined when there is no such actor. */
   activate<K extends Kind>(kind: K, id: string): Activation<K> | undefined {
-    const live = this.#activations(kind).get(id);
+    const { active, read }: ActorTable<K> = this.#tables[kind];
+    const live = active.get(id);
     if (live !== undefined) return live;
-    const state = this.state(kind, id);
+    const state = read(id);
     return state === undefined ? undefined : this.restore(kind, id, state);
   }
 
@@ -173,7 +176,7 @@ export class Directory {
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     // The context of a job is a literal already.
     const { value, context } = kind === 'job' ? state : { ...state, context: inShape(state.context) };
-    const snapshot: unknown = this.#logic[kind].resolveState({ value, context });
+    const snapshot: unknown = this.#tables[kind].logic.resolveState({ value, context });
     return this.#activation(kind, id, snapshot as SnapshotOf[K], false);
   }
 
@@ -181,7 +184,7 @@ export class Directory {
   create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): Activation<K> {
     let snapshot: AnyMachineSnapshot | undefined;
     try {
-      snapshot = this.#scope.initial(this.#logic[kind], input);
+      snapshot = this.#scope.initial(this.#tables[kind].logic, input);
     } catch (cause) {
       this.#fault ??= { cause };
     }
@@ -190,14 +193,16 @@ export class Directory {
 
   /** Sends an event. An actor that refuses it, or fails, keeps its snapshot; `takeFault` returns the error of a failure. */
   send(activation: Activation, event: AnyEvent): void {
-    const { kind, snapshot } = activation;
-    const after = this.#scope.next(this.#logic[kind], snapshot, event);
+    const { table, snapshot } = activation;
+    const after = this.#scope.next(table.logic, snapshot, event);
     activation.snapshot = after;
   }
 
   #activation<K extends Kind>(kind: K, id: string, snapshot: SnapshotOf[K], isNew: boolean): Activation<K> {
+    const table: ActorTable<K> = this.#tables[kind];
     const activation: Activation<K> = {
       kind,
+      table,
       id,
       address: `${kind}/${id}`,
       snapshot,
@@ -207,7 +212,7 @@ export class Directory {
       deadline: undefined,
       deadlineEntry: undefined,
     };
-    this.#activations(kind).set(id, activation);
+    table.active.set(id, activation);
     return activation;
   }
 
@@ -221,7 +226,7 @@ export class Directory {
   /** Restores an actor to its state before the running turn. */
   rollBack(activation: Activation): void {
     if (activation.isNew || activation.before === undefined) {
-      this.#activations(activation.kind).delete(activation.id);
+      activation.table.active.delete(activation.id);
       return;
     }
     activation.snapshot = activation.before;
@@ -240,9 +245,10 @@ export class Directory {
 
   /** Ends an activation whose state is on disk, if its kind allows it. */
   deactivate(activation: Activation): void {
-    const { kind, id } = activation;
-    if (this.#activations(kind).get(id) !== activation || !mayDeactivateNow(activation)) return;
-    this.#activations(kind).delete(id);
+    const { id, snapshot, table } = activation;
+    if (snapshot === ENDED || !table.stored.mayDeactivate(stateOf(activation))) return;
+    if (table.active.get(id) !== activation) return;
+    table.active.delete(id);
     // A Map that is resized leaves its old table to the garbage collector, and a table in the old generation keeps its values
     // reachable until the next full collection: this retained a third of all jobs.
     activation.snapshot = ENDED;
@@ -264,8 +270,4 @@ export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
 /** Returns true when the actor would take the event now. */
 export function accepts(activation: Activation, event: AnyEvent): boolean {
   return (activation.snapshot as { can(event: unknown): boolean }).can(event);
-}
-
-function mayDeactivateNow<K extends Kind>(activation: Activation<K>): boolean {
-  return ACTOR_KINDS[activation.kind].mayDeactivate(stateOf(activation));
 }

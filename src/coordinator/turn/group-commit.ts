@@ -5,7 +5,6 @@
 import type { Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { stateOf, type Activation } from '../actors/directory.ts';
-import { ACTOR_KINDS, type Kind } from '../actors/actor-kinds.ts';
 import type { Store } from '../storage/store.ts';
 import type { ActorTransition } from './actor-transition.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -126,7 +125,10 @@ export class GroupCommit {
     this.#open = newGroup();
     const changes: [string, string | null][] = [...group.puts];
     try {
-      for (const actor of group.actors) changes.push([ACTOR_KINDS[actor.kind].key(actor.id), encoded(actor)]);
+      for (const actor of group.actors) {
+        const { stored } = actor.table;
+        changes.push([stored.key(actor.id), stored.encode(stateOf(actor))]);
+      }
       await this.#store.write(changes);
     } catch (cause) {
       this.#fail(cause, group);
@@ -159,8 +161,4 @@ export class GroupCommit {
     this.#open.settle.reject(this.#failure);
     return this.#failure;
   }
-}
-
-function encoded<K extends Kind>(actor: Activation<K>): string {
-  return ACTOR_KINDS[actor.kind].encode(stateOf(actor));
 }

@@ -9,7 +9,7 @@ import { stateOf, type Activation } from '../actors/directory.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { keys } from '../storage/keys.ts';
 import { reportedResult } from '../resources/to-resource.ts';
-import { isTerminal, ACTOR_KINDS, type BatchState, type Kind, type RunnerState } from '../actors/actor-kinds.ts';
+import { isTerminal, type BatchState, type Kind, type RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from './turn.ts';
 
 export interface Indexes {
@@ -43,7 +43,7 @@ export function updateIndex<K extends Kind>(
   activation: Activation<K>,
 ): void {
   const state = stateOf(activation);
-  deadlines.set(activation, ACTOR_KINDS[activation.kind].deadline(state));
+  deadlines.set(activation, activation.table.stored.deadline(state));
   if (activation.kind === 'runner') crowded.update((state as RunnerState).context);
   if (activation.kind !== 'batch') return;
   const { value, context } = state as BatchState;
