@@ -4,7 +4,10 @@ import type { AnyMachineSnapshot } from 'xstate';
 /** A snapshot that XState made of a state, with an empty context. */
 type Template = AnyMachineSnapshot;
 
-/** The snapshots of one state differ in their contexts: a copy of all 15 members of XState's would be most of an event's garbage. */
+/**
+ * A snapshot with the members that an actor's owner reads. The snapshots of one state differ in their contexts alone, and XState's
+ * has 15 members: copies of them all were 2 % of the garbage of a job.
+ */
 export class FlatSnapshot {
   readonly value: string;
   readonly context: object;
