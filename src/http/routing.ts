@@ -1,9 +1,9 @@
 /**
- * Finds the route of a request. A router tries its routes one after the other, so the routes are divided among small routers by the
- * shape of their addresses, and a request is tried against those of its own shape alone.
+ * Finds the route of a request. Koa's router tries its routes one after the other, so they are divided by the shape of their addresses: a
+ * request is tried against those of its own shape, and then given to the router.
  */
 import { Router } from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { hasFilePath, type Route } from './routes/route.ts';
 
 /** Returns middleware that serves the first route that takes the request, with the handlers that `serving` makes. */
@@ -11,49 +11,104 @@ export function routing(routes: readonly Route[], serving: (route: Route) => Mid
   // Runners use their routes all the time.
   const isOfRunners = ({ scope }: Route): boolean => scope === 'runner';
   const ordered = [...routes.filter(isOfRunners), ...routes.filter((it) => !isOfRunners(it))];
-  const handlers = new Map(ordered.map((route) => [route, serving(route)]));
-  const routerOf = (some: readonly Route[]): Middleware => middlewareOf(some, handlers);
-  const byShape = new Map<string, Middleware>();
-  for (const { path } of ordered) {
-    const shape = shapeOf(path);
-    if (byShape.has(shape) || endsInParameter(path)) continue;
-    const alike = ordered.filter((it) => mayTake(it.path, path));
-    byShape.set(shape, routerOf(alike));
-  }
-  const all = routerOf(ordered);
-  return (ctx, next) => (byShape.get(shapeOf(ctx.path)) ?? all)(ctx, next);
+  const router = new Router(ROUTING);
+  const served = ordered.map((route): ServedLayer => {
+    const handler = serving(route);
+    return { route, handler, layer: register(router, route, handler) };
+  });
+  const shapes = shapesOf(served);
+  const all = router.routes() as unknown as Middleware;
+  return (ctx, next) => {
+    const { path, method } = ctx;
+    for (const { layer, handler } of layersOf(shapes, path)) {
+      if (!layer.methods.includes(method)) continue;
+      const captures = layer.captures(path);
+      if (captures.length === 0) continue;
+      (ctx as Routed).params = parametersOf(layer, path, captures);
+      return handler(ctx, next);
+    }
+    // An address without a parameter, an unknown one, or a method that is not allowed.
+    return all(ctx, next);
+  };
+}
+
+type Layer = Router['stack'][number];
+type Routed = Context & { params: Record<string, string> };
+
+interface ServedLayer {
+  route: Route;
+  handler: Middleware;
+  layer: Layer;
+}
+
+/** The addresses with the same number of segments, the same first one and the same last one, which is a word. */
+interface Shape {
+  first: string;
+  last: string;
+  /** Every route that takes such addresses. */
+  layers: ServedLayer[];
 }
 
 const ROUTING = { strict: true, sensitive: true } as const;
 
-const METHODS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
-
-function middlewareOf(some: readonly Route[], handlers: ReadonlyMap<Route, Middleware>): Middleware {
-  const router = new Router(ROUTING);
-  for (const route of some) {
-    const path = route.path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
-    router[METHODS[route.method]](path, handlers.get(route)!);
-  }
-  return router.routes() as unknown as Middleware;
+function register(router: Router, { method, path }: Route, handler: Middleware): Layer {
+  const pattern = path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
+  return router.register(pattern, [method], handler as never) as Layer;
 }
 
-/** The number of segments of a path, with the first and the last one. */
-function shapeOf(path: string): string {
+/** The parameters in the path, decoded. A text without `%` is its own decoding. */
+function parametersOf(layer: Layer, path: string, captures: string[]): Record<string, string> {
+  if (path.includes('%')) return layer.params(path, captures);
+  const parameters: Record<string, string> = {};
+  for (let at = 0; at < captures.length; at += 1) parameters[layer.paramNames[at]!.name] = captures[at]!;
+  return parameters;
+}
+
+const NO_LAYERS: ServedLayer[] = [];
+
+function layersOf(shapes: ReadonlyMap<number, Shape[]>, path: string): readonly ServedLayer[] {
+  for (const { first, last, layers } of shapes.get(hashOf(path)) ?? []) {
+    if (path.startsWith(first) && path.endsWith(last)) return layers;
+  }
+  return NO_LAYERS;
+}
+
+/** Returns the shapes of all routes with a parameter that end in a word, by their hashes. */
+function shapesOf(served: readonly ServedLayer[]): Map<number, Shape[]> {
+  const shapes = new Map<number, Shape[]>();
+  for (const { path } of served.map((it) => it.route)) {
+    if (!path.includes('{') || endsInParameter(path)) continue;
+    const alike = shapes.get(hashOf(path)) ?? [];
+    shapes.set(hashOf(path), alike);
+    const [first, last] = [firstOf(path), lastOf(path)];
+    if (alike.some((it) => it.first === first && it.last === last)) continue;
+    alike.push({ first, last, layers: served.filter((it) => mayTake(it.route.path, path)) });
+  }
+  return shapes;
+}
+
+/** Returns a number that is the same for all addresses of a shape, and mostly another one for those of another shape. */
+function hashOf(path: string): number {
   let slashes = 0;
-  for (let at = 0; at < path.length; at += 1) if (path.charCodeAt(at) === SLASH) slashes += 1;
-  const afterFirst = path.indexOf('/', 1);
-  const first = afterFirst < 0 ? path : path.slice(0, afterFirst);
-  return `${slashes}${first}${path.slice(path.lastIndexOf('/'))}`;
+  let last = 0;
+  for (let at = 0; at < path.length; at += 1) {
+    if (path.charCodeAt(at) !== SLASH) continue;
+    slashes += 1;
+    last = at;
+  }
+  return (path.length - last) * 4096 + (path.charCodeAt(last + 1) & 63) * 64 + (slashes & 63);
 }
 
 const SLASH = 47;
+
+const firstOf = (path: string): string => path.slice(0, path.indexOf('/', 1) + 1);
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('/'));
 
 const endsInParameter = (path: string): boolean => path.endsWith('}');
 
 /** Whether a route takes addresses that another route of this path, which ends in a word, takes too. */
 function mayTake(path: string, other: string): boolean {
-  if (!endsInParameter(path)) return shapeOf(path) === shapeOf(other);
   const [segments, others] = [path.split('/'), other.split('/')];
   const isLong = hasFilePath({ path }) ? others.length >= segments.length : others.length === segments.length;
-  return isLong && segments[1] === others[1];
+  return isLong && firstOf(path) === firstOf(other) && (endsInParameter(path) || lastOf(path) === lastOf(other));
 }
