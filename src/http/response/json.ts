@@ -2,6 +2,7 @@
  * Answers in JSON, and the headers of every answer. The frequent ones are sent in one call: Koa's setters of headers, status and
  * body take longer than the rest of a small request.
  */
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { etagOf, matchesTag } from './etag.ts';
 
@@ -44,7 +45,21 @@ export function sendJson(ctx: Context, body: string, isLast: boolean): void {
   ctx.respond = false;
   ctx.res.writeHead(200, headers);
   // Of ASCII the bytes are the same in both encodings, and Latin-1 is copied where UTF-8 is converted.
-  ctx.res.end(body, length === body.length ? 'latin1' : 'utf8');
+  endWith(ctx.res, body, length === body.length ? 'latin1' : 'utf8');
+}
+
+/** Ends an answer with a text. Node's `end` adds an empty write to that of the text, and the two need more than one alone. */
+function endWith(res: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
+  const { socket } = res;
+  // An answer that waits for the one before it has no socket yet.
+  if (socket === null) {
+    res.end(text, encoding);
+    return;
+  }
+  socket.cork();
+  res.write(text, encoding);
+  socket.uncork();
+  res.end();
 }
 
 /** Prepares an answer with an entity tag; its client may have it already. */
