@@ -12,7 +12,8 @@ export interface ByteRange {
  * malformed text.
  */
 export function parseByteRange(header: string | undefined): ByteRange | undefined {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(' ', '') ?? '') ?? [];
+  if (header === undefined) return undefined;
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.replaceAll(' ', '')) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   // The last zero bytes: no byte of any file.
   if (first === '') return { start: Number(last) === 0 ? Number.MAX_SAFE_INTEGER : -Number(last), end: undefined };

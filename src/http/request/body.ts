@@ -1,7 +1,6 @@
 /** Request bodies: JSON only, limited in size, parsed with exact seeds. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
@@ -28,9 +27,24 @@ export interface ReadBody {
 export const SMALL_BYTES = 65_536;
 /** Text that was read byte by byte is ASCII when it has as many bytes in UTF-8: any other character has two. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
-const NOTHING: ReadBody = { text: '', value: undefined };
+export const NO_BODY: ReadBody = { text: '', value: undefined };
 
-export type BodyReader = (ctx: Context, options: { optional: boolean; seeds: boolean }) => Promise<ReadBody>;
+/** Reads bodies up to a limit. The steps are separate, so that a small body costs one wait. */
+export interface BodyReader {
+  /**
+   * Returns whether the request has a body; an optional body may be absent.
+   * @throws SimbatchError `malformed-body`, `unsupported-media-type`, `body-too-large`
+   */
+  expects(ctx: Context, optional: boolean): boolean;
+  /**
+   * Returns the text of a body that has arrived together with its head, as small ones do; undefined for any other, of which nothing has
+   * been read. A reader of streams listens to four events. Call it a microtask after the request: the parser hands over the head
+   * first, and the body of the same packet before promises continue.
+   */
+  arrived(ctx: Context): string | undefined;
+  /** Waits for the text of a body that did not arrive with its head. */
+  rest(ctx: Context): Promise<string>;
+}
 
 /** Returns one reader per limit. */
 export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports' | 'small', BodyReader> {
@@ -93,48 +107,37 @@ function bodyReader(limit: number): BodyReader {
       throw readingFailed(error, limit);
     },
   });
-  const textOf = async (ctx: Context): Promise<string> => {
-    const { 'content-length': declared, 'content-encoding': coding } = ctx.req.headers;
-    if (coding === undefined && Number(declared) <= SMALL_BYTES) {
-      const bytes = await arrivedBytes(ctx.req, Number(declared));
-      if (bytes !== undefined) {
-        (ctx.state as RequestState).isBodyRead = true;
-        return decoded(bytes);
+  return {
+    expects(ctx, optional) {
+      const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
+      if (declared === '0' || (declared === undefined && encoding === undefined)) {
+        if (optional) return false;
+        throw new SimbatchError('malformed-body', 'the request has no body; send a JSON object');
       }
-    }
-    const message: Message = { req: ctx.req, method: ctx.method, is: () => true, request: { body: undefined } };
-    await readBytes(message as unknown as Context, NOTHING_NEXT);
-    const { body } = message.request;
-    if (typeof body !== 'string') throw new SimbatchError('unsupported-media-type', 'the body is not JSON; send JSON');
-    // ASCII is the same in both encodings, and the common case.
-    return isAscii(body) ? body : decoded(Buffer.from(body, 'latin1'));
+      refuseOtherTypes(ctx);
+      if (Number(declared) > limit) throw tooLarge(limit);
+      return true;
+    },
+    arrived(ctx) {
+      const { 'content-length': declared, 'content-encoding': coding } = ctx.req.headers;
+      const length = Number(declared);
+      if (coding !== undefined || !(length <= SMALL_BYTES) || ctx.req.readableLength !== length) return undefined;
+      const bytes = ctx.req.read() as Buffer;
+      // Its end is yet to come.
+      ctx.req.resume();
+      (ctx.state as RequestState).isBodyRead = true;
+      return decoded(bytes);
+    },
+    async rest(ctx) {
+      const message: Message = { req: ctx.req, method: ctx.method, is: () => true, request: { body: undefined } };
+      await readBytes(message as unknown as Context, NOTHING_NEXT);
+      const { body } = message.request;
+      if (typeof body !== 'string')
+        throw new SimbatchError('unsupported-media-type', 'the body is not JSON; send JSON');
+      // ASCII is the same in both encodings, and the common case.
+      return isAscii(body) ? body : decoded(Buffer.from(body, 'latin1'));
+    },
   };
-  return async (ctx, { optional, seeds }) => {
-    const { 'content-length': declared, 'transfer-encoding': encoding } = ctx.req.headers;
-    if (declared === '0' || (declared === undefined && encoding === undefined)) {
-      if (optional) return NOTHING;
-      throw new SimbatchError('malformed-body', 'the request has no body; send a JSON object');
-    }
-    refuseOtherTypes(ctx);
-    if (Number(declared) > limit) throw tooLarge(limit);
-    const text = await textOf(ctx);
-    if (optional && text.trim() === '') return NOTHING;
-    return { text, value: parse(text, seeds) };
-  };
-}
-
-/**
- * Returns a body that has arrived together with its head, as small ones do; undefined for any other, of which nothing has been read.
- * A reader of streams listens to four events.
- */
-async function arrivedBytes(req: IncomingMessage, length: number): Promise<Buffer | undefined> {
-  // The parser hands over the head first, and the body of the same packet before promises continue.
-  await Promise.resolve();
-  if (req.readableLength !== length) return undefined;
-  const bytes = req.read() as Buffer;
-  // Its end is yet to come.
-  req.resume();
-  return bytes;
 }
 
 /** Returns the text of UTF-8; a byte order mark is dropped. Replaced bytes would change a study silently. */
@@ -163,7 +166,11 @@ function refuseOtherTypes(ctx: Context): void {
   }
 }
 
-function parse(text: string, seeds: boolean): unknown {
+/**
+ * Returns the value of a body's text; `seeds`: with all digits of seeds.
+ * @throws SimbatchError `malformed-body`; `invalid-request` for a text too deep or too wide
+ */
+export function parseBody(text: string, seeds: boolean): unknown {
   const tooMuch = complexityFault(text);
   if (tooMuch !== undefined) throw new SimbatchError('invalid-request', tooMuch);
   let value: unknown;

@@ -20,6 +20,10 @@ export const MAX_VALUES = 1_000;
  */
 export function readQuery(raw: string, declared: QueryParameters): Query {
   const query: Query = {};
+  if (raw === '') {
+    for (const name in declared) requireOptional(name, declared[name]!);
+    return query;
+  }
   const pieces = new Map<string, string[]>();
   for (const part of raw.split('&')) {
     if (part === '') continue;

@@ -2,18 +2,19 @@
 import type { Context } from 'koa';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { BodyReader } from './body.ts';
+import { NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';
 import { readCursor } from './cursor.ts';
 import type { Query } from './query.ts';
 import { PATH_PARAMETERS, pathParameter, type Call, type PathParameter, type Route } from '../routes/route.ts';
 import { RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
+import type { Fault } from '../../contract/types.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 import { requireRunner, type Principal } from '../security/auth.ts';
 import { studyFaults } from './study-faults.ts';
 
 /** Refuses a request of the runner protocol that speaks for another runner than the one of its token. A reading names none. */
 export function requireOwnRunner(principal: Principal | undefined, route: Route, id: string, body: unknown): void {
-  if (principal === undefined || route.scope !== 'runner' || route.method === 'GET') return;
+  if (principal?.runnerId === undefined || route.scope !== 'runner' || route.method === 'GET') return;
   requireRunner(principal, actingRunner(route, id, body));
 }
 
@@ -51,19 +52,35 @@ export function readFilePath(ctx: Context): string {
   }
 }
 
-export async function readBody(ctx: Context, route: Route, reader: BodyReader | undefined, maxRuns: number) {
-  if (route.body === undefined || reader === undefined) return { text: '', value: undefined };
-  const { optional = false, study = false, schema } = route.body;
-  const body = await reader(ctx, { optional, seeds: study });
-  if (body.value === undefined) return body;
-  const faults = study ? studyFaults(body.value, maxRuns) : schemaFaults(schema, body.value);
-  if (faults.length > 0) {
-    const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
-    const first = faults[0]!;
-    const message = `the request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}`;
-    throw new SimbatchError('invalid-request', message, { faults });
-  }
-  return body;
+/**
+ * Reads and validates the body of a request; empty for a route without a body.
+ * @throws SimbatchError `malformed-body`, `unsupported-media-type`, `body-too-large`, `invalid-request` with all faults
+ */
+export async function readBody(
+  ctx: Context,
+  { body }: Route,
+  reader: BodyReader | undefined,
+  maxRuns: number,
+): Promise<ReadBody> {
+  if (body === undefined || reader === undefined) return NO_BODY;
+  const { optional = false, study = false, schema } = body;
+  if (!reader.expects(ctx, optional)) return NO_BODY;
+  await aMicrotask;
+  const text = reader.arrived(ctx) ?? (await reader.rest(ctx));
+  if (optional && text.trim() === '') return NO_BODY;
+  const value = parseBody(text, study);
+  const faults = study ? studyFaults(value, maxRuns) : schemaFaults(schema, value);
+  if (faults.length > 0) throw invalid(faults);
+  return { text, value };
+}
+
+const aMicrotask = Promise.resolve();
+
+function invalid(faults: readonly Fault[]): SimbatchError {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
+  const first = faults[0]!;
+  const message = `the request has ${count}; the first: ${first.pointer === '' ? 'the body' : first.pointer} ${first.detail}`;
+  return new SimbatchError('invalid-request', message, { faults });
 }
 
 export function preferredType<T extends string>(ctx: Context, types: Readonly<Record<T, string>>): T {

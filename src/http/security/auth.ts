@@ -117,8 +117,8 @@ export function requireRunner({ tokenId, runnerId }: Principal, actsAs: string |
 }
 
 function credentialOf({ headers }: IncomingMessage): string | undefined {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (bearer !== undefined || headers.authorization !== undefined) return bearer ?? '';
-  const offered = headers['sec-websocket-protocol']?.split(',').map((it) => it.trim()) ?? [];
+  const { authorization, 'sec-websocket-protocol': protocols } = headers;
+  if (authorization !== undefined) return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
+  const offered = protocols?.split(',').map((it) => it.trim()) ?? [];
   return offered.find((it) => it.startsWith(PROTOCOL))?.slice(PROTOCOL.length);
 }
