@@ -38,6 +38,16 @@ describe('cli: files of runs', function () {
     expect((await command('files', 'latest', '5-3')).code).to.equal(64);
   });
 
+  it('says of a run without output whether there may be some later', async () => {
+    const silent = await pool.submit('hang', {}, { runs: 2, maxParallelJobs: 1 });
+    await pool.until(silent, ['Running']);
+    expect((await command('logs', silent, '0')).stderr).to.include('has printed nothing so far');
+    const waiting = await command('logs', silent, '1');
+    expect(waiting).to.include({ code: 0, stdout: '' });
+    expect(waiting.stderr).to.include('the run waits for a runner');
+    await pool.client.cancelBatch(silent);
+  });
+
   it('prints the output of a run, its last lines, and what is added while it runs', async () => {
     expect((await command('logs', batchId, '1')).stdout).to.equal('printed by the simulation\n');
     expect((await command('logs', batchId, '1', '--stream', 'stderr')).stderr).to.include('has printed nothing');

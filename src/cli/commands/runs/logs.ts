@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../../../base/clock.ts';
 import { ApiError, type Client, type OpenFile } from '../../../client/client.ts';
 import { TERMINAL_STATUSES } from '../../../contract/enums.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
-import type { Uuid } from '../../../contract/types.ts';
+import type { JobStatus, Uuid } from '../../../contract/types.ts';
 import { jobId } from '../../../domain/ids.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
@@ -45,8 +45,14 @@ export function logsCommand(): Command {
         await print(opened, flags.tail);
         printed += 1;
       }
-      if (printed === 0) note('the run has printed nothing');
+      if (printed === 0) note(nothingOf((await client.job(id)).status));
     });
+}
+
+/** Says that there is no output, and whether there may be some later. */
+function nothingOf(status: JobStatus): string {
+  if (TERMINAL_STATUSES.some((it) => it === status)) return 'the run has printed nothing';
+  return status === 'Pending' ? 'the run waits for a runner' : 'the run has printed nothing so far';
 }
 
 /** Undefined for a log that is empty, and was removed at the end of the run. */
