@@ -2,7 +2,7 @@
  * Metrics in the Prometheus text format. Counters and histograms are updated by events; gauges are computed on request.
  * docs/operations.md explains each of them (a test checks that).
  */
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
@@ -12,41 +12,52 @@ import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordin
 import type { Store } from '../coordinator/storage/store.ts';
 import type { TurnOutcome } from '../coordinator/turn/measured-turns.ts';
 import { stopwatch } from '../base/clock.ts';
-import { OperationHistogram, PlainHistogram } from './histogram.ts';
 
 const TURN_SECS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
 const WRITE_SECS = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const GROUP_RECORDS = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 const REQUEST_SECS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
+interface Observer {
+  observe(value: number): void;
+}
+
+/** The series of a histogram by two labels: prom-client's own lookup sorts and joins the labels each time. */
+class Series<Label extends string | number> {
+  readonly #histogram: Histogram;
+  readonly #known = new Map<string, Map<Label, Observer>>();
+
+  constructor(histogram: Histogram) {
+    this.#histogram = histogram;
+  }
+
+  of(operation: string, label: Label): Observer {
+    let ofOperation = this.#known.get(operation);
+    if (ofOperation === undefined) this.#known.set(operation, (ofOperation = new Map()));
+    let known = ofOperation.get(label);
+    if (known === undefined) ofOperation.set(label, (known = this.#histogram.labels(operation, String(label))));
+    return known;
+  }
+}
+
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #turns = new OperationHistogram<TurnOutcome>({
-    name: 'simbatch_turn_seconds',
-    help: 'Time a turn took, without its write.',
-    buckets: TURN_SECS,
-    label: 'outcome',
-    registry: this.#registry,
-  });
-  readonly #writes = new PlainHistogram({
-    name: 'simbatch_commit_seconds',
-    help: 'Time a group of changes took to disk.',
-    buckets: WRITE_SECS,
-    registry: this.#registry,
-  });
-  readonly #records = new PlainHistogram({
-    name: 'simbatch_commit_records',
-    help: 'Records written in one group.',
-    buckets: GROUP_RECORDS,
-    registry: this.#registry,
-  });
-  readonly #requests = new OperationHistogram<number>({
-    name: 'simbatch_http_request_seconds',
-    help: 'Time until a request was answered; for a streamed list, until its answer began; for a claim, with its waiting.',
-    buckets: REQUEST_SECS,
-    label: 'status',
-    registry: this.#registry,
-  });
+  readonly #turns = new Series<TurnOutcome>(
+    this.#histogram('simbatch_turn_seconds', 'Time a turn took, without its write.', TURN_SECS, [
+      'operation',
+      'outcome',
+    ]),
+  );
+  readonly #writes = this.#histogram('simbatch_commit_seconds', 'Time a group of changes took to disk.', WRITE_SECS);
+  readonly #records = this.#histogram('simbatch_commit_records', 'Records written in one group.', GROUP_RECORDS);
+  readonly #requests = new Series<number>(
+    this.#histogram(
+      'simbatch_http_request_seconds',
+      'Time until a request was answered; for a streamed list, until its answer began; for a claim, with its waiting.',
+      REQUEST_SECS,
+      ['operation', 'status'],
+    ),
+  );
   readonly #faults = this.#counter('simbatch_faults_total', 'Turns that threw and were rolled back.');
   readonly #refusals = this.#counter('simbatch_refused_credentials_total', 'Requests with wrong credentials.');
   /** Counters of events, raised to the coordinator's totals. */
@@ -73,7 +84,7 @@ export class Metrics {
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
     committed: ({ records }) => this.#records.observe(records),
-    turn: ({ operation, outcome, secs }) => this.#turns.observe(operation, outcome, secs),
+    turn: ({ operation, outcome, secs }) => this.#turns.of(operation, outcome).observe(secs),
   };
 
   /** Returns the store with every write timed. */
@@ -94,7 +105,7 @@ export class Metrics {
 
   /** Counts one answered request. */
   request(operation: string, status: number, secs: number): void {
-    this.#requests.observe(operation, status, secs);
+    this.#requests.of(operation, status).observe(secs);
   }
 
   refusedCredentials(): void {
@@ -184,6 +195,10 @@ export class Metrics {
     };
     raise(statistics.getSnapshot().context.totals);
     statistics.select(({ totals }) => totals).subscribe(raise);
+  }
+
+  #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this.#registry] });
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -6,7 +6,6 @@
  */
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { contextMerge, inShape, type ContextMerge } from './context-merge.ts';
-import { FlatSnapshot } from './flat-snapshot.ts';
 
 /** Receives the facts and the errors of all actors: one shared observer costs less than listeners on each actor. */
 export interface TransitionObserver {
@@ -73,7 +72,7 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
 
   function transition(snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope): AnyMachineSnapshot {
     // XState handles its own events, such as a stop.
-    if (event.type.startsWith('xstate.')) return machine.transition(wholeOf(snapshot), event, scope);
+    if (event.type.startsWith('xstate.')) return machine.transition(snapshot, event, scope);
     try {
       return next(snapshot, event, scope);
     } catch (error) {
@@ -99,7 +98,7 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
       taken = first(state.always, args);
     }
     if (value === snapshot.value && args.context === snapshot.context) return snapshot;
-    return snapshotIn(state, args.context);
+    return { ...state.template, context: args.context };
   }
 
   /** Returns the transition that the event takes. XState evaluates guards that combine other guards. */
@@ -118,7 +117,7 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
 
   /** Flat machines have no history and no children: a snapshot is a value and a context. */
   function resolveState({ value, context }: { value: unknown; context?: object }): AnyMachineSnapshot {
-    return snapshotIn(stateAt(value as string), context ?? {});
+    return { ...stateAt(value as string).template, context: context ?? {} };
   }
   function restoreSnapshot(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
     return snapshot;
@@ -128,16 +127,13 @@ export function flatMachine(machine: AnyStateMachine, observer: TransitionObserv
   function getInitialSnapshot(scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
     const { context, initial } = machine.config;
     if (isPlain && typeof context === 'function') {
-      return snapshotIn(stateAt(initial as string), inShape(context({ input, self: scope.self, spawn })));
+      return { ...stateAt(initial as string).template, context: inShape(context({ input, self: scope.self, spawn })) };
     }
     const observed = { ...scope, emit: (fact: EventObject) => observer.emit(fact) };
     const snapshot = machine.getInitialSnapshot(observed as typeof scope, input) as AnyMachineSnapshot;
     return { ...snapshot, context: inShape(snapshot.context as object) };
   }
-  function getPersistedSnapshot(snapshot: AnyMachineSnapshot): unknown {
-    return machine.getPersistedSnapshot(wholeOf(snapshot));
-  }
-  const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot, getPersistedSnapshot };
+  const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot };
   return Object.assign(Object.create(machine) as AnyStateMachine, logic);
 }
 
@@ -147,12 +143,6 @@ function hasPlainStart({ root, config }: AnyStateMachine, states: ReadonlyMap<st
   if (node === undefined || node.type === 'final' || (root.initial.actions ?? []).length > 0) return false;
   return root.entry.length === 0 && node.entry.length === 0 && states.get(node.key)?.always.length === 0;
 }
-
-const snapshotIn = ({ template }: CompiledState, context: object): AnyMachineSnapshot =>
-  new FlatSnapshot(template, context) as unknown as AnyMachineSnapshot;
-
-const wholeOf = (snapshot: AnyMachineSnapshot | FlatSnapshot): AnyMachineSnapshot =>
-  snapshot instanceof FlatSnapshot ? snapshot.whole() : snapshot;
 
 const spawn = (): never => {
   throw new Error('a flat machine has no children');

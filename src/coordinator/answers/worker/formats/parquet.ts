@@ -1,13 +1,13 @@
 /** Tables of runs as Parquet: a row group for each chunk, Snappy, statistics, units in the schema that Arrow readers use. */
 import { Buffer } from 'node:buffer';
-import type { ColumnChunk, SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType } from '../../../../contract/types.ts';
 import { STUDY_KEY } from '../../../../analysis/table/described-study.ts';
+import { textOf } from '../../../../domain/outputs.ts';
 import { arrowSchema, arrowSchemaMessage } from './arrow.ts';
-import type { Chunk } from '../../../../analysis/export/chunk.ts';
+import type { Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';
-import { ColumnWriter } from './parquet-columns.ts';
 import type { TableEncoder } from './table-encoder.ts';
 
 type PhysicalType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type'>;
@@ -43,7 +43,6 @@ export function parquetEncoder(columns: readonly Column[], described?: string): 
     ...(described === undefined ? [] : [{ key: STUDY_KEY, value: described }]),
   ];
   const parquet = new ParquetWriter({ writer, schema, codec: 'SNAPPY', createdBy: 'simbatch', kvMetadata });
-  const columnWriter = new ColumnWriter(writer, schema[0]!);
   const flushed = (): Uint8Array => {
     const bytes = writer.getBytes().slice();
     // `offset` counts the bytes of the file, for the footer; `index` is the position in this buffer.
@@ -53,7 +52,7 @@ export function parquetEncoder(columns: readonly Column[], described?: string): 
   return {
     begin: flushed,
     write: (chunk) => {
-      if (chunk.rows > 0) writeGroup(parquet, writer, columnWriter, chunk);
+      if (chunk.rows > 0) writeGroup(parquet, columns, chunk);
       return flushed();
     },
     end: () => {
@@ -64,28 +63,42 @@ export function parquetEncoder(columns: readonly Column[], described?: string): 
   };
 }
 
-/** Adds a row group to the file. */
-function writeGroup(
-  parquet: ParquetWriter,
-  writer: ByteWriter,
-  columnWriter: ColumnWriter,
-  { cells, rows }: Chunk,
-): void {
-  const start = writer.offset;
-  const [, ...elements] = parquet.schema;
-  const columns: ColumnChunk[] = [];
-  let uncompressed = 0n;
-  for (const [at, element] of elements.entries()) {
-    const written = columnWriter.write(element, cells[at]!, rows);
-    columns.push(written.chunk);
-    uncompressed += written.chunk.meta_data!.total_uncompressed_size;
-    if (written.offsetIndex !== undefined) parquet.pendingIndexes.push(written);
+function writeGroup(parquet: ParquetWriter, columns: readonly Column[], { cells, rows }: Chunk): void {
+  const columnData = columns.map(({ name }, at) => ({ name, ...dataOf(cells[at]!, rows) }));
+  void parquet.write({ columnData, rowGroupSize: rows });
+}
+
+type Data = { data: Int32Array | Float64Array | unknown[]; encoding?: 'PLAIN' };
+
+/** Typed arrays where no value is missing: they are written in a third of the time. */
+function dataOf(cells: Cells, rows: number): Data {
+  switch (cells.type) {
+    case 'text':
+      return { data: cells.values.slice(0, rows) };
+    case 'mixed':
+      return { data: cells.values.slice(0, rows).map(textOf) };
+    case 'integer':
+      return { data: Int32Array.from(cells.values.subarray(0, rows)), encoding: 'PLAIN' };
+    case 'number':
+      return {
+        data: withNulls(cells.values, rows, (value) => value) ?? cells.values.slice(0, rows),
+        encoding: 'PLAIN',
+      };
+    case 'time':
+      return { data: listOf(cells.values, rows, BigInt), encoding: 'PLAIN' };
+    case 'boolean':
+      return { data: listOf(cells.values, rows, (value) => value === 1) };
   }
-  parquet.num_rows += BigInt(rows);
-  parquet.row_groups.push({
-    columns,
-    total_byte_size: uncompressed,
-    num_rows: BigInt(rows),
-    total_compressed_size: BigInt(writer.offset - start),
-  });
+}
+
+/** Undefined where no value is missing. */
+function withNulls<T>(values: Float64Array, rows: number, value: (number: number) => T): (T | null)[] | undefined {
+  for (let row = 0; row < rows; row++) if (Number.isNaN(values[row]!)) return listOf(values, rows, value);
+  return undefined;
+}
+
+function listOf<T>(values: Float64Array, rows: number, value: (number: number) => T): (T | null)[] {
+  const list: (T | null)[] = [];
+  for (let row = 0; row < rows; row++) list.push(Number.isNaN(values[row]!) ? null : value(values[row]!));
+  return list;
 }

@@ -38,12 +38,6 @@ export class TextSink {
     this.#bytes[this.#length++] = code;
   }
 
-  /** A whole number below 2^31 as four bytes, the lowest first. */
-  word(value: number): void {
-    this.#room(4);
-    this.#length = this.#bytes.writeUInt32LE(value, this.#length);
-  }
-
   /** A number as `String` writes it; -0 is 0. */
   number(value: number): void {
     this.#room(NUMBER_BYTES);
@@ -63,11 +57,6 @@ export class TextSink {
   /** Removes the last bytes. */
   drop(bytes: number): void {
     this.#length -= bytes;
-  }
-
-  /** The bytes so far, until more are written. */
-  view(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
   }
 
   /** The bytes so far, in memory of their own; the sink is empty then. */
