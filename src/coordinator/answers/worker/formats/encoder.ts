@@ -30,9 +30,6 @@ const FORMATS: Readonly<Record<TableFormat, Format>> = {
   arrow: { encoder: arrowEncoder, values: GROUP_VALUES },
 };
 
-/** The rows of a group of a Parquet file. */
-export const groupRows = (columns: number): number => chunkCapacity(columns, GROUP_VALUES);
-
 /** `described`: the study for formats that hold a description. An encoder, and the shape of its chunks. */
 export function tableEncoder(
   format: TableFormat,

@@ -1,6 +1,6 @@
 /** Tables of runs as Parquet: a row group for each chunk, Snappy, statistics, units in the schema that Arrow readers use. */
 import { Buffer } from 'node:buffer';
-import type { RowGroup, SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType } from '../../../../contract/types.ts';
 import { STUDY_KEY } from '../../../../analysis/table/described-study.ts';
@@ -26,130 +26,46 @@ const TYPES: Readonly<Record<ColumnType, PhysicalType>> = {
   mixed: TEXT,
 };
 
-/** A row group that was written: its columns, in the order of its chunks. */
-interface Group {
-  rows: number;
-  columns: readonly Column[];
-}
-
-/**
- * A Parquet file in pieces. Its columns are named at its end, so that a later group may have others than an earlier one; each group then
- * needs a chunk for each column, and the first chunk of a column that changed its type is left unused.
- */
-export class ParquetFile {
-  readonly #writer = new ByteWriter();
-  readonly #parquet = new ParquetWriter({
-    writer: this.#writer,
-    schema: schemaOf([]),
-    codec: 'SNAPPY',
-    createdBy: 'simbatch',
-  });
-  readonly #groups: Group[] = [];
-
-  /** Adds a row group of at least one row; returns the bytes since the last ones. */
-  add({ columns, cells, rows }: Chunk): Uint8Array {
-    this.#write(columns, cells, rows);
-    this.#groups.push({ rows, columns });
-    return this.flushed();
-  }
-
-  /**
-   * The columns that a group lacks, or has with another type of the format. `isEmpty`: they have no value in its rows. All groups must
-   * have all columns before the file ends.
-   */
-  lacks(group: number, columns: readonly Column[]): { columns: Column[]; isEmpty: boolean; rows: number } {
-    const { rows, columns: own } = this.#groups[group]!;
-    if (own === columns) return { columns: [], isEmpty: true, rows };
-    const places = placesOf(own);
-    const typeOf = (it: Column | undefined): unknown => it && TYPES[it.type];
-    const lacking = columns.filter((it) => typeOf(own[places.get(it.name) ?? -1]) !== TYPES[it.type]);
-    const chunks = this.#parquet.row_groups[group]!.columns;
-    const isEmpty = lacking.every(({ name }) => {
-      const before = chunks[places.get(name) ?? -1];
-      return before === undefined || before.meta_data?.statistics?.null_count === BigInt(rows);
-    });
-    return { columns: lacking, isEmpty, rows };
-  }
-
-  /** Adds these columns to a group, and puts them in the place of those with the same names. */
-  amend(group: number, { columns, cells }: Pick<Chunk, 'columns' | 'cells'>): Uint8Array {
-    const { rows, columns: own } = this.#groups[group]!;
-    this.#write(columns, cells, rows);
-    const { row_groups: groups } = this.#parquet;
-    const added = groups.pop()!.columns;
-    const names = new Set(columns.map((it) => it.name));
-    const isKept = (_: unknown, at: number): boolean => !names.has(own[at]!.name);
-    groups[group]!.columns = [...groups[group]!.columns.filter(isKept), ...added];
-    this.#groups[group] = { rows, columns: [...own.filter(isKept), ...columns] };
-    return this.flushed();
-  }
-
-  /** Ends the file; all groups must have these columns. `described`: the study as JSON, from which answers are computed. */
-  end(columns: readonly Column[], described: string | undefined): Uint8Array {
-    const parquet = this.#parquet;
-    parquet.schema = schemaOf(columns);
-    // Readers that know Arrow take the fields' metadata from it (pyarrow, polars, DuckDB's `parquet_kv_metadata`).
-    parquet.kvMetadata = [
-      { key: 'ARROW:schema', value: Buffer.from(arrowSchemaMessage(arrowSchema(columns))).toString('base64') },
-      ...(described === undefined ? [] : [{ key: STUDY_KEY, value: described }]),
-    ];
-    parquet.num_rows = 0n;
-    for (const [at, { rows, columns: own }] of this.#groups.entries()) {
-      parquet.num_rows += BigInt(rows);
-      if (own !== columns) parquet.row_groups[at] = ordered(parquet.row_groups[at]!, own, columns);
-    }
-    // Asynchronous only for writers that are.
-    void parquet.finish();
-    return this.flushed();
-  }
-
-  #write(columns: readonly Column[], cells: readonly Cells[], rows: number): void {
-    const columnData = columns.map(({ name }, at) => ({ name, ...dataOf(cells[at]!, rows) }));
-    this.#parquet.schema = schemaOf(columns);
-    void this.#parquet.write({ columnData, rowGroupSize: rows });
-  }
-
-  /** The bytes since the last ones, in memory of their own. */
-  flushed(): Uint8Array {
-    const bytes = this.#writer.getBytes().slice();
-    // `offset` counts the bytes of the file, for the footer; `index` is the position in this buffer.
-    this.#writer.index = 0;
-    return bytes;
-  }
-}
-
-const schemaOf = (columns: readonly Column[]): SchemaElement[] => [
-  { name: 'root', num_children: columns.length },
-  ...columns.map(({ name, type, isRequired }): SchemaElement => ({
-    name,
-    ...TYPES[type],
-    repetition_type: isRequired === true ? 'REQUIRED' : 'OPTIONAL',
-  })),
-];
-
-const placesOf = (columns: readonly Column[]): Map<string, number> =>
-  new Map(columns.map(({ name }, at) => [name, at]));
-
-/** A group whose chunks are those of `own`, with the chunks in the order of `columns`. */
-function ordered(group: RowGroup, own: readonly Column[], columns: readonly Column[]): RowGroup {
-  const places = placesOf(own);
-  const chunks = columns.map(({ name }) => group.columns[places.get(name)!]!);
-  let [uncompressed, compressed] = [0n, 0n];
-  for (const { meta_data: data } of chunks) {
-    uncompressed += data!.total_uncompressed_size;
-    compressed += data!.total_compressed_size;
-  }
-  return { ...group, columns: chunks, total_byte_size: uncompressed, total_compressed_size: compressed };
-}
-
-/** A file whose columns are known from its beginning. `described`: the study as JSON, from which answers are computed. */
+/** `described`: the study as JSON, from which answers are computed without the coordinator. */
 export function parquetEncoder(columns: readonly Column[], described?: string): TableEncoder {
-  const file = new ParquetFile();
-  return {
-    begin: () => file.flushed(),
-    write: (chunk) => (chunk.rows > 0 ? file.add(chunk) : file.flushed()),
-    end: () => file.end(columns, described),
+  const schema: SchemaElement[] = [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(({ name, type, isRequired }): SchemaElement => ({
+      name,
+      ...TYPES[type],
+      repetition_type: isRequired === true ? 'REQUIRED' : 'OPTIONAL',
+    })),
+  ];
+  const writer = new ByteWriter();
+  // Readers that know Arrow take the fields' metadata from it (pyarrow, polars, DuckDB's `parquet_kv_metadata`).
+  const kvMetadata = [
+    { key: 'ARROW:schema', value: Buffer.from(arrowSchemaMessage(arrowSchema(columns))).toString('base64') },
+    ...(described === undefined ? [] : [{ key: STUDY_KEY, value: described }]),
+  ];
+  const parquet = new ParquetWriter({ writer, schema, codec: 'SNAPPY', createdBy: 'simbatch', kvMetadata });
+  const flushed = (): Uint8Array => {
+    const bytes = writer.getBytes().slice();
+    // `offset` counts the bytes of the file, for the footer; `index` is the position in this buffer.
+    writer.index = 0;
+    return bytes;
   };
+  return {
+    begin: flushed,
+    write: (chunk) => {
+      if (chunk.rows > 0) writeGroup(parquet, columns, chunk);
+      return flushed();
+    },
+    end: () => {
+      // Asynchronous only for writers that are.
+      void parquet.finish();
+      return flushed();
+    },
+  };
+}
+
+function writeGroup(parquet: ParquetWriter, columns: readonly Column[], { cells, rows }: Chunk): void {
+  const columnData = columns.map(({ name }, at) => ({ name, ...dataOf(cells[at]!, rows) }));
+  void parquet.write({ columnData, rowGroupSize: rows });
 }
 
 type Data = { data: Int32Array | Float64Array | unknown[]; encoding?: 'PLAIN' };

@@ -1,11 +1,10 @@
 /** Finds the outputs of studies and their types: reads every result once, and remembers the answer by the version of the study. */
-import { OutputTypes } from '../../../../analysis/export/output-types.ts';
+import { MAX_COLUMNS, OUTPUT_KINDS, OutputTypes } from '../../../../analysis/export/output-types.ts';
 import type { Uuid } from '../../../../contract/types.ts';
 import { ResultReader } from '../records/result.ts';
+import { KIND } from '../records/scanner.ts';
 import { type NextRows, runBlocks } from '../runs.ts';
-import type { ReadingHead } from '../../row-readings.ts';
 import type { Member } from './members.ts';
-import { addOutputs, growingPlaces } from './output-places.ts';
 
 /** Studies whose types are remembered; each takes up to some 100 bytes an output. */
 const MAX_KNOWN = 50;
@@ -40,16 +39,6 @@ export class OutputScan {
     return all;
   }
 
-  /** True where the outputs of this version are known without a reading. */
-  knows({ batchId, version }: ReadingHead): boolean {
-    return this.#known.get(batchId)?.version === version;
-  }
-
-  /** Remembers all outputs of a version, which another reading of its results has found. */
-  found({ batchId, version }: ReadingHead, types: OutputTypes): void {
-    this.#keep(batchId, { version, types });
-  }
-
   #keep(batchId: Uuid, known: Known): void {
     this.#known.delete(batchId);
     this.#known.set(batchId, known);
@@ -59,9 +48,25 @@ export class OutputScan {
 
 async function scanned(next: NextRows): Promise<OutputTypes> {
   const places = new Map<string, number>();
-  const results = new ResultReader(growingPlaces(places));
+  const results = new ResultReader((output) => {
+    // One more than a table may have: such a table is refused.
+    if (!places.has(output) && places.size <= MAX_COLUMNS) places.set(output, places.size);
+    return places.get(output) ?? -1;
+  });
   for await (const block of runBlocks(next, ['result'])) for (const { result } of block) results.read(result!);
   const types = new OutputTypes();
-  addOutputs(types, places, results);
+  for (const [output, place] of places) types.addKinds(output, kindsIn(results.seen(place)));
   return types;
 }
+
+const OF_KIND = [
+  [KIND.number, OUTPUT_KINDS.number],
+  [KIND.true, OUTPUT_KINDS.boolean],
+  [KIND.false, OUTPUT_KINDS.boolean],
+  [KIND.text, OUTPUT_KINDS.text],
+  [KIND.escaped, OUTPUT_KINDS.text],
+  [KIND.other, OUTPUT_KINDS.other],
+] as const;
+
+const kindsIn = (seen: number): number =>
+  OF_KIND.reduce((kinds, [kind, added]) => ((seen & (1 << kind)) === 0 ? kinds : kinds | added), 0);

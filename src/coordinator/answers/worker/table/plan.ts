@@ -2,9 +2,7 @@
 import { type Column, allColumns, chosenColumns, type Declared } from '../../../../analysis/export/columns.ts';
 import { type Condition, readCondition } from '../../../../analysis/export/condition.ts';
 import { readSort, type SortKey } from '../../../../analysis/export/order.ts';
-import type { DescribedStudy } from '../../../../analysis/table/described-study.ts';
 import type { OutputTypes } from '../../../../analysis/export/output-types.ts';
-import { stringifyExact } from '../../../../base/json/json-writing.ts';
 import type { TableRequest } from '../../table-request.ts';
 import type { Member } from './members.ts';
 
@@ -41,20 +39,3 @@ export function planOf(members: readonly Member[], types: OutputTypes, request: 
 /** Whether the request names outputs, so that all of them must be known. */
 export const namesOutputs = ({ columns, where, sort }: TableRequest): boolean =>
   columns !== undefined || where !== undefined || sort !== undefined;
-
-/** The study that was asked for, with which a file answers questions without the coordinator. */
-export function description({ members, columns }: TablePlan, { batchId }: TableRequest): string {
-  const asked = members.find(({ head }) => head.batchId === batchId)!;
-  const { config, requirements, outputs, policy } = asked.submission;
-  const mixed = columns.filter(({ source, type }) => source === 'output' && type === 'mixed').map((it) => it.member);
-  const described: DescribedStudy = {
-    batch_id: asked.head.batchId,
-    ...(members.length === 1 ? { total_jobs: asked.head.totalJobs } : {}),
-    config,
-    ...(requirements === undefined ? {} : { requirements }),
-    ...(outputs === undefined ? {} : { outputs }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(mixed.length === 0 ? {} : { mixed_outputs: mixed }),
-  };
-  return stringifyExact(described);
-}

@@ -1,7 +1,6 @@
 /** Writes runs into the columns of a chunk. */
 import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
-import type { OutputTypes } from '../../../../analysis/export/output-types.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
 import { jobId } from '../../../../domain/ids.ts';
 import type { RowKind } from '../../row-readings.ts';
@@ -9,7 +8,6 @@ import { ResultReader } from '../records/result.ts';
 import { KIND } from '../records/scanner.ts';
 import { metCondition } from '../study.ts';
 import type { Member, Row } from './members.ts';
-import { addOutputs, growingPlaces } from './output-places.ts';
 
 type Value = number | string | null | undefined;
 
@@ -78,38 +76,28 @@ export class RowWriter {
   readonly #parameters = new Map<string, Float64Array>();
   /** The columns of outputs, in the order of their places in `#results`. */
   readonly #outputs: Cells[] = [];
-  /** The places of outputs in `#results`: those of the columns, then others in the order in which runs reported them. */
-  readonly #outputPlaces = new Map<string, number>();
   readonly #results: ResultReader;
   readonly #readsResults: boolean;
   /** For each member, the parameter columns by the place of the parameter. */
   readonly #places = new Map<Member, (Float64Array | undefined)[]>();
   #sample = new Float64Array();
 
-  /**
-   * `keepsDigits`: numbers that the runs reported are kept as they are written in their results; for formats of text. `findsOutputs`: notes
-   * all outputs of the rows, also those without a column.
-   */
-  constructor(columns: readonly Column[], capacity: number, { keepsDigits = false, findsOutputs = false } = {}) {
+  /** `keepsDigits`: numbers that the runs reported are kept as they are written in their results; for formats of text. */
+  constructor(columns: readonly Column[], capacity: number, { keepsDigits = false } = {}) {
     this.chunk = new Chunk(columns, capacity, { keepsDigits });
-    const outputs = this.#outputPlaces;
+    const outputs = new Map<string, number>();
     for (const [at, { source, member }] of columns.entries()) {
       const cells = this.chunk.cells[at]!;
       if (source === 'run') this.#runs.push({ cells, of: RUN_VALUES[member as RunColumn].of });
       else if (source === 'output') outputs.set(member, this.#outputs.push(cells) - 1);
       else if (cells.type === 'number') this.#parameters.set(member, cells.values);
     }
-    this.#results = new ResultReader(findsOutputs ? growingPlaces(outputs) : (output) => outputs.get(output) ?? -1);
+    this.#results = new ResultReader((output) => outputs.get(output) ?? -1);
     this.#readsResults = kindsFor(columns).includes('result');
   }
 
   get isFull(): boolean {
     return this.chunk.rows === this.chunk.capacity;
-  }
-
-  /** Adds the outputs of all rows so far, also those without a column where they are found. */
-  addOutputs(types: OutputTypes): void {
-    addOutputs(types, this.#outputPlaces, this.#results);
   }
 
   write(row: Row): void {

@@ -1,18 +1,19 @@
 /** Tables of runs in the analysis worker: streams of the whole table, and pages of it. */
 import { createHash } from 'node:crypto';
 import type { Chunk } from '../../../../analysis/export/chunk.ts';
+import type { DescribedStudy } from '../../../../analysis/table/described-study.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
+import { stringifyExact } from '../../../../base/json/json-writing.ts';
 import { visitOutputs } from '../../../../domain/outputs.ts';
 import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
 import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
-import { type ChunkShape, groupRows, tableEncoder } from '../formats/encoder.ts';
+import { type ChunkShape, tableEncoder } from '../formats/encoder.ts';
 import type { TableEncoder } from '../formats/table-encoder.ts';
 import { parseResult, type RecordBytes } from '../records/chunk.ts';
 import { recordsByRun } from '../runs.ts';
 import { type Member, membersOf, Row, rowBlocks } from './members.ts';
-import { parquetInOneReading } from './one-reading.ts';
 import { OutputScan } from './output-scan.ts';
-import { description, namesOutputs, planOf, type TablePlan } from './plan.ts';
+import { namesOutputs, planOf, type TablePlan } from './plan.ts';
 import { countRows, type PageStart, readPosition, runPosition, sortedPosition } from './positions.ts';
 import { kindsFor, RowWriter } from './row-writer.ts';
 import { rowFilter, type Selection, selectRows } from './selection.ts';
@@ -41,8 +42,6 @@ export class Tables {
 
   /** The whole table. Memory: that of a chunk of rows, and in another order than that of the runs that of a `Selection`. */
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
-    const [head] = heads;
-    if (head !== undefined && this.#takesOneReading(request, heads)) return yield* this.#parquetPieces(request, head);
     const plan = await this.#plan(request, heads, false);
     const { encoder, ...size } = tableEncoder(request.format, plan.columns, description(plan, request));
     yield encoder.begin({ batchId: request.batchId, warnings: unfinishedWarnings(heads) });
@@ -50,28 +49,6 @@ export class Tables {
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
     for await (const chunk of chunksOf(plan, rows, size)) yield* split(encoder.write(chunk));
     yield encoder.end(counts);
-    return undefined;
-  }
-
-  /** True where the outputs may be found while rows are written. In a family, runs that another one replaces have columns, too. */
-  #takesOneReading(request: TableRequest, heads: readonly ReadingHead[]): boolean {
-    const isNew = heads.length === 1 && !this.#outputs.knows(heads[0]!);
-    return isNew && request.format === 'parquet' && !namesOutputs(request);
-  }
-
-  async *#parquetPieces(request: TableRequest, head: ReadingHead): AsyncGenerator<Uint8Array> {
-    const members = this.#members([head]);
-    const restart = (from?: number): Promise<void> => this.#readings.restart({ reading: head.reading, from });
-    const pieces = parquetInOneReading({
-      member: members[0]!,
-      planOf: (types) => planOf(members, types, request),
-      groupRows,
-      restart,
-      scan: () => this.#outputs.types(members, { mayBeOlder: false, restart: () => restart() }),
-      describe: (plan) => description(plan, request),
-      found: (types) => this.#outputs.found(head, types),
-    });
-    for await (const piece of pieces) yield* split(piece);
   }
 
   /** One page. A page in run order without a condition costs what its rows cost; any other reads all rows once, and remembers them. */
@@ -193,6 +170,23 @@ export class Tables {
       plan,
     };
   }
+}
+
+/** The study that was asked for, with which a file answers questions without the coordinator. */
+function description({ members, columns }: TablePlan, { batchId }: TableRequest): string {
+  const asked = members.find(({ head }) => head.batchId === batchId)!;
+  const { config, requirements, outputs, policy } = asked.submission;
+  const mixed = columns.filter(({ source, type }) => source === 'output' && type === 'mixed').map((it) => it.member);
+  const described: DescribedStudy = {
+    batch_id: asked.head.batchId,
+    ...(members.length === 1 ? { total_jobs: asked.head.totalJobs } : {}),
+    config,
+    ...(requirements === undefined ? {} : { requirements }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(mixed.length === 0 ? {} : { mixed_outputs: mixed }),
+  };
+  return stringifyExact(described);
 }
 
 const CHANGED: Warning = {
