@@ -49,7 +49,7 @@ export function isBatchId(id: string): boolean {
 
 /** True for an id in the form that `jobId` makes. */
 export function isJobId(id: string): boolean {
-  return id.length === ID_LENGTH && id.startsWith(known) ? hasRunDigits(id) : isNewJobId(id);
+  return id.length === ID_LENGTH && id.slice(0, PREFIX_LENGTH) === known ? hasRunDigits(id) : isNewJobId(id);
 }
 
 const ID_LENGTH = 36;
@@ -79,12 +79,12 @@ function hasRunDigits(id: string): boolean {
 const ZERO = 48;
 const LETTER_A = 97;
 
-let latest = { prefix: '', batchId: '' };
+let latest: { prefix?: string; batchId: string } = { batchId: '' };
 
 /** The batch of a job, by its id alone. Jobs are asked about batch by batch: the latest text is kept. */
 export function batchIdOf(job: Uuid): Uuid {
-  if (!job.startsWith(latest.prefix) || latest.prefix === '') {
-    const prefix = job.slice(0, 28);
+  const prefix = job.slice(0, PREFIX_LENGTH);
+  if (prefix !== latest.prefix) {
     latest = { prefix, batchId: `${prefix}00000000` };
   }
   return latest.batchId;

@@ -4,7 +4,7 @@
  */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { hasFilePath, type Route } from './routes/route.ts';
+import type { Route } from './routes/route.ts';
 
 /** Returns middleware that serves the first route that takes the request, with the handlers that `serving` makes. */
 export function routing(routes: readonly Route[], serving: (route: Route) => Middleware): Middleware {
@@ -41,7 +41,7 @@ interface ServedLayer {
   layer: Layer;
 }
 
-/** The addresses with the same number of segments, the same first one and the same last one, which is a word. */
+/** The addresses with the same first segment and the same last one, which is a word. */
 interface Shape {
   first: string;
   last: string;
@@ -89,14 +89,9 @@ function shapesOf(served: readonly ServedLayer[]): Map<number, Shape[]> {
 
 /** Returns a number that is the same for all addresses of a shape, and mostly another one for those of another shape. */
 function hashOf(path: string): number {
-  let slashes = 0;
-  let last = 0;
-  for (let at = 0; at < path.length; at += 1) {
-    if (path.charCodeAt(at) !== SLASH) continue;
-    slashes += 1;
-    last = at;
-  }
-  return (path.length - last) * 4096 + (path.charCodeAt(last + 1) & 63) * 64 + (slashes & 63);
+  let at = path.length - 1;
+  while (at > 0 && path.charCodeAt(at) !== SLASH) at -= 1;
+  return (path.length - at) * 64 + (path.charCodeAt(at + 1) & 63);
 }
 
 const SLASH = 47;
@@ -106,9 +101,6 @@ const lastOf = (path: string): string => path.slice(path.lastIndexOf('/'));
 
 const endsInParameter = (path: string): boolean => path.endsWith('}');
 
-/** Whether a route takes addresses that another route of this path, which ends in a word, takes too. */
-function mayTake(path: string, other: string): boolean {
-  const [segments, others] = [path.split('/'), other.split('/')];
-  const isLong = hasFilePath({ path }) ? others.length >= segments.length : others.length === segments.length;
-  return isLong && firstOf(path) === firstOf(other) && (endsInParameter(path) || lastOf(path) === lastOf(other));
-}
+/** Whether a route may take addresses of the shape of a path that ends in a word. */
+const mayTake = (path: string, other: string): boolean =>
+  firstOf(path) === firstOf(other) && (endsInParameter(path) || lastOf(path) === lastOf(other));

@@ -29,8 +29,10 @@ function actingRunner(route: Route, id: string, body: unknown): string | undefin
 export function readId(ctx: Context, parameter: PathParameter | undefined): string {
   if (parameter === undefined) return '';
   const id = (ctx as unknown as { params: Record<string, string> }).params[parameter] ?? '';
+  const identifies = IDENTIFIES[parameter];
+  if (identifies(id)) return id;
   const normal = parameter === 'runner_id' ? id : id.toLowerCase();
-  if (IDENTIFIES[parameter](normal)) return normal;
+  if (identifies(normal)) return normal;
   const { unknown, noun } = PATH_PARAMETERS[parameter];
   throw new SimbatchError(unknown, `${JSON.stringify(id.slice(0, 100))} is not the id of a ${noun}`);
 }
