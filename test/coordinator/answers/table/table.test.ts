@@ -104,6 +104,10 @@ describe('coordinator/answers/table', function () {
       'number',
     ]);
     for (const name of HOSTILE) expect(types.get(`outputs.${name}`), name).to.equal('number');
+    // An object is no output, its members are.
+    expect([...types.keys()].filter((it) => it.startsWith('outputs.nested'))).to.deep.equal([
+      'outputs.nested.deep.value',
+    ]);
   });
 
   it('has the named columns in the order of the request', async () => {

@@ -55,7 +55,11 @@ async function scanned(next: NextRows): Promise<OutputTypes> {
   });
   for await (const block of runBlocks(next, ['result'])) for (const { result } of block) results.read(result!);
   const types = new OutputTypes();
-  for (const [output, place] of places) types.addKinds(output, kindsIn(results.seen(place)));
+  for (const [output, place] of places) {
+    const seen = results.seen(place);
+    // The reader asks for a place before it knows whether the member is an object, whose members are the outputs.
+    if (seen !== 0) types.addKinds(output, kindsIn(seen));
+  }
   return types;
 }
 
