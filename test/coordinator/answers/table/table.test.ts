@@ -104,7 +104,7 @@ describe('coordinator/answers/table', function () {
       'number',
     ]);
     for (const name of HOSTILE) expect(types.get(`outputs.${name}`), name).to.equal('number');
-    // An object is no output, its members are.
+    // An object is not an output, its members are.
     expect([...types.keys()].filter((it) => it.startsWith('outputs.nested'))).to.deep.equal([
       'outputs.nested.deep.value',
     ]);
