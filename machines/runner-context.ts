@@ -27,8 +27,21 @@ export function afterChanges(c: RunnerContext, changes: readonly JobChange[]): H
 }
 
 function heldAfter(c: RunnerContext, changes: readonly JobChange[]): HeldAndCounts {
-  const held = new Map(c.held.map((it) => [it.jobId, it]));
+  // The runs of a report mostly end in the order in which they were claimed: no table is needed to find them.
+  const areOldest = changes.every((it, at) => it.type === 'job.ended' && it.jobId === c.held[at]?.jobId);
+  const held = areOldest ? c.held.slice(changes.length) : heldOneByOne(c.held, changes);
   let { completed, failed } = c;
+  for (const change of changes) {
+    if (change.type === 'job.requeued' && change.outcome === 'failed') failed += 1;
+    if (change.type !== 'job.ended') continue;
+    if (change.to === 'Completed') completed += 1;
+    else if (change.to !== 'Cancelled') failed += 1;
+  }
+  return { held, completed, failed };
+}
+
+function heldOneByOne(before: readonly HeldAttempt[], changes: readonly JobChange[]): HeldAttempt[] {
+  const held = new Map(before.map((it) => [it.jobId, it]));
   for (const change of changes) {
     switch (change.type) {
       case 'job.claimed': {
@@ -39,17 +52,12 @@ function heldAfter(c: RunnerContext, changes: readonly JobChange[]): HeldAndCoun
       case 'job.started':
         break;
       case 'job.requeued':
-        held.delete(change.jobId);
-        if (change.outcome === 'failed') failed += 1;
-        break;
       case 'job.ended':
         held.delete(change.jobId);
-        if (change.to === 'Completed') completed += 1;
-        else if (change.to !== 'Cancelled') failed += 1;
         break;
     }
   }
-  return { held: [...held.values()], completed, failed };
+  return [...held.values()];
 }
 
 /** Returns the member that states the lost slots: absent for none. */

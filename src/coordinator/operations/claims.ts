@@ -2,9 +2,11 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import { freeCapacityOf, waitingOf } from '../../domain/scheduling.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
+import type { BatchContext } from '../../../machines/batch.ts';
 import type { Core } from '../core.ts';
 import type { RunAssignment } from '../scheduling/scheduler.ts';
 import type { WorkRequest } from '../scheduling/work-request.ts';
+import type { Study } from '../resources/study-cache.ts';
 import { toJob } from '../resources/to-resource.ts';
 import type { RunnerState } from '../actors/actor-kinds.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -132,19 +134,27 @@ function jobsByRunner(picks: readonly RunAssignment[]): Map<string, Uuid[]> {
 function answer(core: Core, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse {
   const assignments: Assignment[] = [];
   const batches: ClaimResponse['batches'] = {};
+  // Neighbours are mostly of one study.
+  let latest: { batchId: Uuid; study: Study } | undefined;
   for (const jobId of jobIds) {
     const job = jobOrThrow(turn, jobId);
     const { batchId, attempt } = job.context;
-    const { context } = batchOrThrow(turn, batchId);
-    const study = core.studyCache.of(context);
-    assignments.push({ job: toJob(job, study), attempt });
-    const { priority = 0 } = context;
-    const { config } = study.submission;
-    batches[batchId] ??= {
-      config,
-      ...(priority === 0 ? {} : { priority }),
-      ...(uploads(core, config) ? { uploads: true } : {}),
-    };
+    if (latest?.batchId !== batchId) {
+      const { context } = batchOrThrow(turn, batchId);
+      const study = core.studyCache.of(context);
+      batches[batchId] ??= batchOf(core, context, study);
+      latest = { batchId, study };
+    }
+    assignments.push({ job: toJob(job, latest.study), attempt });
   }
   return { assignments, batches };
+}
+
+function batchOf(core: Core, { priority = 0 }: BatchContext, study: Study): ClaimResponse['batches'][string] {
+  const { config } = study.submission;
+  return {
+    config,
+    ...(priority === 0 ? {} : { priority }),
+    ...(uploads(core, config) ? { uploads: true } : {}),
+  };
 }

@@ -78,7 +78,7 @@ export class GroupCommit {
   /** Adds a turn's changes to the open group. Resolves when they are on disk. */
   add(
     actors: Iterable<Activation>,
-    puts: ReadonlyMap<string, string | null>,
+    puts: Map<string, string | null>,
     facts: readonly Fact[],
     steps: readonly ActorTransition[] = [],
   ): Promise<void> {
@@ -88,7 +88,9 @@ export class GroupCommit {
       actor.unwritten = group;
       group.actors.push(actor);
     }
-    for (const [key, value] of puts) group.puts.set(key, value);
+    // A turn writes nothing after it has ended: a group whose first puts these are takes them over.
+    if (group.puts.size === 0) group.puts = puts;
+    else for (const [key, value] of puts) group.puts.set(key, value);
     for (const fact of facts) group.facts.push(fact);
     for (const step of steps) group.steps.push(step);
     if (isEmpty(group)) return this.durable();
