@@ -45,7 +45,7 @@ const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 class WriterCompiler {
   readonly #options: WriterOptions;
   readonly #byId = new Map<string, Writer>();
-  readonly #scope: Record<string, unknown> = { stringifyExact, numbersToJson, quoted };
+  readonly #scope: Record<string, unknown> = { stringifyExact, numbersToJson, quoted, joined };
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -56,16 +56,30 @@ class WriterCompiler {
     const required = new Set(schema.required ?? []);
     const [first] = Object.keys(schema.properties);
     if (first === undefined || !required.has(first)) throw new Error('the first member of a schema must be required');
-    let code = 'let json = `{';
+    const items = this.#itemsOf(schema.properties[first]!, pathOf(first).reduce(member, 'v'));
+    const head = `{${templateText(JSON.stringify(first))}:`;
+    let code = items === undefined ? `let json = \`${head}` : 'let json = `]';
     let isOpen = true;
     for (const [name, it] of Object.entries(schema.properties)) {
       const value = pathOf(name).reduce(member, 'v');
-      const text = `${name === first ? '' : ','}${templateText(JSON.stringify(name))}:${this.#text(it, value)}`;
+      if (name === first) {
+        if (items === undefined) code += this.#text(it, value);
+        continue;
+      }
+      const text = `,${templateText(JSON.stringify(name))}:${this.#text(it, value)}`;
       if (required.has(name)) code += isOpen ? text : ` json += \`${text}`;
       else code += `${isOpen ? '`;' : ''} if (${value} !== undefined) json += \`${text}\`;`;
       isOpen = required.has(name);
     }
-    return compile(`(v) => { ${code}${isOpen ? '}`; return json;' : " return json + '}';"} }`, this.#scope) as Writer;
+    code += isOpen ? '}`;' : " json += '}';";
+    const result = items === undefined ? 'json' : `joined(\`${head}[\`, ${items}, json)`;
+    return compile(`(v) => { ${code} return ${result}; }`, this.#scope) as Writer;
+  }
+
+  /** The expression of the written items of a list; undefined for another schema. */
+  #itemsOf({ type, items }: Schema, value: string): string | undefined {
+    if (type !== 'array' || items === undefined) return undefined;
+    return `${value}.map(${this.#define(this.writerOf(items))})`;
   }
 
   /** The JSON of `value`, itself an expression, as the inside of a template literal. */
@@ -80,9 +94,8 @@ class WriterCompiler {
     if (isPlain(schema)) return `"\${${value}}"`;
     if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean') return `\${${value}}`;
     if (schema.type === 'string') return `\${quoted(${value})}`;
-    if (schema.type === 'array' && schema.items !== undefined) {
-      return `[\${${value}.map(${this.#define(this.writerOf(schema.items))}).join(',')}]`;
-    }
+    const items = this.#itemsOf(schema, value);
+    if (items !== undefined) return `[\${${items}.join(',')}]`;
     if (schema.anyOf?.every((it) => it.$ref !== undefined) === true)
       return `\${${this.#define(this.#oneOf(schema.anyOf))}(${value})}`;
     if (beginsWithRequired(schema)) return `\${${this.#define(this.writerOf(schema))}(${value})}`;
@@ -160,6 +173,15 @@ function quoted(text: string): string {
     if (!isPlainCode) return JSON.stringify(text);
   }
   return `"${text}"`;
+}
+
+/** Returns the items with commas between, from the head to the tail. Added to the joined text, each would copy it whole. */
+function joined(head: string, items: string[], tail: string): string {
+  const last = items.length - 1;
+  if (last < 0) return head + tail;
+  items[0] = head + items[0]!;
+  items[last] += tail;
+  return items.join(',');
 }
 
 /** A text as the inside of a template literal. */
