@@ -6,7 +6,7 @@ import type { Fact } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/attempt-tally.ts';
-import { batchIdOf, runIdOf } from '../../domain/ids.ts';
+import { batchIdOf } from '../../domain/ids.ts';
 import { decodeJob, decodeRunner, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -196,7 +196,7 @@ function finishedAttempt({ value, context: c }: JobState, it: AttemptRecord): Fi
   const isAnswer = it.outcome === 'completed' || it.reason === 'early_termination';
   const isLast = it === c.attempts.at(-1);
   return {
-    runId: runIdOf(c.jobId),
+    runId: c.runId,
     attempt: it.n,
     runnerId: it.runner,
     failure: isAnswer ? undefined : (it.message ?? it.reason ?? 'failed'),

@@ -62,9 +62,9 @@ export class ChecksumSeries {
 
   /** True when the key has the length and the beginning of the one before; otherwise the next key may have those of this one. */
   #beginsAsBefore(key: string): boolean {
-    const cut = Math.max(0, key.length - TAIL);
-    if (cut === this.#prefix.length && key.startsWith(this.#prefix)) return true;
-    this.#prefix = key.slice(0, cut);
+    const prefix = key.slice(0, Math.max(0, key.length - TAIL));
+    if (prefix === this.#prefix) return true;
+    this.#prefix = prefix;
     this.#afterPrefix = 'not computed';
     return false;
   }
