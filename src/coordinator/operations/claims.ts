@@ -57,7 +57,7 @@ export async function servePendingPolls(core: Core): Promise<void> {
     turn.deliverFacts();
     const moved = reassign(core, turn, pendingWorkRequests(core, turn, jobsByRunner(picks)));
     turn.deliverFacts();
-    return [...jobsByRunner([...picks, ...moved])].map(([runnerId, jobIds]) => ({
+    return [...jobsByRunner([...withoutMoved(picks, moved), ...moved])].map(([runnerId, jobIds]) => ({
       runnerId,
       response: answer(core, turn, jobIds),
     }));
@@ -119,6 +119,13 @@ function apply(turn: Turn, picks: readonly RunAssignment[]): Uuid[] {
     turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
   }
   return picks.map((it) => it.jobId);
+}
+
+/** A run that would wait on one runner may be given to another in the same turn: it is the second one's alone. */
+function withoutMoved(picks: readonly RunAssignment[], moved: readonly RunAssignment[]): readonly RunAssignment[] {
+  if (moved.length === 0) return picks;
+  const jobIds = new Set(moved.map((it) => it.jobId));
+  return picks.filter((it) => !jobIds.has(it.jobId));
 }
 
 function jobsByRunner(picks: readonly RunAssignment[]): Map<string, Uuid[]> {

@@ -105,6 +105,37 @@ describe('coordinator/operations/waiting-runs', () => {
     expect(await heldBy('a')).to.deep.equal([0, 1]);
   });
 
+  it('names a run to the runner alone that has it in the end, when it would have waited on another', async () => {
+    await register('crowded', { slots: 1 });
+    await register('last', { types: ['glider'] });
+    await register('free', { slots: 1, types: ['glider'] });
+    const rockets = await scene.submit({ runs: 2 });
+    await claimAhead('crowded', 1);
+    await scene.start(rockets, 0, 'crowded');
+    const gliders = await scene.submit({ runs: 2, maxRetries: 1, simulation: 'glider' });
+    await scene.claim('last', 2);
+    for (const run of [0, 1]) await scene.start(gliders, run, 'last');
+    const [waiting, running] = [rockets, gliders].map((batch) =>
+      [0, 1].map((run) => ({ job_id: jobId(batch, run), attempt: 1 })),
+    );
+    const polls = {
+      crowded: claimAhead('crowded', 3, { waitSecs: 20, holding: waiting! }),
+      last: claimAhead('last', 0, { waitSecs: 20, holding: running! }),
+      free: claimAhead('free', 0, { waitSecs: 20 }),
+    };
+    await scene.world.advance(0);
+    // Both are for another runner than the one where they failed: one for the free runner, and the other would wait on the crowded one.
+    const fail = { type: 'fail' as const, attempt: 1, error_message: 'broke', reason: 'exit' as const };
+    const reports = running!.map(({ job_id }) => ({ ...fail, job_id }));
+    await scene.api.reports('last', { instance: scene.instance('last'), reports });
+    for (const id of ['last', 'free'] as const) {
+      const { assignments } = await polls[id];
+      expect(assignments.map(({ job }) => [job.batch_id, job.assigned_runner])).to.deep.equal([[gliders, id]]);
+    }
+    await scene.world.advance(20_000);
+    expect(await polls.crowded).to.deep.equal({ assignments: [], batches: {} });
+  });
+
   it('never takes a run that has started or that has a free slot', async () => {
     await register('a');
     await register('b');
