@@ -46,7 +46,7 @@ export function outputsSection({ summary, submission }: ReportData): Markup {
     'Outputs',
     html`<p class="soft">
       Over the completed runs. Below a mean: its
-      interval.${hasBounds ? ' [ ]: the quantile of all runs, whatever the missing values are; mean, sd, min and max are of the values alone.' : ''}
+      interval.${hasBounds ? ' [ ]: the quantile of all runs, whatever the missing values are (a value between two runs may lie just outside); mean, sd, min and max are of the values alone.' : ''}
     </p> `,
     table(
       [

@@ -46,7 +46,8 @@ const right = (name: string): Column => ({ name, align: 'right' });
 export function boundsLines({ outputs }: Pick<StudySummary, 'outputs'>): string[] {
   if (outputs.every((it) => it.quantiles.every(({ bounds }) => bounds === null))) return [];
   return [
-    '[ ]: the quantile of all runs, whatever the missing values are; mean, sd, min and max are of the values alone',
+    '[ ]: the quantile of all runs, whatever the missing values are (a value between two runs may lie just outside); ' +
+      'mean, sd, min and max are of the values alone',
   ];
 }
 

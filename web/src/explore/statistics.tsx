@@ -29,8 +29,8 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
             <Limits warnings={data.warnings.filter((it) => it.message !== data.sentence)} />
             {outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null)) && (
               <p>
-                In brackets: the quantile of all runs, whatever the missing values are. Mean and standard deviation are
-                of the values alone.
+                In brackets: the quantile of all runs, whatever the missing values are (a value between two runs may lie
+                just outside). Mean and standard deviation are of the values alone.
               </p>
             )}
           </div>
