@@ -144,20 +144,11 @@ function renew(server: Server, pair: CertificatePair): void {
   withUsable(pair, () => server.setSecureContext(pair));
 }
 
-const RADIX = 36;
-const DIGITS = Array.from({ length: RADIX }, (_, digit) => digit.toString(RADIX));
-
 /** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: the first part makes them unique across restarts. */
 function requestIds(clock: Pick<Clock, 'random'>): () => string {
   const prefix = Buffer.from(clock.random(4)).toString('hex');
   let count = 0;
-  let start = '';
-  return () => {
-    count += 1;
-    // All digits but the last change once in 36 times.
-    if (count % RADIX === 0) start = Math.floor(count / RADIX).toString(RADIX);
-    return `${prefix}-${start}${DIGITS[count % RADIX]!}`;
-  };
+  return () => `${prefix}-${(++count).toString(36)}`;
 }
 
 /** Answers a malformed or late request and closes the connection; the application never sees it. */

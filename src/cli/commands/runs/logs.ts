@@ -49,9 +49,11 @@ export function logsCommand(): Command {
     });
 }
 
+const hasEnded = (status: JobStatus): boolean => TERMINAL_STATUSES.some((it) => it === status);
+
 /** Says that there is no output, and whether there may be some later. */
 function nothingOf(status: JobStatus): string {
-  if (TERMINAL_STATUSES.some((it) => it === status)) return 'the run has printed nothing';
+  if (hasEnded(status)) return 'the run has printed nothing';
   return status === 'Pending' ? 'the run waits for a runner' : 'the run has printed nothing so far';
 }
 
@@ -100,7 +102,7 @@ async function follow(client: Client, id: Uuid, streams: readonly string[], flag
       else opened.close();
     }
     tail = undefined;
-    if (TERMINAL_STATUSES.some((it) => it === status)) return;
+    if (hasEnded(status)) return;
     await sleep(systemClock, LOOK_MS);
   }
 }
