@@ -75,6 +75,13 @@ module.exports = {
     nothingAbove('machines-know-the-domain-only', '^machines', '^(bin|src/(?!base|contract|domain))'),
     nothingAbove('client-knows-the-domain-only', '^src/client', '^(machines|bin|src/(?!base|contract|domain|client))'),
     nothingAbove('coordinator-is-below-http', '^src/coordinator', '^(bin|src/(http|runner|launcher|cli|client))'),
+    {
+      // Koa's own types let an answer have any object as its body.
+      name: 'koa-is-imported-by-the-application-only',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/http/application[.]ts$' },
+      to: { path: '^node_modules/(@types/)?koa/' },
+    },
     nothingAbove('http-is-below-cli', '^src/http', '^(bin|src/(runner|launcher|cli|client))'),
     // The runner is a program of its own. Of the machines it runs the attempt on its side and those of warm engines; the
     // others are the coordinator's state, which a runner learns from answers and never computes.

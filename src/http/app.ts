@@ -4,13 +4,11 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type Koa from 'koa';
-import type { Context, Middleware } from 'koa';
 import { parseByteRange } from '../domain/byte-range.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
 import type { Access } from './security/auth.ts';
-import { Application } from './application.ts';
+import { Application, type Context, type Middleware } from './application.ts';
 import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
 import { matchesTag } from './response/etag.ts';
@@ -75,7 +73,7 @@ export interface AppOptions {
 }
 
 /** Returns the application; it does not listen yet. */
-export function createApp(options: AppOptions): Koa {
+export function createApp(options: AppOptions): Application {
   const app = new Application();
   app.on('error', (error: Error) => connectionError(options.log, error));
   app.use(answering(options));

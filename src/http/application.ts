@@ -4,7 +4,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
-import Koa, { type Context, type ParameterizedContext, type Request, type Response } from 'koa';
+import Koa, {
+  type DefaultContext,
+  type DefaultState,
+  type ParameterizedContext,
+  type Request,
+  type Response,
+} from 'koa';
+
+/** The bodies of this server. Koa's own type takes any object, which Koa would turn into JSON without the exact numbers. */
+export type Body = string | Uint8Array | Readable | null | undefined;
+export type Context = ParameterizedContext<DefaultState, DefaultContext, Body>;
+export type Middleware = Koa.Middleware<DefaultState, DefaultContext, Body>;
 
 /** Statuses of answers without a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -16,7 +27,7 @@ export class Application extends Koa {
     return this.#contextOf(req, res) as ParameterizedContext<State>;
   }
 
-  /** Replaces Koa's. The bodies of this server are strings, buffers and streams. */
+  /** Replaces Koa's. */
   protected async handleRequest(ctx: Context, middlewares: (ctx: Context) => Promise<void>): Promise<void> {
     ctx.res.statusCode = 404;
     try {
@@ -97,15 +108,18 @@ function contextsOf(app: Koa): (req: IncomingMessage, res: ServerResponse) => ob
 
 /** Sends the body; an answer that is sent later is left alone. */
 function respond(ctx: Context): void {
-  if (ctx.respond === false) return;
-  const { res } = ctx;
-  const body: unknown = ctx.body;
+  if (ctx.respond !== false) sendBody(ctx);
+}
+
+/** Ends the answer with its body. */
+export function sendBody(ctx: Context): void {
+  const { res, body } = ctx;
   if (!ctx.writable || ctx.method === 'HEAD') res.end();
   else if (WITHOUT_BODY.has(ctx.status)) {
     // Removes the headers of a body.
     ctx.body = null;
     res.end();
-  } else if (typeof body === 'string' || body instanceof Uint8Array) res.end(body);
-  else if (body instanceof Readable) pipeline(body, res, (error) => ctx.onerror(error as Error));
-  else throw new TypeError(`an answer has a body of the type ${typeof body}`);
+  } else if (body instanceof Readable) pipeline(body, res, (error) => ctx.onerror(error as Error));
+  else if (body === null || body === undefined) throw new TypeError(`an answer has no body: status ${ctx.status}`);
+  else res.end(body);
 }

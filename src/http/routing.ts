@@ -3,7 +3,7 @@
  * request is tried against those of its own shape, and then given to the router.
  */
 import { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware } from './application.ts';
 import type { Route } from './routes/route.ts';
 
 /** Returns middleware that serves the first route that takes the request, with the handlers that `serving` makes. */

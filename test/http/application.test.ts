@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
 import Koa from 'koa';
-import { Application } from '../../src/http/application.ts';
+import { Application, type Context } from '../../src/http/application.ts';
 import { listen } from '../support/http.ts';
 
 /** The members of a context that Koa reads from its request. */
@@ -52,6 +52,14 @@ describe('http/application', () => {
       actual.url = '/other?place';
       expect([actual.path, actual.querystring]).to.deep.equal(['/other', 'place']);
     }
+  });
+
+  it('takes no object as a body, by its type', () => {
+    const answer = (ctx: Context): void => {
+      // @ts-expect-error an object is not text, bytes or a stream
+      ctx.body = { detail: 'not ready' };
+    };
+    expect(answer).to.be.a('function');
   });
 
   it('answers requests that were sent without waiting, in their order', async () => {

@@ -97,7 +97,9 @@ export class Answers {
     // Otherwise a study that changes faster than the answer is computed would never be answered.
     const mayBeOlder = asked.kind === 'band' || studies.some(({ value }) => !isTerminal(value));
     const entry = this.#entry(key, question, versions, mayBeOlder);
-    if (entry.body === undefined && !(await this.#isDoneWithin(entry.done, waitMs, abandoned))) {
+    const isThere =
+      entry.body !== undefined || (waitMs > 0 && (await this.#isDoneWithin(entry.done, waitMs, abandoned)));
+    if (!isThere) {
       entry.isOwed = true;
       return { state: 'pending' };
     }

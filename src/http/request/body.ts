@@ -1,7 +1,7 @@
 /** Request bodies: JSON only, limited in size, parsed with exact seeds. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Context } from 'koa';
+import type { Context } from '../application.ts';
 import { koaBody } from 'koa-body';
 import { parse as parseForPosition } from 'lossless-json';
 import { SimbatchError } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 /** Reads and validates the parts of a request that its route declares: identifier, body, page and preferences. */
-import type { Context } from 'koa';
+import type { Context } from '../application.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';

@@ -3,7 +3,7 @@
  * body take longer than the rest of a small request.
  */
 import type { ServerResponse } from 'node:http';
-import type { Context } from 'koa';
+import type { Context } from '../application.ts';
 import { etagOf, matchesTag } from './etag.ts';
 
 /** The state of a request in Koa's context. */

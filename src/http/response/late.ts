@@ -2,7 +2,7 @@
  * Sends answers that come after a wait. The middlewares of the request have ended by then, so that a waiting request keeps its
  * response and little else in memory: ten thousand runners wait at the same time.
  */
-import type { Context } from 'koa';
+import { type Context, sendBody } from '../application.ts';
 import type { LateAnswer } from '../routes/answers.ts';
 import { nameAnswer, sendJson, type RequestState } from './json.ts';
 import { answerError, type FaultLog } from './problem.ts';
@@ -33,5 +33,5 @@ async function whenKnown(
     answerError(ctx, error, log);
   }
   if (stopping.aborted) ctx.set('Connection', 'close');
-  ctx.res.end(ctx.writable ? ctx.body : undefined);
+  sendBody(ctx);
 }

@@ -1,5 +1,5 @@
 /** The answer to a request that no route takes: the address is unknown, or the method is not allowed there. */
-import type { Middleware } from 'koa';
+import type { Middleware } from '../application.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { routes } from '../routes/index.ts';
 

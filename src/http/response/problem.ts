@@ -1,5 +1,5 @@
 /** Errors in HTTP: the status of each code and the problem body (RFC 9457). No other module knows both. */
-import type { Context } from 'koa';
+import type { Context } from '../application.ts';
 import { ERROR_TITLES, SimbatchError, type ErrorCode } from '../../domain/errors.ts';
 import type { Fault, Problem } from '../../contract/types.ts';
 

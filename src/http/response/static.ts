@@ -4,7 +4,7 @@
  */
 import { send } from '@koa/send';
 import helmet from 'helmet';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware } from '../application.ts';
 
 /** Scripts, styles and connections of this origin only; images also inline, since the styles of the API page have them. */
 const POLICY = {

@@ -3,7 +3,7 @@
  * with its `Link`. In every case the listing is iterated to its end or returned from, which frees its resources.
  */
 import { Readable } from 'node:stream';
-import type { Context } from 'koa';
+import type { Context } from '../application.ts';
 import type { ListAnswer, ListLayout, RawAnswer } from '../routes/answers.ts';
 import type { Route } from '../routes/route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
