@@ -3,7 +3,7 @@ import { estimateMean } from '../../src/analysis/outputs/mean.ts';
 import { quantileRanks, toleranceRank } from '../../src/analysis/outputs/order-statistics.ts';
 import { standardNormalQuantile } from '../../src/base/distributions/normal.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
-import { NumberSeries } from '../../src/domain/statistics.ts';
+import { NumberSeries } from '../../src/analysis/numeric/statistics.ts';
 import type { DispersionConfig, SamplingMethod } from '../../src/contract/types.ts';
 import { uniformSource } from '../../test/analysis/synthetic.ts';
 import type { ValidationTable } from './tables.ts';

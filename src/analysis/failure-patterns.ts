@@ -7,7 +7,7 @@ export interface FailurePattern {
   /** Stable: a digest of class and normalized pattern. */
   id: string;
   class: RunClass;
-  /** The message without the numbers, names and addresses that differ; see `domain/failure-groups.ts`. */
+  /** The message without the numbers, names and addresses that differ; see `domain/runs/failure-groups.ts`. */
   pattern: string;
   count: number;
   /** Of all failed runs. */

@@ -1,7 +1,7 @@
 /** Options that commands share, their parsers, and the connection to the coordinator. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../client/client.ts';
-import { parseLabel } from '../domain/labels.ts';
+import { parseLabel } from '../domain/study/labels.ts';
 import { OutputCommand } from './output-command.ts';
 
 export const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';

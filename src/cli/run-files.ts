@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Client, Job, RunFile, RunFiles, Uuid } from '../client/client.ts';
 import { FILE_KINDS, type FileKind } from '../contract/enums.ts';
 import { jobId } from '../domain/ids.ts';
-import { RunSelection } from '../domain/run-selection.ts';
+import { RunSelection } from '../domain/runs/run-selection.ts';
 import { anyOf } from './options.ts';
 
 export const RUNS_ARGUMENT = 'runs such as 17 or 0-9,17; all without it';

@@ -13,7 +13,7 @@ const WeightedValue = named(
   submitted({ value: double('The value.'), weight: double('Its weight, > 0, in proportion to the others.') }),
 );
 
-/** The schema of each kind of member; ranges that depend on more than the member are checked by `domain/submission.ts`. */
+/** The schema of each kind of member; ranges that depend on more than the member are checked by `domain/study/submission.ts`. */
 const KINDS: Record<keyof MemberKinds, (member: Member) => TSchema> = {
   number: ({ description }) => double(description),
   numbers: ({ description, items }) => listOf(double('A number.'), description, items?.max),

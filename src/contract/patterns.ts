@@ -20,7 +20,7 @@ export const GRAMMARS = {
     pattern: '^\\+?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+|[numkMGTPE]|[KMGTPE]i)?$',
     maxLength: 64,
   },
-  /** See `domain/condition.ts`. */
+  /** See `domain/study/condition.ts`. */
   condition: {
     pattern: '^[ \\t]*(<=|>=|==|!=|<|>)[ \\t]*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?[ \\t]*$',
     maxLength: 100,

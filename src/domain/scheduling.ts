@@ -1,6 +1,6 @@
 /** Matching of runs and runners: pure decisions over plain data (specification, "Limits"). */
 import type { RunnerCapabilities } from '../contract/types.ts';
-import { isFunctions } from './function-code.ts';
+import { isFunctions } from './study/function-code.ts';
 
 export const BYTES_PER_GB = 1024 ** 3;
 

@@ -1,6 +1,6 @@
 /** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
 import { formatNumber } from '../base/number-text.ts';
-import { parseCondition } from '../domain/condition.ts';
+import { parseCondition } from '../domain/study/condition.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
 import type { StudySummary } from '../contract/types.ts';
 import type { OutputAnswers, ReportData } from './collect.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ApiError, UnreachableError } from '../../src/client/client.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
-import { NumberSeries } from '../../src/domain/statistics.ts';
+import { NumberSeries } from '../../src/analysis/numeric/statistics.ts';
 import { describeFailure, Failure } from '../../src/cli/failure.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/demo/histogram.ts';

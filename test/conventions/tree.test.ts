@@ -7,8 +7,6 @@ import { packageRoot } from '../../src/base/package.ts';
 
 /** Loose files that one folder may hold. */
 const MAX_FILES = 12;
-/** Folders that hold one file per entry of a table. */
-const TABLES = new Set(['src/domain/sampling', 'src/domain']);
 
 /** The folders that the page lists, as paths: the indentation gives the parent. */
 function listedFolders(page: string): string[] {
@@ -53,7 +51,7 @@ describe('conventions/tree', () => {
       const folder = path.slice(0, path.lastIndexOf('/'));
       counts.set(folder, (counts.get(folder) ?? 0) + 1);
     }
-    const crowded = [...counts].filter(([folder, count]) => count > MAX_FILES && !TABLES.has(folder));
+    const crowded = [...counts].filter(([, count]) => count > MAX_FILES);
     expect(crowded).to.deep.equal([]);
   });
 });

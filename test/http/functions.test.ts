@@ -8,7 +8,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import { openStore } from '../../src/coordinator/storage/open-store.ts';
 import { changeTokens, newToken, Tokens } from '../../src/coordinator/storage/tokens.ts';
-import { codeDigest } from '../../src/domain/function-code.ts';
+import { codeDigest } from '../../src/domain/study/function-code.ts';
 import { Access } from '../../src/http/security/auth.ts';
 import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';

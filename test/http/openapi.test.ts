@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parseCondition } from '../../src/domain/condition.ts';
+import { parseCondition } from '../../src/domain/study/condition.ts';
 import { parseMemory } from '../../src/domain/quantity.ts';
 import { schemaFaults } from '../../src/contract/validation/validate.ts';
 import { apiDescription } from '../../src/http/openapi.ts';

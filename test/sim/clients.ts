@@ -1,5 +1,5 @@
 /** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
-import { RunSelection } from '../../src/domain/run-selection.ts';
+import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
 import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';

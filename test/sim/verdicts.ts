@@ -7,7 +7,7 @@ import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judge
 import { decodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
 import { keys } from '../../src/coordinator/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import { selectedRuns } from '../../src/domain/run-selection.ts';
+import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
 import { insist } from './acknowledged.ts';
 import { missOf } from './runners.ts';
 

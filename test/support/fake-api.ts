@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
-import { RunSelection } from '../../src/domain/run-selection.ts';
+import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { MoveTally } from '../../machines/job-parts/moves.ts';

@@ -8,7 +8,7 @@ import { compressors } from 'hyparquet-compressors';
 import type { Page } from 'playwright-core';
 import type { Runner, StudyTransitions } from '../../src/contract/types.ts';
 import { packageRoot } from '../../src/base/package.ts';
-import { parseCondition } from '../../src/domain/condition.ts';
+import { parseCondition } from '../../src/domain/study/condition.ts';
 import type { Coordinator } from '../../src/coordinator/coordinator.ts';
 import { descent, descentStudy, scriptedRunner } from '../support/web-server.ts';
 import { webSuite } from '../support/web-suite.ts';

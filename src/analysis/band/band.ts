@@ -1,5 +1,5 @@
 /** The band of telemetry over runs: median and percentiles at the times of a common grid, with the number of runs at each. */
-import { interpolate } from '../../domain/statistics.ts';
+import { interpolate } from '../numeric/statistics.ts';
 import { orderedQuantile } from '../numeric/quantile.ts';
 
 /** The samples of one variable of one run, in ascending order of time. */

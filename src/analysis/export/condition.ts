@@ -3,7 +3,7 @@ import { isoTime } from './iso-time.ts';
 import { type WhereColumn, evaluateWhere } from '../where/evaluate.ts';
 import type { Expression } from '../where/expression.ts';
 import { parseWhere } from '../where/parse.ts';
-import { numberOf, textOf } from '../../domain/outputs.ts';
+import { numberOf, textOf } from '../../domain/runs/outputs.ts';
 import type { Cells, Chunk } from './chunk.ts';
 import type { Column } from './columns.ts';
 

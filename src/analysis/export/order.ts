@@ -1,7 +1,7 @@
 /** The order of a table's rows: the keys of the selected rows, collected chunk by chunk, and the permutation that sorts them. */
 import { ascendingOrder } from '../numeric/order.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { numberOf, textOf } from '../../domain/outputs.ts';
+import { numberOf, textOf } from '../../domain/runs/outputs.ts';
 import type { Cells } from './chunk.ts';
 import { type Column, columnNamed } from './columns.ts';
 

@@ -1,5 +1,5 @@
 /** A quantile of values whose ascending order is known. */
-import { interpolate } from '../../domain/statistics.ts';
+import { interpolate } from './statistics.ts';
 
 /**
  * The quantile for p in [0, 1] of the values in `order`, linear between order statistics and never beyond the two it lies between.

@@ -1,6 +1,6 @@
 /** How an estimate settles as runs are added: its value and interval over beginnings of the run order. */
 import { wilsonInterval } from '../groups/proportion.ts';
-import { NumberSeries } from '../../domain/statistics.ts';
+import { NumberSeries } from '../numeric/statistics.ts';
 import { type AnswerHeader, answerHeader, dependenceWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, completePrefix, outputColumn } from '../table/run-table.ts';

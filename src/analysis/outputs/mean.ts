@@ -1,5 +1,5 @@
 /** The mean of an output with the interval that its sampling method allows. */
-import { NumberSeries } from '../../domain/statistics.ts';
+import { NumberSeries } from '../numeric/statistics.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
 import { studentUpperQuantile } from '../special/student.ts';
 

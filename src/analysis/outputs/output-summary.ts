@@ -1,5 +1,5 @@
 /** The statistics of one output: moments, quantiles, tolerance bounds, text values. */
-import { NumberSeries } from '../../domain/statistics.ts';
+import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import type { RunTable } from '../table/run-table.ts';
 import { unknownValues } from './censoring.ts';

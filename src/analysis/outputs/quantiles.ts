@@ -1,5 +1,5 @@
 /** Quantiles of an output with their intervals and, where runs have no value, their bounds. */
-import type { NumberSeries } from '../../domain/statistics.ts';
+import type { NumberSeries } from '../numeric/statistics.ts';
 import { type UnknownGroup, kthSmallest } from './censoring.ts';
 import { quantileRanks } from './order-statistics.ts';
 

@@ -1,5 +1,5 @@
 /** Values in the order of their arrival, with the k-th smallest so far in O(log n). */
-import { interpolate } from '../../domain/statistics.ts';
+import { interpolate } from '../numeric/statistics.ts';
 
 /**
  * A Fenwick tree over the ranks of all values to come. All values are known at construction; `add` takes them one at a time.

@@ -1,5 +1,5 @@
 /** The values of one output in the completed runs: sorted, and averaged by replicate. */
-import { NumberSeries } from '../../domain/statistics.ts';
+import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, outputColumn } from '../table/run-table.ts';
 

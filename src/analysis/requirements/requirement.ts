@@ -1,10 +1,10 @@
 /** A requirement on one output, and the outcome of each run under it. */
-import { type ParsedCondition, meets, parseCondition } from '../../domain/condition.ts';
+import { type ParsedCondition, meets, parseCondition } from '../../domain/study/condition.ts';
 import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
 import type { BatchSubmission, Requirement } from '../../contract/types.ts';
 import { shareFault } from '../request-checks.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { EXECUTION_SECS } from '../../domain/outputs.ts';
+import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import { type RunTable, outputColumn } from '../table/run-table.ts';
 
 export const DEFAULT_CONFIDENCE = 0.95;

@@ -1,5 +1,5 @@
 /** Joins the tables of a family of batches: one row for each run of each replicate. */
-import type { CommonParts } from '../../domain/failure-groups.ts';
+import type { CommonParts } from '../../domain/runs/failure-groups.ts';
 import { CLASS_CODES } from './run-class.ts';
 import { type RunTable, type TerminationRule, type TextColumn, runIdOf } from './run-table.ts';
 

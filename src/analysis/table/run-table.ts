@@ -1,7 +1,7 @@
 /** The runs of a study as columns: the input of every statistic. Built by `RunTableBuilder`; read-only afterwards. */
-import type { CommonParts } from '../../domain/failure-groups.ts';
-import type { ConditionOperator } from '../../domain/condition.ts';
-import { EXECUTION_SECS } from '../../domain/outputs.ts';
+import type { CommonParts } from '../../domain/runs/failure-groups.ts';
+import type { ConditionOperator } from '../../domain/study/condition.ts';
+import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 

@@ -1,6 +1,6 @@
 /** Builds the table of a study's runs, one run at a time. */
-import { parseCondition } from '../../domain/condition.ts';
-import { CommonParts, takeApart } from '../../domain/failure-groups.ts';
+import { parseCondition } from '../../domain/study/condition.ts';
+import { CommonParts, takeApart } from '../../domain/runs/failure-groups.ts';
 import type { JobStatus, SamplingMethod } from '../../contract/types.ts';
 import { CLASS_CODES, runClassOf } from './run-class.ts';
 import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';

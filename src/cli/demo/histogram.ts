@@ -1,5 +1,5 @@
 /** Draws a histogram with characters. Pure. */
-import type { NumberSeries } from '../../domain/statistics.ts';
+import type { NumberSeries } from '../../analysis/numeric/statistics.ts';
 import { formatNumber } from '../terminal/format.ts';
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];

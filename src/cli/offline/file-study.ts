@@ -5,7 +5,7 @@ import type { Warning } from '../../analysis/warning.ts';
 import { listed } from '../../analysis/wording.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
-import { type RunSelection, selectedRuns } from '../../domain/run-selection.ts';
+import { type RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
 import { declaredOutputs } from '../../coordinator/answers/worker/study.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -2,7 +2,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import { designColumns } from '../../domain/sampling/design-table.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import type { Sampler } from '../../domain/sampling/sampler.ts';
 
 /** Values in a row group, all columns together: 8 MB. */

@@ -1,5 +1,5 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
-import { conditionVariables } from '../../domain/condition.ts';
+import { conditionVariables } from '../../domain/study/condition.ts';
 import { plural, printable } from '../terminal/format.ts';
 import type { CheckedStudy } from './check-study.ts';
 

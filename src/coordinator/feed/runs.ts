@@ -1,6 +1,6 @@
 /** The topics of runs: one batch with its changed runs as short rows, all batches, one run. */
 import { batchIdOf } from '../../domain/ids.ts';
-import { numericOutputs } from '../../domain/outputs.ts';
+import { numericOutputs } from '../../domain/runs/outputs.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { RunRow as RunRowSchema } from '../../contract/live/topics.ts';
 import { JOB_MEMBERS } from '../../contract/records/members.ts';

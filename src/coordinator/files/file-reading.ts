@@ -1,5 +1,5 @@
 /** A file that is being read, and the wish for it: the same for files on runners and in the object store. */
-import type { ByteRange } from '../../domain/byte-range.ts';
+import type { ByteRange } from '../../domain/runs/byte-range.ts';
 
 export interface FileWish {
   path: string;

@@ -4,9 +4,9 @@ import type { Static, TSchema } from 'typebox';
 import { RunnerLiveHead, RunnerLiveVariable } from '../../contract/resources/live-telemetry.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
-import { parseCondition } from '../../domain/condition.ts';
+import { parseCondition } from '../../domain/study/condition.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { pathInAttempt } from '../../domain/file-path.ts';
+import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import type {
   EarlyTerminationConfig,
   LiveCondition,

@@ -1,9 +1,9 @@
 /** Reads a file of a run from the runner or the object store that has it, part by part and no faster than its reader. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { bytesOfRange } from '../../domain/byte-range.ts';
+import { bytesOfRange } from '../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { filePathFault, pathInAttempt } from '../../domain/file-path.ts';
+import { filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { GET_SECS } from '../object-store/object-store.ts';

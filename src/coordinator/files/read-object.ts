@@ -2,7 +2,7 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { bytesOfRange, type ByteRange } from '../../domain/byte-range.ts';
+import { bytesOfRange, type ByteRange } from '../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { CALL_MS, ObjectStoreError, refusalOf } from '../object-store/object-store.ts';
 import type { StoredObject } from '../object-store/uploads.ts';

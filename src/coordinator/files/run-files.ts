@@ -2,7 +2,7 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import { RunnerFiles } from '../../contract/resources/files.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
-import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/file-path.ts';
+import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
 import { ObjectStoreError, type ListedObject } from '../object-store/object-store.ts';

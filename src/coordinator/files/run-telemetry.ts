@@ -1,6 +1,6 @@
 /** The telemetry file of an ended run as bytes, from its runner or from the object store, for the analysis worker. */
 import { SimbatchError } from '../../domain/errors.ts';
-import { fileKindOf, pathInAttempt } from '../../domain/file-path.ts';
+import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TelemetryReading } from '../answers/worker/telemetry/bands.ts';

@@ -7,7 +7,7 @@ import { runClassOf } from '../../analysis/table/run-class.ts';
 import type { AuditAnswer, JobRecord, RunnerCapabilities, StoredResult, Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { jobId } from '../../domain/ids.ts';
-import { outputsOf } from '../../domain/outputs.ts';
+import { outputsOf } from '../../domain/runs/outputs.ts';
 import { decodeRunner, isTerminal } from '../actors/actor-kinds.ts';
 import { versionOf } from '../answers/study-version.ts';
 import type { Core } from '../core.ts';

@@ -1,10 +1,10 @@
 /** Audits: a part of the finished runs of a study again, drawn by a seed, on other runners where there are any. */
 import type { AuditRequest, AuditResponse, JobStatus, Uuid } from '../../contract/types.ts';
 import { runClassOf } from '../../analysis/table/run-class.ts';
-import { auditOf } from '../../domain/growth.ts';
+import { auditOf } from '../../domain/study/growth.ts';
 import { INT32_MAX } from '../../contract/limits.ts';
-import { appendRun, type RunRange } from '../../domain/run-ranges.ts';
-import { RunSelection } from '../../domain/run-selection.ts';
+import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { openUniform, philox, TAG_AUDIT } from '../../domain/sampling/philox.ts';
 import type { BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';

@@ -1,7 +1,7 @@
 /** Creates a batch that comes of another one, in one turn that also lists it under its parent. */
 import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import type { Core } from '../core.ts';
 import { batchOrThrow } from '../operations/cancel.ts';
 import { once, recall, type Idempotency } from '../turn/idempotency.ts';

@@ -1,7 +1,7 @@
 /** Extension of a study: further runs of its design, or the next replicate of a Latin hypercube. */
 import type { BatchContext, ExtendRequest, ExtendResponse, Uuid } from '../../contract/types.ts';
-import { extensionOf, runsOf, type DesignInUse } from '../../domain/growth.ts';
-import { submissionFaults } from '../../domain/submission.ts';
+import { extensionOf, runsOf, type DesignInUse } from '../../domain/study/growth.ts';
+import { submissionFaults } from '../../domain/study/submission.ts';
 import type { Core } from '../core.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import { keys } from '../storage/keys.ts';

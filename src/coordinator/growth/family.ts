@@ -9,7 +9,7 @@ import type { BatchContext, BatchInput } from '../../../machines/batch.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchLink, Relation, Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { designEnd } from '../../domain/growth.ts';
+import { designEnd } from '../../domain/study/growth.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { decodeBatch, type BatchState } from '../actors/actor-kinds.ts';
 import { decodeSubmission } from '../resources/study-cache.ts';

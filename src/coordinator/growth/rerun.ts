@@ -1,6 +1,6 @@
 /** Reruns: runs of a study again with the same parameters, as a new batch; also under another version, for a comparison. */
 import type { RerunRequest, RerunResponse, Uuid } from '../../contract/types.ts';
-import { rerunOf } from '../../domain/growth.ts';
+import { rerunOf } from '../../domain/study/growth.ts';
 import type { Core } from '../core.ts';
 import { readBatch } from '../resources/read-batch.ts';
 import { createDerived, refuse, rememberedAnswer, type GrowthOptions } from './derive.ts';

@@ -2,15 +2,15 @@
  * Selection of the runs of a batch by their states, failures, requirements and numbers. The records are read from a view of the
  * store in slices of the event loop, and the result costs what its ranges cost.
  */
-import { endingConditions } from '../../domain/condition.ts';
+import { endingConditions } from '../../domain/study/condition.ts';
 import { outcomeOf, parseRequirement, type ParsedRequirement } from '../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, runClassOf } from '../../analysis/table/run-class.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 import type { BatchSubmission, JobStatus, RunSelect, StoredResult, Uuid } from '../../contract/types.ts';
 import { jobId, runIdOf } from '../../domain/ids.ts';
-import { numericOutputs } from '../../domain/outputs.ts';
-import { appendRun, type RunRange } from '../../domain/run-ranges.ts';
-import { RunSelection } from '../../domain/run-selection.ts';
+import { numericOutputs } from '../../domain/runs/outputs.ts';
+import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';

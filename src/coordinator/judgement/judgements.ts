@@ -10,7 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
 import type { ReportedResult, RequirementVerdict, SamplingMethod, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { StudyCache } from '../resources/study-cache.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';

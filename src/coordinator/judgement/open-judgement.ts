@@ -1,7 +1,7 @@
 /** Makes the judgement of a study from its submission and its stored verdicts. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
-import { endingConditions } from '../../domain/condition.ts';
+import { endingConditions } from '../../domain/study/condition.ts';
 import type { Study } from '../resources/study-cache.ts';
 import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
 

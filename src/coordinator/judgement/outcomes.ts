@@ -3,7 +3,7 @@ import type { JobEnded } from '../../../machines/protocol.ts';
 import { type ParsedRequirement, outcomeOf } from '../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, type RunClass, runClassOf } from '../../analysis/table/run-class.ts';
 import type { JobRecord, ReportedResult, StoredResult } from '../../contract/types.ts';
-import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../domain/outputs.ts';
+import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../domain/runs/outputs.ts';
 import { letterOf } from './pending-outcomes.ts';
 
 /** The part of a study that decides the outcomes of its runs. */

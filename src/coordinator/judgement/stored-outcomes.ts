@@ -2,7 +2,7 @@
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { JobRecord, Uuid } from '../../contract/types.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
 import { outcomesOfRecords, type Judged } from './outcomes.ts';

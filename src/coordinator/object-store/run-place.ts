@@ -1,7 +1,7 @@
 /** The place of a run in the object store, and the steps that all uploads share: addresses of parts, and the check of what was sent. */
 import { createHash } from 'node:crypto';
 import { SimbatchError } from '../../domain/errors.ts';
-import { filePathFault } from '../../domain/file-path.ts';
+import { filePathFault } from '../../domain/runs/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, SignedUpload, Uuid } from '../../contract/types.ts';

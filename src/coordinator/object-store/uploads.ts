@@ -1,6 +1,6 @@
 /** Uploads: the addresses to which a runner sends the files of a run that has ended, and the result that names them then. */
 import { SimbatchError } from '../../domain/errors.ts';
-import { pathInAttempt } from '../../domain/file-path.ts';
+import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type {

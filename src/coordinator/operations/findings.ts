@@ -4,7 +4,7 @@ import { failingRunners } from '../../analysis/groups/failing-runners.ts';
 import type { Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
-import { imageOf } from '../../domain/container-image.ts';
+import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
 import { keys } from '../storage/keys.ts';

@@ -2,8 +2,8 @@
  * Listings of jobs, batches and results: consistent as of one instant, in creation order and then run order, in chunks and
  * constant memory. Untouched runs are derived between the recorded ones.
  */
-import { hasLabels } from '../../domain/labels.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import { hasLabels } from '../../domain/study/labels.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobStatus, Uuid } from '../../contract/types.ts';

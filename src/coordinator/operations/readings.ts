@@ -5,8 +5,8 @@
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
-import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/progress.ts';
-import { RunSelection } from '../../domain/run-selection.ts';
+import { EMPTY_WINDOW, jobsPerMinute, minutesLeft } from '../../domain/runs/progress.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { designText, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { usableSlots } from '../../domain/scheduling.ts';
 import type {

@@ -17,7 +17,7 @@ import type {
   StoredResult,
   Uuid,
 } from '../../contract/types.ts';
-import { conditionVariables } from '../../domain/condition.ts';
+import { conditionVariables } from '../../domain/study/condition.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
 import type { Core } from '../core.ts';

@@ -1,11 +1,11 @@
 /** Submission of a study, as one record for any number of runs. */
 import { meanRunMs } from '../resources/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
-import { configHash } from '../../domain/config-hash.ts';
+import { configHash } from '../../domain/study/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { minutesLeft } from '../../domain/progress.ts';
+import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { selectedRuns, type RunSelection } from '../../domain/run-selection.ts';
+import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
@@ -18,7 +18,7 @@ import { encodeSubmission } from '../resources/study-cache.ts';
 import type { Turn } from '../turn/turn.ts';
 import { once, type Idempotency } from '../turn/idempotency.ts';
 
-/** Creates a batch. The submission has its documented shape and has passed `domain/submission.ts`. */
+/** Creates a batch. The submission has its documented shape and has passed `domain/study/submission.ts`. */
 export async function submit(
   core: Core,
   submission: BatchSubmission,

@@ -1,6 +1,6 @@
 /** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
 import { untouchedRuns } from '../../../machines/batch.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { selectionOf } from '../resources/study-cache.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, StoredResult } from '../../contract/types.ts';

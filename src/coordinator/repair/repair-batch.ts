@@ -6,7 +6,7 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
 import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
 import type { BatchStatus, JobRecord, JobStatus, StoredResult, TelemetryTally, Uuid } from '../../contract/types.ts';
-import type { RunSelection } from '../../domain/run-selection.ts';
+import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
 import { reportedResult } from '../resources/to-resource.ts';

@@ -15,7 +15,7 @@ import { verifyFiles, type VerifiedFiles } from '../storage/integrity/verify-fil
 import { allOf, idOf, keys, type KeyKind } from '../storage/keys.ts';
 import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
 import type { Store } from '../storage/store.ts';
-import { conditionVariables } from '../../domain/condition.ts';
+import { conditionVariables } from '../../domain/study/condition.ts';
 import { decodeSubmission, selectionOf } from '../resources/study-cache.ts';
 import { unrepairable } from './unrepairable.ts';
 import { cloneFiles } from './clone.ts';

@@ -5,7 +5,7 @@
 import { createStore } from '@xstate/store';
 import type { Directory } from '../actors/directory.ts';
 import type { Fact, JobEnded } from '../../../machines/protocol.ts';
-import { counted, EMPTY_WINDOW, isStale, type RateWindow } from '../../domain/progress.ts';
+import { counted, EMPTY_WINDOW, isStale, type RateWindow } from '../../domain/runs/progress.ts';
 import type { Uuid } from '../../contract/types.ts';
 
 /** Mean run time of a simulation, over its completed jobs since the start. */

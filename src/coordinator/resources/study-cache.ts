@@ -3,7 +3,7 @@
  * demand; least recently used entries are dropped.
  */
 import type { BatchContext } from '../../../machines/batch.ts';
-import { RunSelection, selectedRuns } from '../../domain/run-selection.ts';
+import { RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { studySampler, type Sampler } from '../../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../../domain/seed.ts';
 import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../contract/types.ts';

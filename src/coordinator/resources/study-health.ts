@@ -5,7 +5,7 @@
 import type { Fact } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
-import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/attempt-tally.ts';
+import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/runs/attempt-tally.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { decodeJob, decodeRunner, type BatchState, type JobState } from '../actors/actor-kinds.ts';
 import { idOf, keys, ofBatch } from '../storage/keys.ts';

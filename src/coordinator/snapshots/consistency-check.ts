@@ -6,7 +6,7 @@ import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
-import { RunSelection } from '../../domain/run-selection.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { jobsByStatus } from '../resources/to-resource.ts';
 import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';

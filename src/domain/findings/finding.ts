@@ -1,5 +1,5 @@
 /** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
-import type { AttemptSummary } from '../attempt-tally.ts';
+import type { AttemptSummary } from '../runs/attempt-tally.ts';
 import type { ResourceRequest, RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,

@@ -2,7 +2,7 @@
  * Findings about limits: were the early-termination conditions of a study really checked? From the telemetry that its ended
  * runs reported. A study whose limit was never evaluated must not look like a success.
  */
-import { conditionVariables } from '../condition.ts';
+import { conditionVariables } from '../study/condition.ts';
 import { plural } from '../plural.ts';
 import { listed, type Rule } from './finding.ts';
 

@@ -2,7 +2,7 @@
  * The design of a study (every run's parameters) as text or columns, made chunk by chunk: the memory does not grow with the runs.
  * The destination is the caller's.
  */
-import type { RunSelection } from '../run-selection.ts';
+import type { RunSelection } from '../runs/run-selection.ts';
 import { csvField } from '../../base/csv.ts';
 import type { Sampler } from './sampler.ts';
 

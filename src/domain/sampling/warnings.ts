@@ -1,7 +1,7 @@
 /** The warnings of a submission about its design: allowed, and probably misleading. */
 import { distributionEntry } from '../../base/distributions/table.ts';
 import type { BatchConfig, SubmissionWarning } from '../../contract/types.ts';
-import { RunSelection } from '../run-selection.ts';
+import { RunSelection } from '../runs/run-selection.ts';
 import { connectedGroups } from './correlation.ts';
 
 /** The members of `config` that decide how it is sampled. */

@@ -1,5 +1,5 @@
 /** Validation of a submitted study: its shape by the schema, its meaning by the domain, its size by the coordinator. */
-import { submissionFaults } from '../../domain/submission.ts';
+import { submissionFaults } from '../../domain/study/submission.ts';
 import { INT32_MAX } from '../../contract/limits.ts';
 import { BatchSubmission } from '../../contract/study.ts';
 import type { Fault } from '../../contract/types.ts';

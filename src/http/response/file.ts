@@ -1,7 +1,7 @@
 /** Sends a file of a run, or a range of it. Nothing in it is ever executed by a browser: it is a download, without scripts. */
 import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
-import { mediaTypeOf } from '../../domain/file-path.ts';
+import { mediaTypeOf } from '../../domain/runs/file-path.ts';
 import type { FileRedirect } from '../../coordinator/files/read-file.ts';
 import type { FileAnswer } from '../routes/answers.ts';
 import { matchesTag } from './etag.ts';

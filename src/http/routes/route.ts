@@ -3,7 +3,7 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { LimitsResponse, TokenScope } from '../../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../../contract/queries.ts';
-import type { ByteRange } from '../../domain/byte-range.ts';
+import type { ByteRange } from '../../domain/runs/byte-range.ts';
 import type { Static } from 'typebox';
 import type { NamedSchema } from '../../contract/build.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';

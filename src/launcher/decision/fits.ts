@@ -1,5 +1,5 @@
 /** Which runs fit an allocation of a queue, and why others never do. Pure. */
-import { isFunctions } from '../../domain/function-code.ts';
+import { isFunctions } from '../../domain/study/function-code.ts';
 import {
   BYTES_PER_GB,
   endsInTime,

@@ -4,7 +4,7 @@ import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
 import { checkpointDirectory } from '../checkpoints/checkpoints.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { imageOf } from '../../domain/container-image.ts';
+import { imageOf } from '../../domain/study/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import { chooseEngine } from './engine.ts';

@@ -8,7 +8,7 @@ import { copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { filePathFault } from '../../domain/file-path.ts';
+import { filePathFault } from '../../domain/runs/file-path.ts';
 import { ARTIFACT_LIMITS, listFiles } from '../attempt/artifacts.ts';
 import { addTo } from '../files/object-transfer.ts';
 import { readPart } from '../files/read-part.ts';

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { filePathFault } from '../../domain/file-path.ts';
+import { filePathFault } from '../../domain/runs/file-path.ts';
 import type { FileFault } from '../../contract/types.ts';
 
 export interface FilePart {

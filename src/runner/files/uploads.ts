@@ -6,7 +6,7 @@ import { relative, sep } from 'node:path';
 import type { AttemptRef, OutcomeReport, SignedUpload, UploadCompleteRequest } from '../../contract/types.ts';
 import { ApiError, type Client } from '../../client/client.ts';
 import type { Clock } from '../../base/clock.ts';
-import { filePathFault } from '../../domain/file-path.ts';
+import { filePathFault } from '../../domain/runs/file-path.ts';
 import { AttemptActor } from '../attempt/attempt-actor.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';

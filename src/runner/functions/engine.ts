@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../base/package.ts';
-import { functionsName } from '../../domain/function-code.ts';
+import { functionsName } from '../../domain/study/function-code.ts';
 import type { Python } from '../attempt/engine.ts';
 import type { Engine } from '../config/config.ts';
 

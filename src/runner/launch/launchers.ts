@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { settlesWithin } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isFunctions } from '../../domain/function-code.ts';
+import { isFunctions } from '../../domain/study/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { imageEntrypoint } from '../containers/image-entrypoint.ts';

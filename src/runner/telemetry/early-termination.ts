@@ -2,7 +2,7 @@
  * Early termination: a batch's conditions, parsed once and judged over every sample of a job. It says that a condition
  * is met and which; killing the process is the caller's.
  */
-import { meets, parseCondition, type ParsedCondition } from '../../domain/condition.ts';
+import { meets, parseCondition, type ParsedCondition } from '../../domain/study/condition.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { EarlyTerminationConfig, Termination } from '../../contract/types.ts';
 

@@ -4,7 +4,7 @@ import type * as contract from '../../../src/contract/types.ts';
 import type { Question } from '../../../src/coordinator/answers/question.ts';
 import { joinTables } from '../../../src/analysis/table/join.ts';
 import { estimateMean } from '../../../src/analysis/outputs/mean.ts';
-import { NumberSeries } from '../../../src/domain/statistics.ts';
+import { NumberSeries } from '../../../src/analysis/numeric/statistics.ts';
 import { Scene } from '../../support/scene.ts';
 import { study } from '../../support/studies.ts';
 import { tableOf } from '../../analysis/tables.ts';

@@ -1,7 +1,7 @@
 /** Extension of studies: an extended design equals the larger one, families, and that parent and children agree on disk. */
 import { expect } from 'chai';
 import type { BatchSubmission, SamplingMethod } from '../../../src/contract/types.ts';
-import { designEnd, extensionOf } from '../../../src/domain/growth.ts';
+import { designEnd, extensionOf } from '../../../src/domain/study/growth.ts';
 import { familyOf } from '../../../src/coordinator/growth/family.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { Snapshot, SnapshotRecord } from '../../../src/coordinator/snapshots/format.ts';
@@ -199,7 +199,7 @@ describe('coordinator/growth/extend', () => {
   });
 });
 
-describe('domain/growth', () => {
+describe('domain/study/growth', () => {
   it('costs the same for any number of runs', () => {
     const large = study({ runs: 2_000_000_000, config: sampled('quasi_monte_carlo') });
     const extension = extensionOf(large, { runs: 2_100_000_000 }, { end: designEnd(large), replicate: 0 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { BatchSubmission, JobStatus, RunSelect } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { RunSelection } from '../../../src/domain/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import { all, codeOf, runOf, Scene } from '../../support/scene.ts';
 import { study, type StudyOptions } from '../../support/studies.ts';
 

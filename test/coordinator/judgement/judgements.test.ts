@@ -217,7 +217,7 @@ describe('coordinator/judgement', function () {
   });
 
   it('refuses a study that cannot be stopped', async () => {
-    const { submissionFaults } = await import('../../../src/domain/submission.ts');
+    const { submissionFaults } = await import('../../../src/domain/study/submission.ts');
     expect(submissionFaults({ policy: { stop_when: 'settled' } })).to.deep.equal([
       {
         pointer: '/policy/stop_when',

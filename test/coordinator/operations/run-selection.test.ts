@@ -1,7 +1,7 @@
 /** Batches that hold a selection of their design: which runs they make, under which ids, and that every reading agrees. */
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
-import { RunSelection } from '../../../src/domain/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import { replaySnapshot } from '../../../src/coordinator/snapshots/replay.ts';
 import type { SnapshotRecord } from '../../../src/coordinator/snapshots/format.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';

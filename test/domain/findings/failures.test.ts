@@ -1,7 +1,7 @@
 /** Findings about failures: one row per situation, from attempts that are counted one by one. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { AttemptTally, RECENT, type FinishedAttempt } from '../../../src/domain/attempt-tally.ts';
+import { AttemptTally, RECENT, type FinishedAttempt } from '../../../src/domain/runs/attempt-tally.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
 import type { Situation } from '../../../src/domain/findings/finding.ts';
 import { situation } from './support.ts';

@@ -1,7 +1,7 @@
 /** Findings about limits that were not really checked: one row per situation. */
 import { expect } from 'chai';
 import type { BatchTelemetry } from '../../../src/contract/types.ts';
-import { conditionVariables } from '../../../src/domain/condition.ts';
+import { conditionVariables } from '../../../src/domain/study/condition.ts';
 import type { Situation } from '../../../src/domain/findings/finding.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
 import { situation as situationOf } from './support.ts';

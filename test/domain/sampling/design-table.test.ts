@@ -1,6 +1,6 @@
 /** Designs as text and columns. */
 import { expect } from 'chai';
-import { RunSelection } from '../../../src/domain/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import {
   DESIGN_FORMATS,
   designColumns,

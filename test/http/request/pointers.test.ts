@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { submissionFaults } from '../../../src/domain/submission.ts';
+import { submissionFaults } from '../../../src/domain/study/submission.ts';
 import type { Fault } from '../../../src/contract/types.ts';
 import { studyFaults } from '../../../src/http/request/study-faults.ts';
 import { fakeCoordinator, submission } from '../../support/fake-api.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import { EventLoopShare } from '../../../src/base/event-loop-share.ts';
-import { RunSelection } from '../../../src/domain/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
 import { designText } from '../../../src/domain/sampling/design-table.ts';
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';

@@ -4,7 +4,7 @@
  */
 import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
-import type { RunSelection } from '../../../src/domain/run-selection.ts';
+import type { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import type { LoaderMessage, LoaderRequest, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';

@@ -1,6 +1,6 @@
 /** The units of parameters and outputs, as a study declares them. */
 import type { BatchSubmission } from '../../../src/contract/types.ts';
-import { EXECUTION_SECS } from '../../../src/domain/outputs.ts';
+import { EXECUTION_SECS } from '../../../src/domain/runs/outputs.ts';
 
 /** By name; a name without units is absent. */
 export interface Units {

@@ -1,7 +1,7 @@
 /** State of the page of one study: its live progress, and the table of its runs. */
 import { useEffect, useState } from 'react';
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
-import { selectedRuns } from '../../../src/domain/run-selection.ts';
+import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable, type Need } from './run-table.ts';

@@ -1,6 +1,6 @@
 /** The runs before and after a run in its study. Pure. */
 import type { BatchStatusResponse, BatchSubmission, Job } from '../../../src/contract/types.ts';
-import { selectedRuns } from '../../../src/domain/run-selection.ts';
+import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
 
 export interface Neighbours {
   before: number | undefined;

@@ -1,7 +1,7 @@
 /** The page of one run: attempts, parameters as percentiles, result, replay command. */
 import { useEffect, useMemo, useState } from 'react';
 import { batchIdOf, isJobId, jobId } from '../../../src/domain/ids.ts';
-import { executionSecsOf, outputsOf } from '../../../src/domain/outputs.ts';
+import { executionSecsOf, outputsOf } from '../../../src/domain/runs/outputs.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { stringifyExact } from '../../../src/base/json/json-writing.ts';
 import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
-import { RunSelection } from '../../../src/domain/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import { post, RequestError } from '../data/api.ts';
 import { Failure, Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';

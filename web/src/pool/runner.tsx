@@ -1,7 +1,7 @@
 /** The page of one runner: its machine, its slots, the runs that it holds and has executed lately, its errors. */
 import { useMemo } from 'react';
 import type { Job, PoolHistory, Runner } from '../../../src/contract/types.ts';
-import { decisiveLine } from '../../../src/domain/failure-groups.ts';
+import { decisiveLine } from '../../../src/domain/runs/failure-groups.ts';
 import { useRequest } from '../data/api.ts';
 import { usePool } from '../data/use-pool.ts';
 import { useRounds } from '../data/use-rounds.ts';

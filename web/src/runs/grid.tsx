@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { StudyDistributions } from '../../../src/contract/types.ts';
-import { decisiveLine } from '../../../src/domain/failure-groups.ts';
+import { decisiveLine } from '../../../src/domain/runs/failure-groups.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';

@@ -1,6 +1,6 @@
 /** All runs of a study in a table: filter, order, columns and brushed ranges are in the address. */
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { normalizeMessage } from '../../../src/domain/failure-groups.ts';
+import { normalizeMessage } from '../../../src/domain/runs/failure-groups.ts';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type {
   BatchStatusResponse,

@@ -1,6 +1,6 @@
 /** Preview of a design: the samples that the runs will get, as distributions and pairs. */
 import { useDeferredValue, useMemo } from 'react';
-import { selectedRuns } from '../../../src/domain/run-selection.ts';
+import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';

@@ -3,7 +3,7 @@ import type { Member } from '../../../src/base/distributions/members.ts';
 import { DISTRIBUTIONS } from '../../../src/base/distributions/table.ts';
 import { INT32_MAX } from '../../../src/contract/limits.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
-import { submissionFaults } from '../../../src/domain/submission.ts';
+import { submissionFaults } from '../../../src/domain/study/submission.ts';
 import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
 
 /** Returns the initial value of a distribution: the examples of its required members. */

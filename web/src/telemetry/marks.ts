@@ -1,5 +1,5 @@
 /** The marks of a variable's plot: limits of its conditions and requirements, its units, and the moment of a hit. */
-import { parseCondition } from '../../../src/domain/condition.ts';
+import { parseCondition } from '../../../src/domain/study/condition.ts';
 import type { BatchSubmission, JobResult } from '../../../src/contract/types.ts';
 import { figure } from '../parts/time.tsx';
 

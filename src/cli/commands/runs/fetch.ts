@@ -6,7 +6,7 @@ import { ApiError, type Client } from '../../../client/client.ts';
 import { downloadFile, type DownloadOutcome } from '../../../client/download.ts';
 import type { RunFile, Uuid } from '../../../contract/types.ts';
 import { jobId } from '../../../domain/ids.ts';
-import type { RunSelection } from '../../../domain/run-selection.ts';
+import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';

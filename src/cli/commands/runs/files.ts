@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import type { RunFile } from '../../../contract/types.ts';
-import type { RunSelection } from '../../../domain/run-selection.ts';
+import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import {

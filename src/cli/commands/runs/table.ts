@@ -4,7 +4,7 @@ import type { Client } from '../../../client/client.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import { TABLE_FORMATS, type TableFormat } from '../../../contract/enums.ts';
 import type { StudyTable, TableColumn, Uuid } from '../../../contract/types.ts';
-import { textOf } from '../../../domain/outputs.ts';
+import { textOf } from '../../../domain/runs/outputs.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, texts, type ClientFlags } from '../../options.ts';

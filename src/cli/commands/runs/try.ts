@@ -1,7 +1,7 @@
 /** `simbatch try`: executes one run of a study file on this machine, without a coordinator. */
 import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
-import { selectedRuns } from '../../../domain/run-selection.ts';
+import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { JobRunConfig } from '../../../contract/types.ts';
 import { systemClock } from '../../../base/clock.ts';

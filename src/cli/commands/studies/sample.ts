@@ -1,7 +1,7 @@
 /** `simbatch sample`: prints the parameters of every run of a study file, without a coordinator, in constant memory. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
-import { selectedRuns, type RunSelection } from '../../../domain/run-selection.ts';
+import { selectedRuns, type RunSelection } from '../../../domain/runs/run-selection.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
 import { MAX_SEED, seedFromDecimal } from '../../../domain/seed.ts';

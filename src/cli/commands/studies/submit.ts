@@ -1,9 +1,9 @@
 /** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
-import { selectedRuns } from '../../../domain/run-selection.ts';
+import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
-import { parseLabel } from '../../../domain/labels.ts';
+import { parseLabel } from '../../../domain/study/labels.ts';
 import type { BatchSubmission, SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
 import { checkedLines } from '../../study/study-sentences.ts';

@@ -6,7 +6,7 @@ import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
 import type { StoredResult } from '../../../contract/types.ts';
-import type { RunSelection } from '../../../domain/run-selection.ts';
+import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { toResult } from '../../resources/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
 import { type NextRows, type StoredRun, storedRuns } from './runs.ts';

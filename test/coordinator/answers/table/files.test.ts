@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { textOf } from '../../../../src/domain/outputs.ts';
+import { textOf } from '../../../../src/domain/runs/outputs.ts';
 import { Scene } from '../../../support/scene.ts';
 import { bytesOf, flown, naiveRows, tableOf, type Row } from './flown-study.ts';
 

@@ -3,7 +3,7 @@ import { runClassOf } from '../../../../src/analysis/table/run-class.ts';
 import type { BatchSubmission, Report, StudyTable } from '../../../../src/contract/types.ts';
 import type { TableOptions } from '../../../../src/coordinator/answers/table-answers.ts';
 import type { TableRequest } from '../../../../src/coordinator/answers/table-request.ts';
-import { numberOf, outputsOf } from '../../../../src/domain/outputs.ts';
+import { numberOf, outputsOf } from '../../../../src/domain/runs/outputs.ts';
 import { all, type Scene } from '../../../support/scene.ts';
 import { study, type StudyOptions } from '../../../support/studies.ts';
 

@@ -9,7 +9,7 @@ import { KIND } from '../../../../src/coordinator/answers/worker/records/scanner
 import { linesOf } from '../../../../src/coordinator/storage/integrity/bulk-check.ts';
 import { keys } from '../../../../src/coordinator/storage/keys.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
-import { numberOf, outputsOf } from '../../../../src/domain/outputs.ts';
+import { numberOf, outputsOf } from '../../../../src/domain/runs/outputs.ts';
 import { times } from '../../../support/properties.ts';
 
 const BATCH = '01a2014d-2084-8816-babd-d94b00000000';

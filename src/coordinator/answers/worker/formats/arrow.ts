@@ -16,7 +16,7 @@ import {
   utf8,
 } from '@uwdata/flechette';
 import type { ColumnType } from '../../../../contract/types.ts';
-import { textOf } from '../../../../domain/outputs.ts';
+import { textOf } from '../../../../domain/runs/outputs.ts';
 import type { Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';
 import type { TableEncoder } from './table-encoder.ts';

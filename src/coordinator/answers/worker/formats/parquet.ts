@@ -4,7 +4,7 @@ import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType } from '../../../../contract/types.ts';
 import { STUDY_KEY } from '../../../../analysis/table/described-study.ts';
-import { textOf } from '../../../../domain/outputs.ts';
+import { textOf } from '../../../../domain/runs/outputs.ts';
 import { arrowSchema, arrowSchemaMessage } from './arrow.ts';
 import type { Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';

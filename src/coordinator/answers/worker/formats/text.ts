@@ -1,7 +1,7 @@
 /** Tables of runs as text: CSV, NDJSON and JSON. */
 import { csvField } from '../../../../base/csv.ts';
 import { isoTime } from '../../../../analysis/export/iso-time.ts';
-import { textOf } from '../../../../domain/outputs.ts';
+import { textOf } from '../../../../domain/runs/outputs.ts';
 import type { Cells, Chunk, NumberCells } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';
 import type { TableEncoder, TableEnd, TableStart } from './table-encoder.ts';

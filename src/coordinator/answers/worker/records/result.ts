@@ -1,6 +1,6 @@
 /** The members of a stored result that tables show: those of every run, and its outputs by slots, read from its bytes. */
 import type { TerminationCondition } from '../../../../contract/types.ts';
-import { MAX_DEPTH, type OutputPlace, outputName } from '../../../../domain/outputs.ts';
+import { MAX_DEPTH, type OutputPlace, outputName } from '../../../../domain/runs/outputs.ts';
 import type { RecordBytes } from './chunk.ts';
 import { decimalAt } from '../../../../base/decimals/read.ts';
 import { KIND, type Level, NamedLevel, RecordScanner } from './scanner.ts';

@@ -1,6 +1,6 @@
 /** The batches of a table in the analysis worker, and its rows: every run of each, or one of each run of a family. */
 import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../../contract/types.ts';
-import type { RunSelection } from '../../../../domain/run-selection.ts';
+import type { RunSelection } from '../../../../domain/runs/run-selection.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
 import type { RecordBytes } from '../records/chunk.ts';

@@ -4,7 +4,7 @@ import type { Chunk } from '../../../../analysis/export/chunk.ts';
 import type { DescribedStudy } from '../../../../analysis/table/described-study.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
 import { stringifyExact } from '../../../../base/json/json-writing.ts';
-import { visitOutputs } from '../../../../domain/outputs.ts';
+import { visitOutputs } from '../../../../domain/runs/outputs.ts';
 import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
 import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
 import { type ChunkShape, tableEncoder } from '../formats/encoder.ts';

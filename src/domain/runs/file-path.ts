@@ -1,6 +1,6 @@
 /** Paths of files of runs: relative to the output directory of an attempt, with `/` between folders. */
-import { LIMITS } from '../contract/limits.ts';
-import type { FileKind } from '../contract/types.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { FileKind } from '../../contract/types.ts';
 
 /** Why a text is not such a path, to follow the path in a message; undefined for a valid path. */
 export function filePathFault(path: string): string | undefined {

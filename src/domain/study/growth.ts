@@ -1,8 +1,8 @@
 /** Submissions that come of another study: more runs of its design, and the same runs again. Pure. */
-import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../contract/types.ts';
-import { LIMITS } from '../contract/limits.ts';
-import { MAX_RANGES } from './run-ranges.ts';
-import { RunSelection, selectedRuns } from './run-selection.ts';
+import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../../contract/types.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { MAX_RANGES } from '../runs/run-ranges.ts';
+import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
 
 type MonteCarlo = BatchSubmission['config']['monte_carlo'];
 

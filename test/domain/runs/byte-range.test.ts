@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { bytesOfRange, parseByteRange } from '../../src/domain/byte-range.ts';
-import { fileKindOf, filePathFault, mediaTypeOf, pathInAttempt } from '../../src/domain/file-path.ts';
+import { bytesOfRange, parseByteRange } from '../../../src/domain/runs/byte-range.ts';
+import { fileKindOf, filePathFault, mediaTypeOf, pathInAttempt } from '../../../src/domain/runs/file-path.ts';
 
 /** header -> the bytes of a file of 10 bytes; `whole`: the header is ignored; `none`: it has none of them. */
 const RANGES: Record<string, [number, number] | 'whole' | 'none'> = {
@@ -21,7 +21,7 @@ const RANGES: Record<string, [number, number] | 'whole' | 'none'> = {
   '': 'whole',
 };
 
-describe('domain: byte ranges and paths of files', () => {
+describe('domain/runs/byte-range, file-path', () => {
   for (const [header, expected] of Object.entries(RANGES)) {
     it(`reads the range ${JSON.stringify(header)}`, () => {
       const range = parseByteRange(header);

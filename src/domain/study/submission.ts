@@ -4,11 +4,11 @@
  */
 import { parseCondition } from './condition.ts';
 import { functionFaults } from './function-code.ts';
-import { pointerToken } from '../base/json/json-pointer.ts';
-import { parseCpu, parseMemory } from './quantity.ts';
-import { RunSelection, beyondDesign } from './run-selection.ts';
-import { correlationFaults, dispersionFaults } from './sampling/dispersions.ts';
-import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../contract/types.ts';
+import { pointerToken } from '../../base/json/json-pointer.ts';
+import { parseCpu, parseMemory } from '../quantity.ts';
+import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
+import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
+import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../../contract/types.ts';
 
 type Reader = (text: string) => unknown;
 

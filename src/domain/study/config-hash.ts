@@ -1,6 +1,6 @@
 /** Fingerprint of a study's configuration: equal for equal configurations, independent of the order of members. */
 import { createHash } from 'node:crypto';
-import type { BatchConfig } from '../contract/types.ts';
+import type { BatchConfig } from '../../contract/types.ts';
 
 /** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
 function canonical(value: unknown): string {

@@ -1,6 +1,6 @@
 /** The outputs of a run: the members of its free-form metadata under flat names. Every reader of outputs uses this file. */
-import { isJsonObject } from '../base/json/json-object.ts';
-import type { StoredResult } from '../contract/types.ts';
+import { isJsonObject } from '../../base/json/json-object.ts';
+import type { StoredResult } from '../../contract/types.ts';
 
 /** Nested objects are flattened to this depth; deeper ones, and lists, are single values. */
 export const MAX_DEPTH = 4;

@@ -3,7 +3,7 @@
  * of runners are computed from them. Bounded, whatever the size of the study. Pure.
  */
 import { CommonParts, shownPart, takeApart } from './failure-groups.ts';
-import { HISTORY_MESSAGE_LIMIT } from './rules.ts';
+import { HISTORY_MESSAGE_LIMIT } from '../rules.ts';
 
 /** One attempt that ended by itself: not cancelled, not released, not lost with its runner. */
 export interface FinishedAttempt {

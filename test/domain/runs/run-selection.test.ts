@@ -1,8 +1,8 @@
 /** Selections of runs: the notation with its faults, and every operation against a set of run ids. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { MAX_RANGES, MAX_RUN_ID } from '../../src/domain/run-ranges.ts';
-import { RunSelection, beyondDesign } from '../../src/domain/run-selection.ts';
+import { MAX_RANGES, MAX_RUN_ID } from '../../../src/domain/runs/run-ranges.ts';
+import { RunSelection, beyondDesign } from '../../../src/domain/runs/run-selection.ts';
 
 const selection = (text: string): RunSelection => {
   const parsed = RunSelection.parse(text);
@@ -56,7 +56,7 @@ const notations = fc
     return { text: texts.join(','), ids };
   });
 
-describe('run selection', () => {
+describe('domain/runs/run-selection', () => {
   it('reads the notation of job arrays', () => {
     expect(idsOf(selection('3'))).to.deep.equal([3]);
     expect(idsOf(selection('0-2,5,8-13:2'))).to.deep.equal([0, 1, 2, 5, 8, 10, 12]);

@@ -1,14 +1,14 @@
 /** Studies that carry a function: their faults, and the runners that take them. */
 import { expect } from 'chai';
-import { codeDigest, functionFaults, functionsName } from '../../src/domain/function-code.ts';
-import { supports } from '../../src/domain/scheduling.ts';
-import type { RunnerCapabilities } from '../../src/contract/types.ts';
+import { codeDigest, functionFaults, functionsName } from '../../../src/domain/study/function-code.ts';
+import { supports } from '../../../src/domain/scheduling.ts';
+import type { RunnerCapabilities } from '../../../src/contract/types.ts';
 
 const CODE = Buffer.from('a function').toString('base64');
 const NAME = 'python-functions-3.11';
 const identity = { sha256: codeDigest(CODE), python: '3.11' };
 
-describe('domain/function-code', () => {
+describe('domain/study/function-code', () => {
   const faults: [string, unknown, unknown, string[]][] = [
     ['a program of the runners', { name: 'rocket' }, undefined, []],
     ['a function with its code', { name: NAME, code: identity }, CODE, []],

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { CONDITION_OPERATORS, meets, parseCondition } from '../../src/domain/condition.ts';
+import { CONDITION_OPERATORS, meets, parseCondition } from '../../../src/domain/study/condition.ts';
 
-describe('domain/condition', () => {
+describe('domain/study/condition', () => {
   const readable: [text: string, operator: string, threshold: number][] = [
     ['< 0', '<', 0],
     ['<0', '<', 0],

@@ -2,7 +2,7 @@
  * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
  * Used at submission (a fault is a 422) and by the runner's watchdog. Independent of telemetry and time.
  */
-import type { EarlyTerminationConfig, TerminationCondition } from '../contract/types.ts';
+import type { EarlyTerminationConfig, TerminationCondition } from '../../contract/types.ts';
 
 export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { numberOf, numericOutputs, outputsOf, textOf } from '../../src/domain/outputs.ts';
+import { numberOf, numericOutputs, outputsOf, textOf } from '../../../src/domain/runs/outputs.ts';
 
 const parsed = (json: string): object => JSON.parse(json) as object;
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-describe('domain/outputs', () => {
+describe('domain/runs/outputs', () => {
   it('names nested members with dots, and keeps lists whole', () => {
     const metadata = parsed('{"a":1,"b":{"c":true,"d":{"e":"x"}},"list":[1,2],"nothing":null,"empty":{}}');
     expect([...outputsOf(metadata)]).to.deep.equal([

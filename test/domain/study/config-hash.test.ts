@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { configHash } from '../../src/domain/config-hash.ts';
-import type { BatchConfig } from '../../src/contract/types.ts';
-import { study } from '../support/studies.ts';
+import { configHash } from '../../../src/domain/study/config-hash.ts';
+import type { BatchConfig } from '../../../src/contract/types.ts';
+import { study } from '../../support/studies.ts';
 
 /** Reverses the order of all members. */
 function turned(value: unknown): unknown {
@@ -17,7 +17,7 @@ function turned(value: unknown): unknown {
 
 const hash = (value: unknown): string => configHash(value as BatchConfig);
 
-describe('domain/config-hash', () => {
+describe('domain/study/config-hash', () => {
   const { config } = study({ seed: 7 });
 
   it('is 64 hexadecimal digits and the same in every version', () => {

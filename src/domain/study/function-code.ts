@@ -1,6 +1,6 @@
 /** Python functions as simulations: the name they run under, and the code that a study carries. */
 import { createHash } from 'node:crypto';
-import type { Fault } from '../contract/types.ts';
+import type { Fault } from '../../contract/types.ts';
 
 /**
  * The simulations whose code comes with the study begin so; the Python version follows: `python-functions-3.11`. A runner offers

@@ -7,7 +7,7 @@ import {
   jobsPerMinute,
   minutesLeft,
   type RateWindow,
-} from '../../src/domain/progress.ts';
+} from '../../../src/domain/runs/progress.ts';
 
 const NOW = 1_000_000_000_000;
 
@@ -18,7 +18,7 @@ function steady(perSecond: number, seconds: number): RateWindow {
   return window;
 }
 
-describe('domain/progress', () => {
+describe('domain/runs/progress', () => {
   it('returns the rate of the last minute once enough runs ended, and of the whole study before', () => {
     const table: [string, Parameters<typeof jobsPerMinute>[0], number][] = [
       ['not begun', { ended: 0, remaining: 5, startedAtMs: undefined, window: EMPTY_WINDOW }, 0],

@@ -1,7 +1,7 @@
 /** Labels of studies: short texts by key, and the filter `key=value`. */
-import { LABEL_KEY_PATTERN } from '../contract/patterns.ts';
-import { LIMITS } from '../contract/limits.ts';
-import { SimbatchError } from './errors.ts';
+import { LABEL_KEY_PATTERN } from '../../contract/patterns.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { SimbatchError } from '../errors.ts';
 
 const KEY = new RegExp(LABEL_KEY_PATTERN);
 

@@ -1,7 +1,7 @@
 /** Descriptive statistics against values computed with NumPy and by hand. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NumberSeries } from '../../src/domain/statistics.ts';
+import { NumberSeries } from '../../../src/analysis/numeric/statistics.ts';
 
 function series(values: Iterable<number>): NumberSeries {
   const result = new NumberSeries();
@@ -9,7 +9,7 @@ function series(values: Iterable<number>): NumberSeries {
   return result;
 }
 
-describe('domain/statistics', () => {
+describe('analysis/numeric/statistics', () => {
   it('returns undefined for no values', () => {
     expect(series([]).describe()).to.equal(undefined);
     expect(series([NaN, Infinity]).describe()).to.equal(undefined);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { CommonParts, groupFailures, normalizeMessage, takeApart } from '../../src/domain/failure-groups.ts';
+import { CommonParts, groupFailures, normalizeMessage, takeApart } from '../../../src/domain/runs/failure-groups.ts';
 
-describe('domain/failure-groups', () => {
+describe('domain/runs/failure-groups', () => {
   const SAME: [a: string, b: string, pattern: string][] = [
     ['step 12 diverged', 'step 3401 diverged', 'step … diverged'],
     ['x = -1.5e-3 at t=2', 'x = 7 at t=0.25', 'x = … at t=…'],
