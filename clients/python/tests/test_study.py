@@ -175,6 +175,10 @@ def test_the_seed_and_the_key_follow_from_the_study():
     # A changed simulation is compared on the same samples.
     assert named().seed == named(runs=9, version="2").seed
     assert named().seed != named(inputs={"mass": 1}).seed
+    drawn = named(inputs={"a": sb.Normal(0, 1), "b": 3.0}).seed
+    assert drawn == named(inputs={"b": sb.Uniform(2, 4), "a": sb.Normal(1, 1)}).seed
+    assert drawn == 3599404827889844
+    assert drawn != sb.Study("other", simulation="rocket", version="1", inputs={"a": sb.Normal(0, 1), "b": 3.0}, runs=8).seed
     assert named().key != named(version="2").key
     assert named(seed=7).seed == 7
     assert named(seed=7).key != named(seed=8).key

@@ -2,6 +2,7 @@
 import type { Range } from '../groups/proportion.ts';
 import type { Warning } from '../warning.ts';
 import type { ConfigurationChange } from './configuration-changes.ts';
+import type { Pairing } from './pairing.ts';
 
 /** A run whose output changed, with both values. */
 export interface ChangedRun {
@@ -65,6 +66,7 @@ interface SharedComparison {
   configuration_changes: ConfigurationChange[];
   /** Changes beyond the first thousand, which are not listed. */
   configuration_changes_omitted: number;
+  pairing: Pairing;
   warnings: Warning[];
   sentence: string;
 }

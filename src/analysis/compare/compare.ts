@@ -1,4 +1,4 @@
-/** Compares two batches: paired where the same runs have the same parameters, else as two samples. */
+/** Compares two batches: paired where their runs have common random numbers, else as two samples. */
 import { type NumericColumn, takeRows } from '../numeric/columns.ts';
 import { holm } from '../numeric/holm.ts';
 import type { TextColumn } from '../table/run-table.ts';
@@ -7,6 +7,7 @@ import { listed } from '../wording.ts';
 import type { Comparison, PairedComparison, UnpairedComparison } from './answer.ts';
 import { configurationChanges } from './configuration-changes.ts';
 import { flips, pairedOutput } from './paired.ts';
+import { type PairedSide, type Pairing, pairingOf } from './pairing.ts';
 import { type DifferingText, differingTexts, textsDifferWarning } from './texts.ts';
 import { pairedSentence, unpairedSentence } from './sentence.ts';
 import { passingDifference, unpairedOutput } from './unpaired.ts';
@@ -22,22 +23,27 @@ export interface ComparedBatch {
   outputs: readonly NumericColumn[];
   /** Outputs that are text, by name; of runs that are not completed they do not count. */
   texts?: ReadonlyMap<string, TextColumn>;
+  /** How the runs were drawn, where it is known. */
+  drawn?: Pick<PairedSide, 'design' | 'fixed'>;
   /** The configuration as JSON. */
   configuration: unknown;
 }
 
 /**
  * Compares `after` with `before`; differences are after minus before, p-values are adjusted over outputs by Holm.
- * Paired when runs are terminal in both and every parameter is equal to the bit in all of these.
+ * `pairing.ts` decides whether they are paired, on the runs that are terminal in both.
  */
 export function compare(before: ComparedBatch, after: ComparedBatch, confidence = 0.95): Comparison {
   const { changes, omitted } = configurationChanges(before.configuration, after.configuration);
   const configuration = { configuration_changes: changes, configuration_changes_omitted: omitted };
   const common = commonRows(before, after);
   const { outputs, warnings } = commonOutputs(before, after);
-  const answer = isPaired(before, after, common)
-    ? comparePairs(before, after, common, outputs, confidence)
-    : compareSamples(before, after, outputs, confidence);
+  const [sideBefore, sideAfter] = [sideOf(before, common.before), sideOf(after, common.after)];
+  const pairing = pairingOf(sideBefore, sideAfter);
+  const answer =
+    pairing.reason === null
+      ? comparePairs(before, after, { common, outputs, pairing }, confidence)
+      : compareSamples(before, after, { outputs, pairing }, confidence);
   return { ...configuration, ...answer, warnings: [...warnings, ...answer.warnings] };
 }
 
@@ -67,14 +73,11 @@ function commonRows(before: ComparedBatch, after: ComparedBatch): CommonRows {
 type ColumnsByName = ReadonlyMap<string, Float64Array>;
 const byName = (columns: readonly NumericColumn[]): ColumnsByName => new Map(columns.map((it) => [it.name, it.values]));
 
-function isPaired(before: ComparedBatch, after: ComparedBatch, common: CommonRows): boolean {
-  if (common.before.length === 0 || before.parameters.length !== after.parameters.length) return false;
-  const others = byName(after.parameters);
-  return before.parameters.every(({ name, values }) => {
-    const other = others.get(name);
-    return other !== undefined && common.before.every((row, i) => Object.is(values[row], other[common.after[i]!]));
-  });
-}
+const sideOf = ({ parameters, drawn }: ComparedBatch, rows: Uint32Array): PairedSide => ({
+  ...drawn,
+  inputs: parameters,
+  rows,
+});
 
 /** An output that both batches have. */
 interface CommonOutput {
@@ -104,8 +107,7 @@ type Answer<T> = Omit<T, 'configuration_changes' | 'configuration_changes_omitte
 function comparePairs(
   before: ComparedBatch,
   after: ComparedBatch,
-  common: CommonRows,
-  shared: readonly CommonOutput[],
+  { common, outputs: shared, pairing }: { common: CommonRows; outputs: readonly CommonOutput[]; pairing: Pairing },
   confidence: number,
 ): Answer<PairedComparison> {
   const runIds = Uint32Array.from(common.before, (row) => before.runIds[row]!);
@@ -120,6 +122,7 @@ function comparePairs(
   const texts = differingTexts(before.texts, after.texts, common);
   const answer = {
     paired: true as const,
+    pairing,
     pairs: runIds.length,
     identical_runs: countIdentical(columns, runIds.length, texts),
     flips: flips(runIds, groupsOf(before, common.before), groupsOf(after, common.after)),
@@ -162,13 +165,14 @@ function fewDifferences(outputs: readonly { name: string }[]): Warning[] {
 function compareSamples(
   before: ComparedBatch,
   after: ComparedBatch,
-  shared: readonly CommonOutput[],
+  { outputs: shared, pairing }: { outputs: readonly CommonOutput[]; pairing: Pairing },
   confidence: number,
 ): Answer<UnpairedComparison> {
   const figures = shared.map((it) => unpairedOutput(it.name, it.before, it.after, confidence));
   const adjusted = holm(figures.map((it) => it.mann_whitney_p));
   const answer = {
     paired: false as const,
+    pairing,
     passing: passingDifference(before.groups, after.groups, confidence),
     outputs: figures.map((it, i) => ({ ...it, p_holm: adjusted[i]! })),
     warnings: [],

@@ -13,6 +13,8 @@ import { type ComparedBatch, compare } from './compare.ts';
 export interface ComparedStudy {
   table: RunTable;
   configuration: unknown;
+  /** How the runs were drawn, where it is known; see `designOf`. */
+  drawn?: ComparedBatch['drawn'];
 }
 
 export interface StudyComparisonRequest {
@@ -46,7 +48,7 @@ export function compareStudies(
 }
 
 function asBatch(
-  { table, configuration }: ComparedStudy,
+  { table, configuration, drawn }: ComparedStudy,
   { failing, requirements }: StudyComparisonRequest,
 ): ComparedBatch {
   if (table.replicates !== undefined) {
@@ -61,6 +63,7 @@ function asBatch(
     parameters: parameterColumns(table),
     outputs: [...table.outputs].map(([name, values]) => ({ name, values: completedValues(table, values) })),
     texts: completedTexts(table),
+    ...(drawn === undefined ? {} : { drawn }),
     configuration,
   };
 }

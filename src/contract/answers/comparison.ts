@@ -55,12 +55,21 @@ const shared = {
     'The members of the configuration that differ.',
   ),
   configuration_changes_omitted: count('Changes beyond the first thousand.'),
+  pairing: answered(
+    {
+      inputs: count('Inputs that vary, and fixed ones that differ.'),
+      equal: count('Of them, equal to the bit in all runs that both have.'),
+      differing: listOf(text('An input.'), 'The others.'),
+      reason: nullable(text('Why the studies are not paired; null where they are.')),
+    },
+    'Whether the runs have common random numbers.',
+  ),
   sentence,
 };
 
 const PairedComparison = named(
   'PairedComparison',
-  'Two studies whose runs have the same parameters.',
+  'Two studies whose runs have common random numbers.',
   answered({
     ...shared,
     paired: Type.Unsafe<true>({ type: 'boolean', const: true }),
@@ -82,7 +91,7 @@ const PairedComparison = named(
 
 const UnpairedComparison = named(
   'UnpairedComparison',
-  'Two studies with different runs.',
+  'Two studies without common random numbers.',
   answered({
     ...shared,
     paired: Type.Unsafe<false>({ type: 'boolean', const: false }),

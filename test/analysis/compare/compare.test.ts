@@ -107,15 +107,21 @@ describe('analysis/compare', () => {
     expect(flips).to.deep.include({ broke: [], mended: [1], passed_both: 1, failed_both: 1 });
   });
 
-  it('is unpaired without common runs, or where one parameter of one run differs in its last bit', () => {
+  it('is unpaired without common runs, and, without the seeds, where one parameter differs in its last bit', () => {
     const before = batch([1, 2, 3], all(3));
     const apart = batch([1, 2, 3], all(3), { runIds: Uint32Array.of(5, 6, 7) });
-    expect(compare(before, apart).paired).to.equal(false);
+    expect(compare(before, apart).pairing.reason).to.equal('no run has ended in both');
     const values = Float64Array.from(before.parameters[0]!.values);
     values[2] = values[2]! + Number.EPSILON / 4;
     expect(values[2]).not.to.equal(before.parameters[0]!.values[2]);
-    expect(compare(before, { ...before, parameters: [{ name: 'mass', values }] }).paired).to.equal(false);
-    expect(compare(before, before).paired).to.equal(true);
+    const moved = compare(before, { ...before, parameters: [{ name: 'mass', values }] });
+    expect(moved.pairing).to.deep.equal({
+      inputs: 1,
+      equal: 0,
+      differing: ['mass'],
+      reason: 'no varying input is equal to the bit',
+    });
+    expect(compare(before, before)).to.include({ paired: true });
   });
 
   it('counts -0 and 0 as different to the bit, and an output that only one side lacks', () => {
@@ -171,7 +177,7 @@ describe('analysis/compare', () => {
     expect(moved!.p_holm).to.equal(2 * moved!.wilcoxon_p!);
     expect(still!.p_holm).to.equal(still!.wilcoxon_p);
     expect(found.sentence).to.equal(
-      '60 pairs: 0 runs broke, 0 mended (McNemar p = 1); 0 of 60 runs identical in all outputs; outputs that differ: moved',
+      'paired: the one input that varies is equal; 60 pairs: 0 runs broke, 0 mended (McNemar p = 1); 0 of 60 runs identical in all outputs; outputs that differ: moved',
     );
   });
 });

@@ -34,7 +34,8 @@ class Study:
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
     runs: number of runs of the design.
     method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), or `monte_carlo` (`random`).
-    seed: 0 to 2**63 - 1. None: derived from the name and the inputs, so that a changed function gets the same samples.
+    seed: 0 to 2**63 - 1. None: derived from the name of the study and the names of the inputs, so that a study with a changed
+        function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
     run_ids: the runs of the design to execute, e.g. `"0-99,150"`; None: all. replicate: another randomisation of the design.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
@@ -98,7 +99,7 @@ class Study:
         self._submission = base_submission(self._given, self.inputs, self.correlations, self.artifact)
         sampling_method(method)
         if seed is None:
-            drawn = json.dumps([name, self._submission["config"]["dispersions"]], sort_keys=True)
+            drawn = json.dumps([name, sorted(self.inputs)])
             self._submission["config"]["monte_carlo"]["seed"] = int(hashlib.sha256(drawn.encode()).hexdigest()[:13], 16)
 
     @property

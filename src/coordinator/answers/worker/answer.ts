@@ -1,7 +1,8 @@
 /** Answers a question about studies whose tables are read. */
 import type { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
-import { compareStudies } from '../../../analysis/compare/study-comparison.ts';
+import { designOf } from '../../../analysis/compare/pairing.ts';
+import { type ComparedStudy, compareStudies } from '../../../analysis/compare/study-comparison.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';
 import { distributions } from '../../../analysis/outputs/distributions.ts';
 import { worstRuns } from '../../../analysis/outputs/worst.ts';
@@ -24,6 +25,8 @@ export interface AnsweredStudy {
   submission: Partial<Pick<contract.BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
   /** Absent where the records of the runs are not at hand. */
   moves?: MoveTally;
+  /** The sampling definition in force when it was submitted; absent where it is not known. */
+  samplingScheme?: string;
 }
 
 type Answerers = {
@@ -89,11 +92,10 @@ const ANSWERERS: Answerers = {
     return worstRuns(study.table, output, k, direction);
   },
   compare: ({ failing, confidence }, before, after) =>
-    compareStudies(
-      { table: inDeclaredOrder(before.table, before.submission), configuration: before.submission.config },
-      { table: inDeclaredOrder(after.table, after.submission), configuration: after.submission.config },
-      { ...given({ failing, confidence }), requirements: requirementsOf(before.submission) },
-    ),
+    compareStudies(comparedStudy(before), comparedStudy(after), {
+      ...given({ failing, confidence }),
+      requirements: requirementsOf(before.submission),
+    }),
   transitions: (_, { table, moves }) => {
     if (moves === undefined)
       throw new RangeError('transitions not counted: a table of runs has no history; ask the coordinator of one batch');
@@ -148,6 +150,12 @@ function requireOutput(study: AnsweredStudy, name: string): void {
     nearest === undefined ? `give one of ${[...names].slice(0, 10).join(', ')}` : `did you mean "${nearest}"?`;
   throw new RangeError(`output not found: the study has no output "${name}"; ${remedy}`);
 }
+
+const comparedStudy = ({ table, submission, samplingScheme }: AnsweredStudy): ComparedStudy => ({
+  table: inDeclaredOrder(table, submission),
+  configuration: submission.config,
+  drawn: designOf(submission.config, samplingScheme),
+});
 
 /** The outputs that the study declares first, as in its table of runs; the others in the order in which runs reported them. */
 function inDeclaredOrder(table: RunTable, { outputs: declared = {} }: AnsweredStudy['submission']): RunTable {

@@ -16,6 +16,7 @@ export interface Study {
   version: string;
   readonly submission: BatchSubmission;
   readonly seed: Seed;
+  readonly samplingScheme: string;
   table: RunTable;
   /** Size of the table's columns. */
   bytes: number;
@@ -33,7 +34,7 @@ export interface KeptStudy extends Study {
 
 /** Reads all runs of a study into a table. */
 export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptStudy> {
-  const { batchId, version, method, totalJobs, mark } = head;
+  const { batchId, version, method, totalJobs, mark, samplingScheme } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
   const conditions = endingConditions(submission.config.early_termination);
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
@@ -64,7 +65,7 @@ export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptSt
   }
   addUntouchedBefore(totalJobs);
   const table = builder.build();
-  return { version, submission, seed, table, bytes: bytesOf(table), mark, builder, moves };
+  return { version, submission, seed, samplingScheme, table, bytes: bytesOf(table), mark, builder, moves };
 }
 
 /**
