@@ -1,18 +1,8 @@
 import { expect } from 'chai';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, Socket } from 'node:net';
-import Koa from 'koa';
-import { Application, type Context } from '../../src/http/application.ts';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Context } from '../../src/http/application.ts';
 import { listen } from '../support/http.ts';
-
-/** The members of a context that Koa reads from its request. */
-const MEMBERS = ['method', 'path', 'querystring', 'search', 'url', 'originalUrl', 'href', 'host', 'status'] as const;
-
-function contextOf(app: Koa, url: string) {
-  const req = new IncomingMessage(new Socket());
-  Object.assign(req, { url, method: 'PUT', headers: { host: 'localhost:8080' } });
-  return app.createContext(req, new ServerResponse(req));
-}
 
 describe('http/application', () => {
   it('answers without the listeners that Koa adds to each response and its socket', async () => {
@@ -26,32 +16,6 @@ describe('http/application', () => {
     // The table of on-finished, which a Koa has that does not call `handleRequest`.
     expect(responses[0]).not.to.have.property('__onFinished');
     await server.close(0);
-  });
-
-  it('reads of a request what Koa reads', () => {
-    const [own, koa] = [new Application(), new Koa()];
-    const urls = [
-      '/',
-      '/jobs',
-      '/jobs?',
-      '/jobs?limit=2&x=%20',
-      '/a#b',
-      '/a?b#c',
-      '//a/b',
-      '*',
-      'http://host/a?b',
-      '/é',
-      '/%7B',
-    ];
-    for (const url of urls) {
-      const [actual, expected] = [contextOf(own, url), contextOf(koa, url)];
-      for (const member of MEMBERS) expect(actual[member], `${member} of ${url}`).to.equal(expected[member]);
-      expect(actual.request.ctx).to.equal(actual);
-      expect(actual.response.request).to.equal(actual.request);
-      expect(actual.toJSON()).to.deep.equal(expected.toJSON());
-      actual.url = '/other?place';
-      expect([actual.path, actual.querystring]).to.deep.equal(['/other', 'place']);
-    }
   });
 
   it('takes no object as a body, by its type', () => {
