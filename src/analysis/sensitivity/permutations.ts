@@ -1,7 +1,6 @@
 /** The permutations of an output that measure its noise: the same for one batch and output on every machine. */
 import { createHash } from 'node:crypto';
-import { TAG_NOISE_FLOOR, openUniform } from '../../domain/sampling/philox.ts';
-import { MOST_BLOCKS, PhiloxWords } from '../kernels/philox-words.ts';
+import { TAG_NOISE_FLOOR, openUniform, philox } from '../../domain/sampling/philox.ts';
 
 /** The two key words, from the batch's id and the output's name. */
 export type PermutationKey = readonly [k0: number, k1: number];
@@ -12,32 +11,21 @@ export function permutationKey(batchId: string, output: string): PermutationKey 
   return [digest.readInt32LE(0), digest.readInt32LE(4)];
 }
 
-let words: PhiloxWords | undefined;
+const block = new Uint32Array(4);
 
 /**
  * Writes the permutation with this number of `values` to `out`: i from the last index down to 1 changes places with
  * floor(u (i + 1)), where u is the open uniform of the first two words of philox at the counter (i, number, 0, 6).
  * Source: Fisher and Yates (1938), in the form of Durstenfeld, Comm. ACM 7 (1964) 420.
  */
-export function permute<T extends Float64Array | Int32Array>(
-  values: T,
-  [k0, k1]: PermutationKey,
-  number: number,
-  out: T,
-): void {
-  words ??= new PhiloxWords();
-  const { first, second } = words;
+export function permute(values: Float64Array, [k0, k1]: PermutationKey, number: number, out: Float64Array): void {
   out.set(values);
-  for (let end = values.length; end > 1;) {
-    const start = Math.max(1, end - MOST_BLOCKS);
-    words.fill(k0, k1, start, number, TAG_NOISE_FLOOR, end - start);
-    for (let i = end - 1; i >= start; i--) {
-      // Below 2^31, so that `| 0` is the floor.
-      const other = (openUniform(first[i - start]!, second[i - start]!) * (i + 1)) | 0;
-      const kept = out[i]!;
-      out[i] = out[other]!;
-      out[other] = kept;
-    }
-    end = start;
+  for (let i = values.length - 1; i >= 1; i--) {
+    philox(k0, k1, i, number, 0, TAG_NOISE_FLOOR, block);
+    // Below 2^31, so that `| 0` is the floor.
+    const other = (openUniform(block[0]!, block[1]!) * (i + 1)) | 0;
+    const kept = out[i]!;
+    out[i] = out[other]!;
+    out[other] = kept;
   }
 }

@@ -10,7 +10,7 @@ import { LEAST_RUNS, adjustedIndex, cosineBasis, cosinePower } from './cosine-in
 import { noiseFloor } from './noise-floor.ts';
 import { permutationKey } from './permutations.ts';
 import { sensitivitySentence } from './sentence.ts';
-import { correlationWarnings, rankWarnings } from './warnings.ts';
+import { correlationWarnings, floorWarnings, rankWarnings } from './warnings.ts';
 
 /** Fewer runs than this give no rank correlation. */
 const LEAST_FOR_RANKS = 4;
@@ -54,6 +54,7 @@ export function sensitivity({ batchId, output, parameters, confidence = 0.95 }: 
   results.sort(byInfluence);
   const warnings = [
     ...rankWarnings(constant, judged),
+    ...floorWarnings(rows.length),
     ...(judged.correlations === null ? [] : correlationWarnings(varying, judged.correlations, rows.length)),
   ];
   const sentence = sensitivitySentence(output.name, results, judged.srrc_r2);

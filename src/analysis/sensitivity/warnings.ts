@@ -3,6 +3,7 @@ import type { NumericColumn } from '../numeric/columns.ts';
 import { correlationPValue } from '../numeric/correlation.ts';
 import type { Warning } from '../warning.ts';
 import { listed } from '../wording.ts';
+import { PERMUTATIONS, permutationsFor } from './noise-floor.ts';
 
 /** Parameters that are the same in all runs, and parameters that others determine. */
 export function rankWarnings(
@@ -21,6 +22,14 @@ export function rankWarnings(
     warnings.push({ code: 'rank-deficient', message });
   }
   return warnings;
+}
+
+/** A noise floor from fewer permutations than usual. */
+export function floorWarnings(runs: number): Warning[] {
+  const permutations = permutationsFor(runs);
+  if (permutations === PERMUTATIONS) return [];
+  const message = `the noise floor follows from ${permutations} permutations instead of ${PERMUTATIONS}, because of ${runs} runs: it is less exact`;
+  return [{ code: 'fewer-permutations', message }];
 }
 
 /** Below this, a correlation of two parameters hardly changes their indices. */

@@ -1,9 +1,10 @@
 /** Sensitivity against SciPy and pingouin, against the definition written naively, and on Ishigami's function. */
 import { expect } from 'chai';
 import { adjustedIndex, cosineBasis, cosinePower } from '../../../src/analysis/sensitivity/cosine-index.ts';
-import { noiseFloor } from '../../../src/analysis/sensitivity/noise-floor.ts';
+import { noiseFloor, permutationsFor } from '../../../src/analysis/sensitivity/noise-floor.ts';
 import { permutationKey, permute } from '../../../src/analysis/sensitivity/permutations.ts';
 import { sensitivity } from '../../../src/analysis/sensitivity/sensitivity.ts';
+import { floorWarnings } from '../../../src/analysis/sensitivity/warnings.ts';
 import { centred } from '../../../src/analysis/numeric/correlation.ts';
 import { ascendingOrder } from '../../../src/analysis/numeric/order.ts';
 import { orderedQuantile } from '../../../src/analysis/numeric/quantile.ts';
@@ -155,24 +156,29 @@ describe('analysis/sensitivity/noise-floor', () => {
     return orderedQuantile(maxima, ascendingOrder(maxima), 0.95);
   }
 
-  const outputs: [name: string, y: (u: number) => number][] = [
-    ['uniform', (u) => u],
-    ['heavy-tailed', (u) => Math.tan(Math.PI * (u - 0.5))],
-    ['rare', (u) => (u < 0.002 ? 1 : 0)],
-  ];
-  for (const n of [30, 500, 5000]) {
-    for (const [name, transform] of outputs.slice(0, n < 5000 ? 1 : 3)) {
-      it(`is the quantile over all 200 permutations: ${name} output, n = ${n}`, () => {
-        const uniform = uniformSource(n);
-        const orders = uniformColumns(3, n, uniform).map((it) => ascendingOrder(it.values));
-        const y = Float64Array.from({ length: n }, () => transform(uniform()));
-        const { deviations, squares } = centred(y);
-        const key = permutationKey('batch', 'y');
-        const found = noiseFloor({ orders, deviations, variance: squares / n, basis: cosineBasis(n), key });
-        expectClose(found, naiveFloor(orders, y, key), 1e-9, 'noise floor');
-      });
+  it('is the quantile over all 200 permutations', () => {
+    const uniform = uniformSource(500);
+    const orders = uniformColumns(3, 500, uniform).map((it) => ascendingOrder(it.values));
+    const y = Float64Array.from({ length: 500 }, uniform);
+    const { deviations, squares } = centred(y);
+    const key = permutationKey('batch', 'y');
+    const found = noiseFloor({ orders, deviations, variance: squares / 500, basis: cosineBasis(500), key });
+    expectClose(found, naiveFloor(orders, y, key), 1e-9, 'noise floor');
+  });
+
+  it('takes fewer permutations of more than 200,000 runs, and says so', () => {
+    const cases = [
+      [200_000, 200],
+      [200_001, 199],
+      [400_000, 100],
+      [1_000_000, 40],
+      [10_000_000, 40],
+    ] as const;
+    for (const [runs, permutations] of cases) {
+      expect(permutationsFor(runs)).to.equal(permutations);
+      expect(floorWarnings(runs).map((it) => it.code)).to.deep.equal(permutations < 200 ? ['fewer-permutations'] : []);
     }
-  }
+  });
 
   it('depends on the batch and the output alone', () => {
     expect(permutationKey('a', 'y')).to.deep.equal(permutationKey('a', 'y'));
