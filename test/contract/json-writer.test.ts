@@ -56,7 +56,7 @@ describe('contract/codegen/json-writer', () => {
     );
   });
 
-  it('writes a job from parts that many jobs share', () => {
+  it('writes jobs', () => {
     const metadata = {
       simulation_name: 'a "quoted" name',
       simulation_version: '1',
@@ -65,7 +65,7 @@ describe('contract/codegen/json-writer', () => {
       generated_at: '2026-03-01T12:00:00.000Z',
       seed: 2n ** 63n - 1n,
     };
-    const write = jsonWriterOf(Job, { resolve: (id) => registry.get(id)!, shared: ['RunMetadata'] });
+    const write = jsonWriterOf(Job, { resolve: (id) => registry.get(id)! });
     for (const run of [0, 1]) {
       const job: Job = {
         id: '01900000-0000-8000-8000-000000000001',

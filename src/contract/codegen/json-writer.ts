@@ -25,8 +25,8 @@ export interface WriterOptions {
   pathOf?: (name: string) => readonly string[];
   /** The schema with this `$id`. */
   resolve?: (id: string) => object;
-  /** The `$id`s of schemas whose values many items share: each such object is written once and forgotten with the object. */
-  shared?: readonly string[];
+  /** The `$id`s of schemas whose values are written as they are, with members in their own order. */
+  asTheyAre?: readonly string[];
 }
 
 /**
@@ -45,7 +45,7 @@ const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 class WriterCompiler {
   readonly #options: WriterOptions;
   readonly #byId = new Map<string, Writer>();
-  readonly #scope: Record<string, unknown> = { stringifyExact, numbersToJson, quoted, joined };
+  readonly #scope: Record<string, unknown> = { stringifyExact };
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -56,30 +56,18 @@ class WriterCompiler {
     const required = new Set(schema.required ?? []);
     const [first] = Object.keys(schema.properties);
     if (first === undefined || !required.has(first)) throw new Error('the first member of a schema must be required');
-    const items = this.#itemsOf(schema.properties[first]!, pathOf(first).reduce(member, 'v'));
-    const head = `{${templateText(JSON.stringify(first))}:`;
-    let code = items === undefined ? `let json = \`${head}` : 'let json = `]';
+    let code = 'let json = `{';
     let isOpen = true;
     for (const [name, it] of Object.entries(schema.properties)) {
       const value = pathOf(name).reduce(member, 'v');
-      if (name === first) {
-        if (items === undefined) code += this.#text(it, value);
-        continue;
-      }
-      const text = `,${templateText(JSON.stringify(name))}:${this.#text(it, value)}`;
+      const comma = name === first ? '' : ',';
+      const text = `${comma}${templateText(JSON.stringify(name))}:${this.#text(it, value)}`;
       if (required.has(name)) code += isOpen ? text : ` json += \`${text}`;
       else code += `${isOpen ? '`;' : ''} if (${value} !== undefined) json += \`${text}\`;`;
       isOpen = required.has(name);
     }
     code += isOpen ? '}`;' : " json += '}';";
-    const result = items === undefined ? 'json' : `joined(\`${head}[\`, ${items}, json)`;
-    return compile(`(v) => { ${code} return ${result}; }`, this.#scope) as Writer;
-  }
-
-  /** The expression of the written items of a list; undefined for another schema. */
-  #itemsOf({ type, items }: Schema, value: string): string | undefined {
-    if (type !== 'array' || items === undefined) return undefined;
-    return `${value}.map(${this.#define(this.writerOf(items))})`;
+    return compile(`(v) => { ${code} return json; }`, this.#scope) as Writer;
   }
 
   /** The JSON of `value`, itself an expression, as the inside of a template literal. */
@@ -93,9 +81,9 @@ class WriterCompiler {
     }
     if (isPlain(schema)) return `"\${${value}}"`;
     if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean') return `\${${value}}`;
-    if (schema.type === 'string') return `\${quoted(${value})}`;
-    const items = this.#itemsOf(schema, value);
-    if (items !== undefined) return `[\${${items}.join(',')}]`;
+    if (schema.type === 'string') return `\${JSON.stringify(${value})}`;
+    if (schema.type === 'array' && schema.items !== undefined)
+      return `[\${${value}.map(${this.#define(this.writerOf(schema.items))}).join(',')}]`;
     if (schema.anyOf?.every((it) => it.$ref !== undefined) === true)
       return `\${${this.#define(this.#oneOf(schema.anyOf))}(${value})}`;
     if (beginsWithRequired(schema)) return `\${${this.#define(this.writerOf(schema))}(${value})}`;
@@ -104,7 +92,7 @@ class WriterCompiler {
   }
 
   #map(values: Schema, value: string): string {
-    if (values.type === 'number') return `\${numbersToJson(${value})}`;
+    if (values.type === 'number') return `\${JSON.stringify(${value})}`;
     const write = this.#define(this.writerOf(values));
     return `{\${Object.keys(${value}).map((k) => JSON.stringify(k) + ':' + ${write}(${value}[k])).join(',')}}`;
   }
@@ -124,7 +112,7 @@ class WriterCompiler {
     if (known !== undefined) return known;
     const schema = this.#options.resolve?.(id);
     if (schema === undefined) throw new Error(`there is no schema ${id} to resolve a reference`);
-    const writer = this.#options.shared?.includes(id) === true ? writtenOnce(stringifyExact) : this.writerOf(schema);
+    const writer = this.#options.asTheyAre?.includes(id) === true ? stringifyExact : this.writerOf(schema);
     this.#byId.set(id, writer);
     return writer;
   }
@@ -141,49 +129,6 @@ class WriterCompiler {
 const beginsWithRequired = ({ properties = {}, required = [] }: Schema): boolean =>
   required.includes(Object.keys(properties)[0] ?? '');
 
-/** A direct-mapped cache of maps of numbers, by their first number: the parameters of a run are in several answers about it. */
-const WRITTEN = 256;
-const written = Array.from({ length: WRITTEN }, () => ({ values: undefined as object | undefined, json: '' }));
-
-function numbersToJson(values: Readonly<Record<string, number>>): string {
-  for (const name in values) {
-    const slot = written[(values[name]! * WRITTEN) & (WRITTEN - 1)]!;
-    if (slot.values !== values) {
-      slot.json = JSON.stringify(values);
-      slot.values = values;
-    }
-    return slot.json;
-  }
-  return '{}';
-}
-
-/** The length up to which a look at each character takes less time than a call of JSON.stringify. */
-const SHORT = 64;
-const FIRST_PRINTABLE = 32;
-const QUOTE = 34;
-const BACKSLASH = 92;
-const LAST_ASCII = 127;
-
-/** The same as `JSON.stringify(text)`. */
-function quoted(text: string): string {
-  if (text.length > SHORT) return JSON.stringify(text);
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    const isPlainCode = code >= FIRST_PRINTABLE && code <= LAST_ASCII && code !== QUOTE && code !== BACKSLASH;
-    if (!isPlainCode) return JSON.stringify(text);
-  }
-  return `"${text}"`;
-}
-
-/** Returns the items with commas between, from the head to the tail. Added to the joined text, each would copy it whole. */
-function joined(head: string, items: string[], tail: string): string {
-  const last = items.length - 1;
-  if (last < 0) return head + tail;
-  items[0] = head + items[0]!;
-  items[last] += tail;
-  return items.join(',');
-}
-
 /** A text as the inside of a template literal. */
 const templateText = (text: string): string => text.replaceAll(/[\\`$]/g, '\\$&');
 
@@ -197,14 +142,4 @@ function isPlain({ format, pattern = '', enum: values }: Schema): boolean {
   if (values !== undefined) return values.every((it) => it !== null && !ESCAPED.test(it));
   if (PLAIN_PATTERNS.includes(pattern)) return true;
   return format !== undefined && PLAIN_FORMATS.includes(format);
-}
-
-/** The writer of objects that are written often: it keeps the text of each as long as the object lives. */
-function writtenOnce(write: (value: object) => string): Writer {
-  const texts = new WeakMap<object, string>();
-  return (value: object) => {
-    let text = texts.get(value);
-    if (text === undefined) texts.set(value, (text = write(value)));
-    return text;
-  };
 }

@@ -95,11 +95,11 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
 const encode = ({ value, context }: { value: string; context: object }): string =>
   `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
-/** A heartbeat, a claim and the end of a run each write their runner; its capabilities are written once for all records. */
+/** A heartbeat, a claim and the end of a run each write their runner. */
 const encodeRunner = jsonWriterOf(RunnerRecord, {
   pathOf: (name) => (name === 'value' ? ['value'] : ['context', name]),
   resolve: (id) => registry.get(id)!,
-  shared: ['RunnerCapabilities'],
+  asTheyAre: ['RunnerCapabilities'],
 }) as unknown as (state: RunnerState) => string;
 
 export function decodeBatch(record: string): BatchState {

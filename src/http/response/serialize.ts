@@ -10,8 +10,7 @@ import { stringifyExact } from '../../base/json/json-writing.ts';
 /** Returns a value as JSON text. */
 export const toJson = (value: unknown): string => stringifyExact(value);
 
-/** Text that the runs of a study have in common is written once for all of them; problems are written as they are. */
-const options = { resolve: (id: string) => registry.get(id)!, shared: ['RunMetadata', 'BatchConfig', 'Problem'] };
+const options = { resolve: (id: string) => registry.get(id)!, asTheyAre: ['RunMetadata', 'BatchConfig', 'Problem'] };
 const jobToJson = jsonWriterOf(Job, options);
 const WRITERS = new Map<NamedSchema, (value: never) => string>([
   [Job, jobToJson],
