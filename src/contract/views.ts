@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { answered, listOf, named, ref, submitted, text } from './build.ts';
 import { LIMITS } from './limits.ts';
+import { textQuery } from './queries.ts';
 import { timestamp } from './scalars.ts';
 
 const VIEW = {
@@ -37,5 +38,5 @@ export interface ViewsRecord {
 }
 
 export const VIEW_QUERY = {
-  name: { kind: 'text', list: false, maxLength: LIMITS.nameLength, description: 'The view to remove.' },
-} as const;
+  name: textQuery('The view to remove.'),
+};

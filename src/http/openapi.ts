@@ -1,14 +1,13 @@
 /** The API description (OpenAPI 3.1), generated from the table of routes and the schemas. */
+import { IsOptional, type TSchema } from 'typebox';
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../base/package.ts';
-import { MAX_VALUES } from './request/query.ts';
 import { STATUS_OF } from './response/problem.ts';
-import type { QueryParameter } from '../contract/queries.ts';
 import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './routes/route.ts';
 import { EXAMPLES } from './examples.ts';
 import { routes } from './routes/index.ts';
 import { registry } from '../contract/build.ts';
-import { INT32_MAX, LIMITS } from '../contract/limits.ts';
+import { LIMITS } from '../contract/limits.ts';
 import { RUNNER_ID_PATTERN } from '../contract/patterns.ts';
 
 type Json = Record<string, unknown>;
@@ -144,32 +143,11 @@ function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
   return { name, in: 'path', required: true, description: `The ${PATH_PARAMETERS[name].noun}.`, schema };
 }
 
-function queryParameter(name: string, parameter: QueryParameter): Json {
-  const schema = parameter.list
-    ? { type: 'array', maxItems: MAX_VALUES, items: valueSchema(parameter) }
-    : valueSchema(parameter);
-  const style = parameter.list ? { style: 'form', explode: false } : {};
-  const required = parameter.required === true ? { required: true } : {};
-  return { name, in: 'query', ...required, description: parameter.description, ...style, schema };
-}
-
-function valueSchema(parameter: QueryParameter): Json {
-  switch (parameter.kind) {
-    case 'enum':
-      return { type: 'string', enum: [...parameter.values] };
-    case 'uuid':
-      return { type: 'string', format: 'uuid' };
-    case 'runner-id':
-      return { type: 'string', pattern: RUNNER_ID_PATTERN };
-    case 'int32':
-      return { type: 'integer', format: 'int32', minimum: 0, maximum: INT32_MAX };
-    case 'integer':
-      return { type: 'integer', minimum: parameter.minimum, maximum: parameter.maximum };
-    case 'number':
-      return { type: 'number', minimum: parameter.minimum, maximum: parameter.maximum };
-    case 'text':
-      return { type: 'string', minLength: 1, maxLength: parameter.list ? LIMITS.nameLength : parameter.maxLength };
-  }
+function queryParameter(name: string, parameter: TSchema): Json {
+  const { description, ...schema } = parameter as Json;
+  const style = schema['type'] === 'array' ? { style: 'form', explode: false } : {};
+  const required = IsOptional(parameter) ? {} : { required: true };
+  return { name, in: 'query', ...required, description, ...style, schema };
 }
 
 function success(route: Route): Json {

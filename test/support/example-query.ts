@@ -1,10 +1,11 @@
 /** A query with the required parameters of a route, for the fake coordinator's study or another one. */
+import { IsOptional } from 'typebox';
 import type { Route } from '../../src/http/routes/route.ts';
 import { BATCH_ID } from './fake-api.ts';
 
 /** `?output=apogee_m`, or nothing. */
 export function exampleQuery({ query = {} }: Route, batchId = BATCH_ID): string {
   const examples: Readonly<Record<string, string>> = { output: 'apogee_m', with: batchId };
-  const required = Object.keys(query).filter((name) => query[name]?.required === true);
+  const required = Object.keys(query).filter((name) => !IsOptional(query[name]!));
   return required.length === 0 ? '' : `?${required.map((name) => `${name}=${examples[name]}`).join('&')}`;
 }

@@ -2,17 +2,27 @@
 import { closestMatch } from '../../base/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { shown } from '../../contract/validation/validation-errors.ts';
-import type { QueryParameter, QueryParameters } from '../../contract/queries.ts';
-import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
-import { RUNNER_ID_PATTERN, UUID_PATTERN } from '../../contract/patterns.ts';
+import { IsOptional, type TSchema } from 'typebox';
+import { MAX_VALUES, type QueryParameters } from '../../contract/queries.ts';
+import { UUID_PATTERN } from '../../contract/patterns.ts';
 
 /** Values by parameter; absent parameters are absent. */
 export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
 
 const UUID = new RegExp(UUID_PATTERN, 'i');
-const RUNNER_ID = new RegExp(RUNNER_ID_PATTERN);
-/** Most values of one list parameter. */
-export const MAX_VALUES = 1_000;
+
+/** The members by which the schema of one value is read. */
+interface ValueSchema {
+  type: 'string' | 'integer' | 'number';
+  enum?: readonly string[];
+  format?: string;
+  pattern?: string;
+  minimum: number;
+  maximum: number;
+  /** Of free text alone. */
+  maxLength?: number;
+}
+type ParameterSchema = (ValueSchema | { type: 'array'; items: ValueSchema }) & { description: string };
 
 /**
  * Reads the raw query string (without `?`). Throws `malformed-query` naming the parameter, the value and what is allowed.
@@ -39,46 +49,38 @@ export function readQuery(raw: string, declared: QueryParameters): Query {
   return query;
 }
 
-function requireOptional(name: string, { required, description }: QueryParameter): void {
-  if (required === true) throw malformed(`the query parameter \`${name}\` is missing; give it: ${description}`);
+function requireOptional(name: string, schema: TSchema): void {
+  if (IsOptional(schema)) return;
+  const { description } = schema as unknown as ParameterSchema;
+  throw malformed(`the query parameter \`${name}\` is missing; give it: ${description}`);
 }
 
-function readValues(name: string, texts: readonly string[], parameter: QueryParameter): Query[string] {
-  if (!parameter.list) {
+function readValues(name: string, texts: readonly string[], schema: TSchema): Query[string] {
+  const parameter = schema as unknown as ParameterSchema;
+  if (parameter.type !== 'array') {
     if (texts.length > 1)
       throw malformed(`the query parameter \`${name}\` is given ${texts.length} times; it takes one value`);
-    const text = decoded(texts[0]!, name);
-    switch (parameter.kind) {
-      case 'enum':
-        return readEnum(name, text, parameter.values);
-      case 'integer':
-        return readInteger(name, text, parameter);
-      case 'number':
-        return readNumber(name, text, parameter);
-      case 'text':
-        return readText(name, text, parameter.maxLength);
-    }
+    return readValue(name, decoded(texts[0]!, name), parameter);
   }
+  const { items } = parameter;
   // Commas separate before decoding in free text, where %2C is a comma of the value, and after decoding elsewhere.
   const values = texts.flatMap((text) =>
-    parameter.kind === 'text' ? text.split(',').map((value) => decoded(value, name)) : decoded(text, name).split(','),
+    items.maxLength === undefined
+      ? decoded(text, name).split(',')
+      : text.split(',').map((value) => decoded(value, name)),
   );
   if (values.length > MAX_VALUES)
     throw malformed(`the query parameter \`${name}\` has more than ${MAX_VALUES} values, the limit`);
-  switch (parameter.kind) {
-    case 'enum':
-      return values.map((value) => readEnum(name, value, parameter.values));
-    case 'uuid':
-      return values.map((value) => readMatch(name, value, UUID, 'a UUID').toLowerCase());
-    case 'runner-id':
-      return values.map((value) => readMatch(name, value, RUNNER_ID, 'a runner id'));
-    case 'int32':
-      return values.map((value) => readInteger(name, value, { minimum: 0, maximum: INT32_MAX }));
-    case 'number':
-      return values.map((value) => readNumber(name, value, parameter));
-    case 'text':
-      return values.map((value) => readText(name, value, LIMITS.nameLength));
-  }
+  return values.map((value) => readValue(name, value, items)) as readonly string[] | readonly number[];
+}
+
+function readValue(name: string, value: string, schema: ValueSchema): string | number {
+  if (schema.type === 'integer') return readInteger(name, value, schema);
+  if (schema.type === 'number') return readNumber(name, value, schema);
+  if (schema.enum !== undefined) return readEnum(name, value, schema.enum);
+  if (schema.format === 'uuid') return readMatch(name, value, UUID, 'a UUID').toLowerCase();
+  if (schema.pattern !== undefined) return readMatch(name, value, new RegExp(schema.pattern), 'a runner id');
+  return readText(name, value, schema.maxLength!);
 }
 
 function readEnum(name: string, value: string, allowed: readonly string[]): string {

@@ -1,7 +1,14 @@
 /** Routes of studies: submission, progress, results, cancellation, deletion. */
 import * as batches from '../../contract/resources/batches.ts';
 import * as findings from '../../contract/resources/findings.ts';
-import { BATCH_FILTER, BATCH_ORDER, FAMILY_QUERY, PAGE_QUERY, RUN_RANGE_QUERY } from '../../contract/queries.ts';
+import {
+  BATCH_FILTER,
+  BATCH_ORDER,
+  FAMILY_QUERY,
+  PAGE_QUERY,
+  RUN_RANGE_QUERY,
+  choiceQuery,
+} from '../../contract/queries.ts';
 import * as study from '../../contract/study.ts';
 import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
@@ -129,12 +136,7 @@ export const studiesRoutes = [
     media: Object.values(DESIGN_TYPES),
     response: batches.SampleList,
     query: {
-      format: {
-        kind: 'enum',
-        list: false,
-        values: DESIGN_FORMATS,
-        description: 'The format; takes precedence over `Accept`.',
-      },
+      format: choiceQuery(DESIGN_FORMATS, 'The format; takes precedence over `Accept`.'),
       ...RUN_RANGE_QUERY,
     },
     handle: async (coordinator, { id, query, preferred }) => {
