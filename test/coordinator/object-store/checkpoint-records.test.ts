@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { jobId } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
-import { STORAGE, storeOf } from './uploads.suite.ts';
+import { STORAGE, storeOf } from '../../e2e/object-store/uploads.suite.ts';
 
 const digest = (content: string): string => createHash('sha256').update(content).digest('hex');
 const fileOf = (path: string, content: string) => ({ path, bytes: content.length, sha256: digest(content) });

@@ -148,7 +148,7 @@ interface OtherRunner {
 
 /** Telemetry of a made-up job in a process of its own: see crash-runner.ts. */
 export async function startElsewhere(directory: string, size: 'small' | 'usual'): Promise<OtherRunner> {
-  const script = fileURLToPath(new URL('./crash-runner.js', import.meta.url));
+  const script = fileURLToPath(new URL('../../e2e/runner/telemetry/crash-runner.js', import.meta.url));
   const child = fork(script, [directory, size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const next = () => new Promise<unknown>((resolve) => child.once('message', resolve));

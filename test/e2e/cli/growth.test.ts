@@ -1,0 +1,113 @@
+/** The commands that make a study of another one, and those that change the flow of a study. */
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { capabilities } from '../../support/fake-api.ts';
+import { post } from '../../support/http.ts';
+import { serving, simbatch, type Serving } from '../../support/program.ts';
+import { study } from '../../support/studies.ts';
+
+describe('cli: studies that grow', () => {
+  let folder: string;
+  let server: Serving;
+  let endpoint: string[];
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'simbatch-growth-'));
+    server = await serving(['--data-dir', join(folder, 'data')]);
+    endpoint = ['--endpoint', server.url];
+  });
+  after(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const json = async (...args: string[]): Promise<any> => {
+    const { code, stdout, stderr } = await simbatch([...args, ...endpoint, '-o', 'json']);
+    expect(code, stderr).to.equal(0);
+    return JSON.parse(stdout);
+  };
+
+  it('submits labels, lists studies by them, and shows the family of a study', async () => {
+    const file = join(folder, 'study.json');
+    await writeFile(file, JSON.stringify({ ...study({ runs: 4 }), labels: { team: 'gnc', campaign: 'q3' } }));
+    const { batch_id: first } = await json('submit', file, '--label', 'campaign=q4', '--label', 'note=a, b');
+    expect((await json('status', first)).batch.labels).to.deep.equal({ team: 'gnc', campaign: 'q4', note: 'a, b' });
+    const listed = await json('studies', '--label', 'campaign=q4', '--label', 'note=a, b');
+    expect(listed.map((it: { id: string }) => it.id)).to.deep.equal([first]);
+    expect(await json('studies', '--label', 'campaign=q4', '--label', 'team=other')).to.deep.equal([]);
+    expect((await simbatch(['studies', '--label', 'campaign', ...endpoint])).code).to.equal(64);
+
+    const extended = await simbatch(['extend', first, '--runs', '6', '--name', 'more', ...endpoint]);
+    expect(extended.stdout, extended.stderr).to.match(/^2 further runs \(4-5\) of \S+ submitted as study \S+\n$/);
+    const { batch_id: rerun } = await json('rerun', first, '--run-ids', '0-1', '--simulation-version', '2');
+    const { batch_id: comparison } = await json('compare', first, '--container-image', 'other:1');
+    const shown = (await simbatch(['status', first, ...endpoint])).stdout;
+    expect(shown).to.match(/^label +campaign=q4$/m);
+    expect(shown).to.match(/^has extension +\S+$/m);
+    expect(shown).to.match(new RegExp(`^has rerun +${rerun}$`, 'm'));
+    expect(shown).to.match(new RegExp(`^has comparison +${comparison}$`, 'm'));
+    expect((await simbatch(['status', rerun, ...endpoint])).stdout).to.match(new RegExp(`^rerun of +${first}$`, 'm'));
+  });
+
+  it('creates one study for repeated commands with one key, and explains a refusal', async () => {
+    const { batch_id: first } = (await (await post(`${server.url}/jobs`, study({ runs: 4 }))).json()) as any;
+    const made = await json('extend', first, '--runs', '5', '--idempotency-key', 'again');
+    expect(await json('extend', first, '--runs', '5', '--idempotency-key', 'again')).to.deep.equal(made);
+    const refused = await simbatch(['rerun', first, '--state', 'Failed,Timeout', ...endpoint]);
+    expect(refused).to.include({ code: 65, stdout: '' });
+    expect(refused.stderr).to.match(/selects no run: of the 4 runs of the batch, none is Failed or Timeout/);
+    expect((await simbatch(['extend', first, '--runs', '4', ...endpoint])).stderr).to.match(/give more than 5/);
+  });
+
+  it('audits a study on another runner, and exits with 4 when a run differs', async () => {
+    const capable = { ...capabilities, max_concurrent_jobs: 4 };
+    const register = (id: string) => post(`${server.url}/runners`, { id, instance: 'i', capabilities: capable });
+    const complete = async (id: string, miss: number, count: number): Promise<void> => {
+      const claim = await post(`${server.url}/runners/${id}/claims`, { instance: 'i', max_jobs: count });
+      const { assignments } = (await claim.json()) as any;
+      expect(assignments).to.have.length(count);
+      for (const { job, attempt } of assignments) {
+        const about = { runner_id: id, attempt };
+        await post(`${server.url}/jobs/${job.id}/start`, about);
+        const result = { execution_time_secs: 1, output_files: [], metadata: { miss_m: miss } };
+        await post(`${server.url}/jobs/${job.id}/complete`, { ...about, result });
+      }
+    };
+    const submission = study({ runs: 3, policy: { priority: 9 } });
+    const { batch_id: first } = (await (await post(`${server.url}/jobs`, submission)).json()) as any;
+    await register('lab-1');
+    await complete('lab-1', 1, 3);
+    expect((await simbatch(['audit', first, ...endpoint])).code, 'no audit yet').to.equal(64);
+    await register('lab-2');
+    const started = await simbatch(['audit', first, '--fraction', '1', '--seed', '7', ...endpoint]);
+    expect(started.stdout, started.stderr).to.match(
+      /^3 runs of \S+ drawn with seed 7, submitted again as study \S+\n$/,
+    );
+    await complete('lab-2', 2, 3);
+    const shown = await simbatch(['audit', first, ...endpoint]);
+    expect(shown.code).to.equal(4);
+    expect(shown.stdout).to.match(/^3 of 3 runs compared give other outputs \(on another runner\)\n/);
+    expect(shown.stdout).to.match(/^ +0 +ok +lab-1 -> lab-2 +miss_m/m);
+    expect(shown.stdout).to.match(/^lab-1 -> lab-2: 3 of 3 differ$/m);
+    const latest = (await json('studies')).at(-1).id as string;
+    const again = await simbatch(['audit', latest, '-o', 'json', ...endpoint]);
+    expect(JSON.parse(again.stdout)).to.include({ audited: first, differing: 3, same_runner: 0 });
+  });
+
+  it('pauses, resumes and releases a study, and resumes a runner by the same command', async () => {
+    const policy = { canary_runs: 1 };
+    const { batch_id: batch } = (await (await post(`${server.url}/jobs`, study({ runs: 4, policy }))).json()) as any;
+    const paused = await simbatch(['pause', batch, '--reason', 'a look', ...endpoint]);
+    expect(paused.stdout).to.equal(`study ${batch} is Pending, paused: a look\n`);
+    expect((await simbatch(['status', batch, ...endpoint])).stdout).to.match(/^paused +a look$/m);
+    expect((await simbatch(['resume', 'latest', ...endpoint])).stdout).to.equal(`study ${batch} is Pending\n`);
+    expect(await json('release', batch, '--reason', 'known')).to.include({ release_reason: 'known' });
+    await post(`${server.url}/runners`, { id: 'cafe1', instance: 'i', capabilities });
+    expect((await json('drain', 'cafe1')).status).to.equal('Maintenance');
+    expect((await json('resume', 'cafe1')).status).to.equal('Idle');
+    expect((await simbatch(['resume', 'no-such-runner', ...endpoint])).code).to.equal(66);
+    expect((await simbatch(['cancel', batch, '--yes', ...endpoint])).code).to.equal(0);
+    expect((await simbatch(['pause', batch, ...endpoint])).code, 'ended').to.equal(75);
+  });
+});

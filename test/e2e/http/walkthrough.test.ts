@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { packageRoot } from '../../../src/base/package.ts';
+import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
+import { openStore } from '../../../src/coordinator/storage/open-store.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { listen, type TestServer } from '../../support/http.ts';
+
+const run = promisify(execFile);
+const docs = readFileSync(join(packageRoot, 'docs/api.md'), 'utf8');
+const blocks = [...docs.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]!);
+const blockWith = (text: string) => blocks.find((block) => block.includes(text))!;
+
+/** The page needs bash, curl and jq; without them its examples cannot run. */
+async function haveTools(): Promise<boolean> {
+  return run('bash', ['-c', 'command -v curl && command -v jq']).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('docs/api.md in a shell', () => {
+  let folder: string;
+  let coordinator: Coordinator | undefined;
+  let server: TestServer;
+  before(async function () {
+    if (!(await haveTools())) {
+      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error('bash, curl and jq are required');
+      this.skip();
+    }
+    folder = await mkdtemp(join(tmpdir(), 'simbatch-docs-'));
+    coordinator = await openCoordinator(await openStore(join(folder, 'data')), systemClock);
+    server = await listen({ coordinator });
+  });
+  after(async () => {
+    if (coordinator === undefined) return;
+    await server.close(1_000);
+    await coordinator.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function shell(script: string): Promise<string> {
+    const { stdout } = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', `URL=${server.url}\nSVC_TOKEN=none-is-needed\n${script}`],
+      { cwd: folder },
+    );
+    return stdout;
+  }
+
+  it('submits the study and acts as a runner by hand', async () => {
+    expect(JSON.parse(await shell(blockWith('study.json')))).to.include({ total_jobs: 3 });
+    const reported = await shell(blockWith('"by-hand"'));
+    expect(reported).not.to.contain('"code"');
+    expect(reported).to.contain('"status":"Completed"').and.to.contain('"metadata":{"apogee_m":1204.5}');
+  });
+
+  it('has working examples of read operations', async () => {
+    const batch = blockWith('BATCH=$(');
+    const reading = blocks.filter(
+      (block) => /curl -si? "\$URL\/(jobs|batches|runners|healthz|openapi)/.test(block) && !/-d|POST|lab-3/.test(block),
+    );
+    expect(reading).to.have.length.above(9);
+    // `BATCH` and `JOB` are set by two of the examples, and used by others.
+    const first = [batch, blockWith('JOB=$(curl')];
+    const said = await shell([...first, ...reading.filter((block) => !first.includes(block))].join('\n'));
+    expect(said).not.to.contain('"code"');
+  });
+});

@@ -1,0 +1,115 @@
+/** The answers of the analysis on the pages of a study: verdicts as runs end, statistics and running mean with their limits. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { packageRoot } from '../../../src/base/package.ts';
+import type { BatchSubmission, SamplingMethod, StudySummary, Uuid } from '../../../src/contract/types.ts';
+import { descentStudy, scriptedRunner, type Outcome } from '../../support/web-server.ts';
+import { webSuite } from '../../support/web-suite.ts';
+
+const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+const RULE = { variable: 'nz', condition: '> 3.8', description: 'load' };
+/** The load of a run: a rule ends the run above 3.8, so that no survivor has more. */
+const loadOf = (run: number): number => 2 + ((run * 37) % 100) / 25;
+
+function outcome({ job }: { job: { run_config: { run_id: number } } }): Outcome {
+  const load = loadOf(job.run_config.run_id);
+  if (load <= 3.8) return { metadata: { max_nz: load } };
+  return { reason: 'early_termination', message: 'nz > 3.8 was met by nz = 3.81 at telemetry time 4 s' };
+}
+
+function loadStudy(method: SamplingMethod, runs: number, extra: Partial<BatchSubmission> = {}): BatchSubmission {
+  const study = descentStudy(method, runs);
+  study.config.monte_carlo.sampling_method = method;
+  study.config.early_termination = { enabled: true, check_frequency_hz: 10, conditions: [RULE] };
+  return { ...study, ...extra };
+}
+
+describe('web: answers of the analysis', function () {
+  this.timeout(60_000);
+  const suite = webSuite();
+
+  /** Executes a study to its end. */
+  async function flown(submission: BatchSubmission): Promise<Uuid> {
+    const { batch_id } = await suite.web.coordinator.submit(submission);
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
+    for (;;) {
+      const { batch } = await suite.web.coordinator.batch(batch_id);
+      if (batch.status !== 'Pending' && batch.status !== 'Running') break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await runner.stop();
+    return batch_id;
+  }
+
+  it('show a requirement open, then met as its runs end, and that the study was stopped', async () => {
+    const { batch_id } = await suite.web.coordinator.submit(
+      loadStudy('monte_carlo', 5_000, {
+        requirements: [
+          { name: 'soft', output: 'max_nz', condition: '< 9', probability: 0.3, confidence: 0.95 },
+          { name: 'hard', output: 'max_nz', condition: '> 9', probability: 0.7, confidence: 0.95 },
+        ],
+        policy: { stop_when: 'settled' },
+      }),
+    );
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
+    const card = (name: string) => page.getByRole('article', { name: `Requirement ${name}` });
+    await card('soft').getByText('open', { exact: true }).waitFor();
+    expect(await card('soft').textContent()).to.match(
+      /Clean runs still needed: \d.*open: max_nz < 9 .*0 of 0 runs passed/,
+    );
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 1, runMs: 100, outcome });
+    await card('soft').getByText('met', { exact: true }).waitFor();
+    await card('hard').getByText('violated', { exact: true }).waitFor();
+    await page.getByText(/^Stopped: every requirement was settled at run \d+$/).waitFor();
+    const { requirements = [], batch } = await suite.web.coordinator.batch(batch_id);
+    expect(await card('soft').locator('p').first().textContent()).to.equal(requirements[0]!.sentence);
+    expect(requirements[0]!.sentence).to.match(/^met: .* decided at run \d+$/);
+    expect(batch.status).to.equal('Completed');
+    expect(errors).to.deep.equal([]);
+    await runner.stop();
+    await page.context().close();
+  });
+
+  it("never show the survivors' P95 alone where a rule ended runs: in the API, on the command line and on the page", async () => {
+    const batchId = await flown(loadStudy('monte_carlo', 200));
+    const summary = (await (
+      await fetch(`${suite.web.url}/batches/${batchId}/summary?quantiles=0.05,0.95`)
+    ).json()) as StudySummary;
+    expect(summary.excluded).to.deep.equal({ terminated: 108 });
+    const [low, high] = summary.outputs.find((it) => it.name === 'max_nz')!.quantiles;
+    expect(high!.value).to.be.below(3.8);
+    expect(high!.bounds, 'unbounded above: more than 5 % of the runs were ended').to.deep.include.members([null]);
+    expect(low!.bounds).to.not.equal(null);
+    const env = { ...process.env, SVC_ENDPOINT: suite.web.url };
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'summary', batchId], { env });
+    expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/);
+    expect(stdout).to.match(/max_nz .*\d \[[\d.]+ to inf\]/);
+    const { page, errors } = await suite.open(`batches/${batchId}/plots`);
+    const table = page.getByRole('region', { name: 'Statistics of the outputs' });
+    const row = table.getByRole('row').filter({ hasText: 'max_nz' });
+    await row.waitFor();
+    const cells = await row.getByRole('cell').allTextContents();
+    for (const cell of cells.slice(4))
+      expect(cell, 'a quantile with its bounds').to.match(/^[\d.]+ \[(−∞|[\d.]+) to (∞|[\d.]+)\]$/);
+    expect(cells.at(-1)).to.match(/ to ∞\]$/);
+    await page.getByText('statistics of 92 of 200 runs: 108 terminated early and left out').first().waitFor();
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('give the running mean an interval only where the sampling method has one', async () => {
+    const table: [SamplingMethod, string][] = [
+      ['monte_carlo', 'Mean of max_nz against the number of runs, with its 95 % confidence interval'],
+      ['quasi_monte_carlo', 'Mean of max_nz against the number of runs'],
+    ];
+    for (const [method, label] of table) {
+      const { page } = await suite.open(`batches/${await flown(loadStudy(method, 64))}/plots`);
+      await page.getByRole('img', { name: label, exact: true }).waitFor();
+      const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
+      expect(said!.includes('interval'), method).to.equal(method === 'monte_carlo');
+      await page.context().close();
+    }
+  });
+});

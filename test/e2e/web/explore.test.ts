@@ -1,0 +1,261 @@
+/** Exploring a study in a real browser: one selection for all plots, axes, colours, views, links. */
+import { expect } from 'chai';
+import { tsImport } from 'tsx/esm/api';
+import type { Page } from 'playwright-core';
+import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
+import { descent, descentStudy } from '../../support/web-server.ts';
+import { webSuite } from '../../support/web-suite.ts';
+
+const load = (path: string): Promise<unknown> =>
+  tsImport(new URL(`../../../../web/src/${path}`, import.meta.url).href, import.meta.url);
+
+interface Histogram {
+  from: number;
+  to: number;
+  all: Uint32Array;
+  selected: Uint32Array;
+  failed: Uint32Array;
+  below: number;
+  above: number;
+  count: number;
+  mean: number;
+}
+
+const [PENDING, COMPLETED, FAILED] = [0, 3, 4];
+const sum = (values: Uint32Array): number => values.reduce((total, it) => total + it, 0);
+
+describe('web/plots/bins', () => {
+  let histogramOf: (values: Float64Array, status: Uint8Array, mask?: Uint8Array, isLog?: boolean) => Histogram;
+  let edfOf: (values: Float64Array, isCounted: (run: number) => boolean) => Float64Array;
+  before(async () => {
+    ({ histogramOf, edfOf } = (await load('plots/bins.ts')) as {
+      histogramOf: typeof histogramOf;
+      edfOf: typeof edfOf;
+    });
+  });
+
+  it('a pending run is not drawn as selected', () => {
+    const found = histogramOf(Float64Array.of(1, 2, 3, 4), Uint8Array.of(PENDING, COMPLETED, FAILED, PENDING));
+    expect([sum(found.all), sum(found.selected), sum(found.failed)]).to.deep.equal([4, 2, 1]);
+  });
+
+  it('a long tail is counted beside the bins', () => {
+    const values = Float64Array.from({ length: 200 }, (_, at) => (at === 199 ? 1e9 : at));
+    const found = histogramOf(values, new Uint8Array(200).fill(COMPLETED));
+    expect(found.above).to.equal(1);
+    expect(found.to).to.be.below(1_000);
+    expect(sum(found.all)).to.equal(199);
+  });
+
+  it('a selection without values has no mean', () => {
+    const mask = Uint8Array.of(0, 0, 1);
+    const found = histogramOf(Float64Array.of(1, 2, NaN), new Uint8Array(3).fill(COMPLETED), mask);
+    expect(found.count).to.equal(0);
+    expect(found.mean).to.be.NaN;
+  });
+
+  it('a logarithmic axis has equal bins of the logarithm', () => {
+    const values = Float64Array.from({ length: 1_000 }, (_, at) => 10 ** (at / 250));
+    const found = histogramOf(values, new Uint8Array(1_000).fill(COMPLETED), undefined, true);
+    expect(found.from).to.equal(0);
+    expect(Math.max(...found.all) - Math.min(...found.all)).to.be.at.most(2);
+  });
+
+  it('the steps of a cumulative distribution are the order statistics', () => {
+    const steps = edfOf(Float64Array.of(5, 1, NaN, 3), () => true);
+    expect([steps[0], steps[60], steps[120]]).to.deep.equal([1, 3, 5]);
+    expect(edfOf(Float64Array.of(NaN), () => true)).to.have.length(0);
+  });
+});
+
+describe('web/plots/variables', () => {
+  let sampleRuns: (status: Uint8Array, limit: number) => Uint32Array;
+  let sharesOf: (
+    status: Uint8Array,
+    mask?: Uint8Array,
+  ) => Record<'inside' | 'outside', { failed: number; ended: number }>;
+  before(async () => {
+    ({ sampleRuns, sharesOf } = (await load('plots/variables.ts')) as {
+      sampleRuns: typeof sampleRuns;
+      sharesOf: typeof sharesOf;
+    });
+  });
+
+  it('failed runs are not thinned out with the others', () => {
+    const status = Uint8Array.from({ length: 10_000 }, (_, at) => (at % 100 === 0 ? FAILED : COMPLETED));
+    const runs = sampleRuns(status, 400);
+    expect(runs).to.have.length(400);
+    expect(runs.filter((it) => status[it] === FAILED)).to.have.length(100);
+    expect([...runs]).to.deep.equal([...runs].sort((a, b) => a - b));
+    const many = sampleRuns(new Uint8Array(10_000).fill(FAILED), 400);
+    expect(many).to.have.length(400);
+    expect(sampleRuns(Uint8Array.of(PENDING, FAILED, COMPLETED), 400)).to.have.length(3);
+    const few = sampleRuns(Uint8Array.of(PENDING, PENDING, FAILED, COMPLETED, COMPLETED), 3);
+    expect(
+      [...few].map((run) => run > 1),
+      'runs that ended come first',
+    ).to.deep.equal([true, true, true]);
+  });
+
+  it('the shares count ended runs alone', () => {
+    const status = Uint8Array.of(PENDING, COMPLETED, FAILED, COMPLETED);
+    expect(sharesOf(status, Uint8Array.of(1, 1, 1, 0))).to.deep.equal({
+      inside: { failed: 1, ended: 2 },
+      outside: { failed: 0, ended: 1 },
+    });
+  });
+});
+
+describe('web: explore', function () {
+  this.timeout(60_000);
+  const suite = webSuite({
+    id: 'lab-1',
+    places: 40,
+    runMs: 5,
+    outcome: (it) => {
+      const found = descent(it);
+      if (!('metadata' in found)) return found;
+      const run = it.job.run_config.run_id;
+      const more = { stable: run % 3 === 0, landing: run % 4 === 0 ? 'water' : 'land' };
+      return { metadata: { ...found.metadata, ...(more as unknown as Record<string, number>) } };
+    },
+  });
+  let batchId: string;
+
+  before(async () => {
+    batchId = await suite.completed(descentStudy('explored', 500));
+  });
+
+  async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
+    const address = `batches/${batchId}/explore${query}`;
+    const watched = await suite.open(address, { viewport: { width: 1600, height: 1000 } });
+    await watched.page.getByRole('img', { name: /istribution of touchdown_speed/ }).waitFor();
+    return watched;
+  }
+
+  it('gives the share of failures inside and outside of the selection, with intervals', async () => {
+    const { page, errors } = await open('?select=p.gust_speed:15..');
+    const said = page.locator('.shares');
+    await said.waitFor();
+    let [failed, ended] = [0, 0];
+    for await (const chunk of (await suite.web.coordinator.jobs({ batch_id: [batchId] })).chunks) {
+      for (const job of chunk) {
+        if (job.run_config.parameters['gust_speed']! < 15) continue;
+        ended += 1;
+        if (job.status === 'Failed') failed += 1;
+      }
+    }
+    await page.getByText(`${ended} of 500 runs selected`).waitFor();
+    const [low, high] = wilsonInterval(failed, ended, 0.95).map((it) => Number((100 * it).toPrecision(3)));
+    const shown = Number(((100 * failed) / ended).toPrecision(3));
+    expect(await said.textContent()).to.include(`failed inside ${shown} % [${low} to ${high}]`);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('brushes all plots together: histogram, pair, parallel axis, bars of texts and booleans', async () => {
+    const { page, errors } = await open();
+    await page.getByRole('button', { name: /^water/ }).click();
+    const selected = page.getByText(/^\d+ of 500 runs selected/);
+    await selected.waitFor();
+    await page.getByRole('button', { name: /^true/ }).click();
+    expect(decodeURIComponent(page.url())).to.match(/o\.landing:\d\.\.\d;o\.stable:1\.\.1/);
+    await page.getByRole('button', { name: 'Clear the selection' }).click();
+    const brush = page.getByRole('img', { name: 'Range of gust_speed' });
+    await brush.scrollIntoViewIfNeeded();
+    const axis = (await brush.boundingBox())!;
+    await page.mouse.move(axis.x + 12, axis.y + axis.height * 0.2);
+    await page.mouse.down();
+    await page.mouse.move(axis.x + 12, axis.y + axis.height * 0.5, { steps: 4 });
+    await page.mouse.up();
+    await selected.waitFor();
+    expect(decodeURIComponent(page.url())).to.match(/select=p\.gust_speed:[\d.]+\.\.[\d.]+/);
+    expect(await page.locator('.h-range').count(), 'the range in the histogram').to.equal(1);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('moves an axis by its name, and keeps axes, colours and logarithms in the address', async () => {
+    const { page } = await open();
+    const names = (): Promise<string[]> => page.locator('.axis-names button').allTextContents();
+    const before = await names();
+    await page.locator('.axis-names button').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForTimeout(200);
+    expect((await names()).slice(0, 2)).to.deep.equal([before[1], before[0]]);
+    await page.getByLabel('Colour by').selectOption('p.entry_speed');
+    await page.getByRole('button', { name: /^log axis of gust_speed/ }).click();
+    await page.getByLabel('cumulative distributions').check();
+    await page.getByRole('img', { name: 'Cumulative distribution of gust_speed [m/s]' }).waitFor();
+    const { hash } = new URL(page.url());
+    for (const part of ['axes=', 'colour=p.entry_speed', 'log=p.gust_speed', 'edf=1']) expect(hash).to.include(part);
+    await page.reload();
+    await page.getByRole('img', { name: 'Cumulative distribution of gust_speed [m/s]' }).waitFor();
+    expect((await names()).slice(0, 2)).to.deep.equal([before[1], before[0]]);
+    await page.context().close();
+  });
+
+  it('shows a pair of the matrix, and selects a rectangle of it', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Show touchdown_speed against gust_speed' }).click();
+    const plot = page.getByRole('img', { name: 'touchdown_speed against gust_speed' }).last();
+    await plot.scrollIntoViewIfNeeded();
+    const box = (await plot.boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 220, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText(/^\d+ of 500 runs selected/).waitFor();
+    expect(decodeURIComponent(page.url())).to.match(/p\.gust_speed:.*;o\.touchdown_speed:/);
+    await page.getByRole('link', { name: 'Show these runs', exact: true }).click();
+    await page.getByText(/^\d+ of 500 runs$/).waitFor();
+    await page.context().close();
+  });
+
+  it('keeps views by name, and copies link and Python', async () => {
+    const { page, errors } = await open('?select=p.gust_speed:10..20');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page
+      .getByText('Views', { exact: true })
+      .or(page.getByText(/^Views/))
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Keep this view …' }).click();
+    await page.getByLabel('Name').fill('strong gusts');
+    await page.getByRole('button', { name: 'Keep it', exact: true }).click();
+    await page.getByRole('button', { name: 'Clear the selection' }).click();
+    // Another browser sees it too.
+    await page.getByText('Views (1)').waitFor();
+    const other = await open('');
+    await other.page.getByText('Views (1)').click();
+    await other.page.getByRole('button', { name: 'strong gusts', exact: true }).click();
+    await other.page.getByText(/^\d+ of 500 runs selected/).waitFor();
+    expect(decodeURIComponent(other.page.url())).to.contain('select=p.gust_speed:10..20');
+    await page.reload();
+    await page.getByText('Views (1)').click();
+    await page.getByRole('button', { name: 'strong gusts', exact: true }).click();
+    await page.getByText(/^\d+ of 500 runs selected/).waitFor();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const copied = (): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()');
+    expect(await copied()).to.equal(page.url());
+    await page.getByRole('button', { name: 'Copy as Python' }).click();
+    await page.waitForTimeout(200);
+    const python = await copied();
+    const where = JSON.parse(/quote\((".*")\)/.exec(python)![1]!) as string;
+    expect(where).to.equal('parameters.gust_speed >= 10 and parameters.gust_speed <= 20');
+    const found = await fetch(
+      `${suite.web.url}/batches/${batchId}/table?format=json&where=${encodeURIComponent(where)}`,
+    );
+    const { matched } = (await found.json()) as { matched: number };
+    await page.getByText(`${matched} of 500 runs selected`).waitFor();
+    await other.page.getByText('Views (1)').click();
+    await other.page.getByRole('button', { name: 'Remove the view strong gusts' }).click();
+    await other.page.getByText('Views (1)').waitFor({ state: 'detached' });
+    // The first browser reads the views again when its window is entered.
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await page.getByText('Views (1)').waitFor({ state: 'detached' });
+    expect([...errors, ...other.errors]).to.deep.equal([]);
+    await other.page.context().close();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,99 @@
+/** Keys, the palette and the comparison of studies in a real browser. */
+import { expect } from 'chai';
+import { descent, descentStudy } from '../../support/web-server.ts';
+import { webSuite } from '../../support/web-suite.ts';
+
+describe('web: keys and comparison', function () {
+  this.timeout(60_000);
+  const suite = webSuite({
+    id: 'lab-1',
+    places: 40,
+    runMs: 5,
+    // The newer version lands 1 m further away.
+    outcome: (it) => {
+      const found = descent(it);
+      if (!('metadata' in found) || it.job.run_config.metadata.simulation_version !== '2') return found;
+      return { metadata: { ...found.metadata, miss_distance: found.metadata['miss_distance']! + 1 } };
+    },
+  });
+  let older: string;
+  let newer: string;
+
+  async function completed(name: string, version: string): Promise<string> {
+    const study = descentStudy(name, 120);
+    study.config.simulation.version = version;
+    return await suite.completed(study);
+  }
+
+  before(async () => {
+    older = await completed('version one', '1');
+    newer = await completed('version two', '2');
+  });
+
+  it('compares two studies run by run, with their changes', async () => {
+    const { page, errors } = await suite.open(`batches/${older}/compare`);
+    await page.getByLabel(/^Compare version one/).selectOption(newer);
+    const row = page
+      .getByRole('region', { name: 'Outputs of both studies' })
+      .getByRole('row')
+      .filter({ hasText: 'miss_distance' });
+    await row.waitFor();
+    expect(await row.textContent()).to.match(/0 of \d+1 \[1 to 1\]/);
+    await page.getByText('/simulation/version').waitFor();
+    expect(page.url()).to.include(`with=${newer}`);
+    const same = page.getByRole('row').filter({ hasText: 'peak_heat_rate' });
+    expect(await same.textContent()).to.match(/(\d+) of \1/);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('Ctrl K finds studies, runs of the study, runners and pages', async () => {
+    const { page, errors } = await suite.open('batches');
+    await page.getByRole('link', { name: 'version one' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: /^Search studies/ });
+    await search.fill('version tw');
+    await page.getByRole('option', { name: /^version two/ }).waitFor();
+    await search.press('Enter');
+    await page.getByRole('heading', { name: 'version two' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await search.fill('#17');
+    await page.getByRole('option', { name: /^17 of this study/ }).waitFor();
+    await search.press('Enter');
+    await page.getByRole('heading', { name: 'Run #17' }).waitFor();
+    await page.keyboard.press(']');
+    await page.getByRole('heading', { name: 'Run #18' }).waitFor();
+    await page.keyboard.press('[');
+    await page.getByRole('heading', { name: 'Run #17' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await search.fill('lab-1');
+    await page.getByRole('option', { name: /^lab-1/ }).click();
+    await page.getByRole('heading', { name: 'lab-1' }).waitFor();
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('f, j, k, [ ] and ? work outside of fields, and not inside', async () => {
+    const { page } = await suite.open(`batches/${older}/runs`);
+    await page.getByRole('link', { name: '#0', exact: true }).waitFor();
+    const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
+    await page.locator('.grid').focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await focused()).to.equal('#1');
+    await page.keyboard.press('k');
+    expect(await focused()).to.equal('#0');
+    await page.keyboard.press('f');
+    await page.keyboard.type('jk[]?');
+    expect(await page.getByRole('searchbox', { name: 'Filter' }).inputValue()).to.equal('jk[]?');
+    await page.keyboard.press('Tab');
+    await page.locator('h1').click();
+    await page.keyboard.press(']');
+    await page.locator('.tabs a[aria-current=page]').getByText('Explore').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+});

@@ -1,0 +1,160 @@
+/** The table of runs in a real browser: filter language, order, columns, brushing, actions on several runs. */
+import { expect } from 'chai';
+import { tsImport } from 'tsx/esm/api';
+import type { Page } from 'playwright-core';
+import { descent, descentStudy } from '../../support/web-server.ts';
+import { webSuite } from '../../support/web-suite.ts';
+
+interface Names {
+  parameters: string[];
+  outputs: string[];
+}
+
+describe('web/runs/filter', () => {
+  let translated: (text: string, names: Names) => string;
+  before(async () => {
+    const url = new URL('../../../../web/src/runs/filter.ts', import.meta.url).href;
+    ({ translated } = (await tsImport(url, import.meta.url)) as { translated: typeof translated });
+  });
+  const names = { parameters: ['wind_speed_mps', 'gust speed', 'mass'], outputs: ['range_m', 'peak.temp', 'stable'] };
+  const ROWS: [typed: string, sent: string][] = [
+    ['wind_speed_mps > 7 and state:failed', 'parameters.wind_speed_mps > 7 and status in (Failed, Timeout)'],
+    ['state:completed or state = Running', 'status = Completed or status = Running'],
+    ["'gust speed' <= 3", "'parameters.gust speed' <= 3"],
+    ['not (range_m > 2.5e3)', 'not ( outputs.range_m > 2.5e3 )'],
+    ['peak.temp in (1, 2)', 'outputs.peak.temp in ( 1 , 2 )'],
+    ['runner:lab-1 and class:crashed', "runner_id = 'lab-1' and class = 'crashed'"],
+    ['stable = true and outputs.range_m is not null', 'outputs.stable = true and outputs.range_m is not null'],
+    ['run > 10', 'run_id > 10'],
+    ["error_message = 'mass'", "error_message = 'mass'"],
+    ['', ''],
+  ];
+  for (const [typed, sent] of ROWS) {
+    it(`${JSON.stringify(typed)} is ${JSON.stringify(sent)}`, () => expect(translated(typed, names)).to.equal(sent));
+  }
+  it('a text that does not end is refused with its place', () => {
+    expect(() => translated("range_m > 'a", names)).to.throw(/character 11: a quoted text does not end/);
+  });
+});
+
+describe('web: table of runs', function () {
+  this.timeout(60_000);
+  const suite = webSuite({ id: 'lab-1', places: 40, runMs: 5, outcome: descent });
+  let batchId: string;
+
+  before(async () => {
+    const study = descentStudy('table', 400);
+    // More inputs than the table shows: the constant one comes first by alphabet.
+    for (let at = 0; at < 9; at += 1)
+      study.config.dispersions[`a_${at}`] = { distribution: { type: 'uniform', min: 0, max: 1 }, units: '' };
+    study.config.dispersions['a_constant'] = { distribution: { type: 'fixed', value: 1 }, units: '' };
+    batchId = await suite.completed(study);
+  });
+
+  async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
+    const watched = await suite.open(`batches/${batchId}/runs${query}`, { viewport: { width: 1600, height: 900 } });
+    await watched.page
+      .getByRole('link', { name: /^#\d+$/ })
+      .first()
+      .waitFor();
+    return watched;
+  }
+  /** The titles of the columns, the one of the boxes first. */
+  const headings = (page: Page): Promise<string[]> =>
+    page.getByRole('columnheader').locator('.visually-hidden, .sort .clip').allTextContents();
+  const column = async (page: Page, name: string): Promise<number[]> => {
+    const at = (await headings(page)).findIndex((it) => it.startsWith(name));
+    const texts = await page.locator(`.grid-row > :nth-child(${at + 1})`).allTextContents();
+    return texts.filter((it) => it !== '–').map(Number);
+  };
+
+  it('shows the inputs most associated with failure and the outputs, never a constant', async () => {
+    const { page, errors } = await open();
+    await page.getByRole('columnheader', { name: /^gust_speed/ }).waitFor();
+    const shown = await headings(page);
+    expect(shown.filter((it) => it.startsWith('a_constant') || it.startsWith('vehicle_mass'))).to.deep.equal([]);
+    const variables = shown.slice(shown.indexOf('Error') + 1);
+    expect(variables[0]).to.match(/^(gust_speed|chute_delay)/);
+    expect(variables.some((it) => it.startsWith('miss_distance'))).to.equal(true);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('filters by the filter language, in the address, and says what it does not understand', async () => {
+    const { page, errors } = await open();
+    const filter = page.getByRole('searchbox', { name: 'Filter' });
+    await filter.fill('gust_speed > 15 and state:failed');
+    await filter.press('Enter');
+    await page.getByText(/^\d+ of 400 runs$/).waitFor();
+    expect((await column(page, 'gust_speed')).every((it) => it > 15)).to.equal(true);
+    expect(page.url()).to.include('where=gust_speed');
+    const count = await page.getByText(/^\d+ of 400 runs$/).textContent();
+    await page.reload();
+    await page.getByText(count!, { exact: true }).waitFor();
+    await filter.fill('gust_sped > 15');
+    await filter.press('Enter');
+    await page.getByText(/did you mean .*gust_speed/).waitFor();
+    await filter.fill('');
+    await page.getByText('400 runs', { exact: true }).waitFor();
+    expect(errors.filter((it) => !it.includes('400'))).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('sorts by any column and keeps the chosen columns in the address', async () => {
+    const { page } = await open('?columns=p.a_7,o.miss_distance&sort=-p.a_7');
+    await page.getByRole('columnheader', { name: /a_7/ }).waitFor();
+    const values = await column(page, 'a_7');
+    expect(values).to.deep.equal([...values].sort((a, b) => b - a));
+    expect(values.length).to.be.above(5);
+    await page.getByText(/^Columns \(4\)/).click();
+    await page.getByRole('checkbox', { name: 'vehicle_mass' }).check();
+    await page.getByRole('columnheader', { name: /vehicle_mass/ }).waitFor();
+    expect(decodeURIComponent(page.url())).to.include('columns=p.a_7,o.miss_distance,p.vehicle_mass');
+    await page.context().close();
+  });
+
+  it('a drag across the histogram of a header selects a range', async () => {
+    const { page } = await open('?columns=p.entry_speed');
+    const box = (await page.locator('.brush').first().boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + 10, { steps: 5 });
+    await page.mouse.up();
+    await page.getByText(/^\d+ of 400 runs$/).waitFor();
+    const [, from, to] = /select=p\.entry_speed:([\d.]+)\.\.([\d.]+)/.exec(decodeURIComponent(page.url()))!;
+    const values = await column(page, 'entry_speed');
+    expect(values.every((it) => it >= Number(from) - 0.1 && it <= Number(to) + 0.1)).to.equal(true);
+    await page.context().close();
+  });
+
+  it('several runs are compared, downloaded and run again', async () => {
+    const { page, errors } = await open();
+    for (const run of [1, 3, 4]) await page.getByRole('checkbox', { name: `Select run ${run}`, exact: true }).check();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('region', { name: 'Runs side by side' }).getByText('entry_angle').waitFor();
+    expect(await page.locator('.side-by-side thead th').allTextContents()).to.deep.equal(['Value', '#1', '#3', '#4']);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Download the selected').click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV', exact: true }).last().click();
+    const chunks: Buffer[] = [];
+    for await (const chunk of await (await saved).createReadStream()) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString().trim().split('\n').length, 'a header and three runs').to.equal(4);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.getByText('Reruns').waitFor();
+    const made = /batches\/([^/?]+)/.exec(page.url())![1]!;
+    expect((await suite.web.coordinator.batch(made)).batch.total_jobs).to.equal(3);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('further rows are read as the viewer scrolls', async () => {
+    const { page } = await open();
+    await page.locator('.grid').evaluate((it) => (it.scrollTop = it.scrollHeight));
+    await page.getByRole('link', { name: '#199', exact: true }).waitFor();
+    await page.waitForTimeout(500);
+    await page.locator('.grid').evaluate((it) => (it.scrollTop = it.scrollHeight));
+    await page.getByRole('link', { name: '#399', exact: true }).waitFor();
+    await page.context().close();
+  });
+});

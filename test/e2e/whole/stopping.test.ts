@@ -1,0 +1,91 @@
+/** A study of 20,000 runs that stops when its requirement is settled: the real coordinator, killed meanwhile, and scripted runners. */
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Client } from '../../../src/client/client.ts';
+import type { BatchStatusResponse, Uuid } from '../../../src/contract/types.ts';
+import { study } from '../../support/studies.ts';
+import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from '../support.ts';
+
+const RUNS = 20_000;
+/** 232 runs without a failure show 0.99 at 90 %. */
+const LAST = 231;
+const REQUIREMENTS = [{ name: 'fast', output: 'execution_secs', condition: '< 5', probability: 0.99, confidence: 0.9 }];
+
+describe('e2e: a study of 20,000 runs that stops when its requirement is settled', function () {
+  this.timeout(60_000);
+  const site = new Site();
+  const runners: FakeRunner[] = [];
+  let client: Client;
+  before(async () => {
+    await site.start();
+    client = site.client();
+  });
+  after(async () => {
+    for (const it of runners) it.stop();
+    await site.clean();
+  });
+
+  /** Executes the study with so many runners, each with as many slots; every seventh run fails at first and is retried. */
+  async function flown(pool: number, slots: number, runMs: number, kills: number): Promise<BatchStatusResponse> {
+    const acknowledged = new Map<Uuid, Acknowledged[]>();
+    const submission = {
+      ...study({ runs: RUNS }),
+      requirements: REQUIREMENTS,
+      policy: { stop_when: 'settled' as const },
+    };
+    const { batch_id } = await client.submit(submission);
+    const own = Array.from({ length: pool }, (_, at) => new FakeRunner(`p${pool}-${at}`, client, slots, acknowledged));
+    runners.push(...own);
+    const work = Promise.all(own.map((it) => it.work(runMs)));
+    work.catch(() => {});
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await until(() => acknowledged.size >= (LAST * kill) / (kills + 1), work);
+      await site.kill();
+      await site.start();
+    }
+    let status: BatchStatusResponse | undefined;
+    await until(async () => {
+      await sleep(20);
+      status = await insist(() => client.batch(batch_id));
+      return status.batch.status === 'Completed' && status.requirements !== undefined;
+    }, work);
+    for (const it of own) it.stop();
+    await work;
+    return status!;
+  }
+
+  it('stops after 232 clean runs whatever the pool and its crashes, says so, and replays to the same stop', async () => {
+    const ends = [await flown(1, 8, 1, 0), await flown(3, 16, 5, 2), await flown(2, 40, 2, 1)];
+    for (const { batch, requirements = [], jobs_by_status: counts } of ends) {
+      expect(batch).to.include({
+        status: 'Completed',
+        settled_at_run_id: LAST,
+        cancel_reason: `every requirement was settled at run ${LAST}`,
+      });
+      expect(counts.Completed).to.be.within(LAST + 1, LAST + 200);
+      expect(counts.Completed + counts.Cancelled).to.equal(RUNS);
+      expect(requirements[0]).to.deep.include({
+        verdict: 'met',
+        settled: 'sequential',
+        settled_at_run_id: LAST,
+        passed: LAST + 1,
+        failed: 0,
+        unknown: 0,
+        sentence: `met: execution_secs < 5 with probability 99 % at 90 % confidence; 232 of 232 runs passed, decided at run ${LAST}`,
+      });
+      const { requirements: judged } = await client.analysis.verdicts(batch.id);
+      // The answer has the course of the estimate as well, up to the run that decided.
+      expect(judged.map(({ course: _, ...verdict }) => verdict)).to.deep.equal(requirements);
+      expect(judged[0]?.course.at(-1)).to.include({ n: LAST + 1, estimate: 1 });
+    }
+    const file = join(site.folder, 'export.json');
+    const run = (...args: string[]): string =>
+      execFileSync(process.execPath, [PROGRAM, ...args], {
+        env: { ...process.env, SVC_ENDPOINT: site.url },
+        encoding: 'utf8',
+      });
+    run('snapshot', 'export', file, '--batch', ends[1]!.batch.id);
+    expect(run('snapshot', 'replay', file)).to.match(/^\d+ actors, \d+ events replayed: all/);
+  });
+});
