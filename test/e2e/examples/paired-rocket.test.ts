@@ -6,9 +6,9 @@ import { designOf } from '../../../src/analysis/compare/pairing.ts';
 import { type ComparedStudy, compareStudies } from '../../../src/analysis/compare/study-comparison.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';
 import { SAMPLING_SCHEME, studySampler } from '../../../src/domain/sampling/sampler.ts';
-import { type Run, tableOf } from '../analysis/tables.ts';
+import { type Run, tableOf } from '../../analysis/tables.ts';
 import { root } from '../clients/program.ts';
-import { expectClose } from '../analysis/data.ts';
+import { expectClose } from '../../analysis/data.ts';
 
 interface Model {
   Rocket: new (parameters: Record<string, number>, seed: string, runId: number) => unknown;
