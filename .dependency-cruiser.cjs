@@ -94,7 +94,7 @@ module.exports = {
     nothingAbove(
       'launcher-is-a-program-of-its-own',
       '^src/launcher',
-      '^(machines/(?!allocation)|bin|src/(coordinator/(?!storage/)|http|runner|cli)/)',
+      '^(machines/(?!allocation)|bin|src/(coordinator/(?!kernel/storage/)|http|runner|cli)/)',
     ),
     nothingAbove(
       'report-knows-answers-only',

@@ -10,10 +10,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { systemClock } from '../src/base/clock.ts';
 import { EventLoopShare } from '../src/base/event-loop-share.ts';
-import { backupText, restoreBackup } from '../src/coordinator/storage/backup.ts';
+import { backupText, restoreBackup } from '../src/coordinator/kernel/storage/backup.ts';
 import { newBatchId, jobId } from '../src/domain/ids.ts';
-import { keys } from '../src/coordinator/storage/keys.ts';
-import { openStore } from '../src/coordinator/storage/open-store.ts';
+import { keys } from '../src/coordinator/kernel/storage/keys.ts';
+import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
 
 const share = new EventLoopShare(systemClock);
 const count = Number(process.argv[2] ?? 100_000);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Fact } from '../machines/protocol.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
-import { openStore } from '../src/coordinator/storage/open-store.ts';
+import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
 import { jobId } from '../src/domain/ids.ts';
 import { seededRandom } from '../test/support/simulated-clock.ts';
 import { study } from '../test/support/studies.ts';

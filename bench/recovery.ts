@@ -6,10 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jobId } from '../src/domain/ids.ts';
-import { keys } from '../src/coordinator/storage/keys.ts';
+import { keys } from '../src/coordinator/kernel/storage/keys.ts';
 import { openCoordinator, type Coordinator } from '../src/coordinator/coordinator.ts';
-import { openStore } from '../src/coordinator/storage/open-store.ts';
-import type { Store } from '../src/coordinator/storage/store.ts';
+import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
+import type { Store } from '../src/coordinator/kernel/storage/store.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { study } from '../test/support/studies.ts';
 

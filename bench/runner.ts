@@ -13,7 +13,7 @@ import { setGarbageCollector } from '../src/cli/commands/server/garbage-collecto
 import { optimizeLater } from '../src/base/optimizer.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
-import { openStore } from '../src/coordinator/storage/open-store.ts';
+import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { packageRoot } from '../src/base/package.ts';
 import { median } from './support/measure.ts';

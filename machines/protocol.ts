@@ -1,6 +1,6 @@
 /**
  * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
- * `src/coordinator/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
+ * `src/coordinator/kernel/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';

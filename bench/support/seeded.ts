@@ -8,13 +8,13 @@ import type { HeldAttempt, RunnerContext } from '../../machines/runner-context.t
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
 import type { BatchStatus, JobStatus, Uuid } from '../../src/contract/types.ts';
-import { keys } from '../../src/coordinator/storage/keys.ts';
-import { reportedResult } from '../../src/coordinator/resources/to-resource.ts';
-import { encodeJob } from '../../src/coordinator/actors/job-codec.ts';
-import { ACTOR_KINDS } from '../../src/coordinator/actors/actor-kinds.ts';
-import { openStore } from '../../src/coordinator/storage/open-store.ts';
-import type { Store } from '../../src/coordinator/storage/store.ts';
-import { encodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
+import { reportedResult } from '../../src/coordinator/kernel/records/to-resource.ts';
+import { encodeJob } from '../../src/coordinator/kernel/actors/job-codec.ts';
+import { ACTOR_KINDS } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
+import type { Store } from '../../src/coordinator/kernel/storage/store.ts';
+import { encodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { registration, RESULT, study } from './studies.ts';
 
 const WRITTEN_AT_ONCE = 10_000;

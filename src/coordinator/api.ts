@@ -4,22 +4,22 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import type { Core } from './core.ts';
-import { answer, manifest, table } from './operations/analysis.ts';
-import { cancelBatch, cancelJob } from './operations/cancel.ts';
-import { claim } from './operations/claims.ts';
-import { demand } from './scheduling/demand.ts';
-import { deleteBatch, forgetRunner, signOff } from './operations/deletions.ts';
-import { findings } from './operations/findings.ts';
-import { launchers, reportLauncher } from './resources/launcher-reports.ts';
-import { auditBatch } from './growth/audit.ts';
-import { auditAnswer } from './growth/audit-answer.ts';
-import { extendBatch } from './growth/extend.ts';
-import { rerunBatch } from './growth/rerun.ts';
+import { answer, manifest, table } from './answers/operations.ts';
+import { cancelBatch, cancelJob } from './studies/cancel.ts';
+import { claim } from './runs/claims.ts';
+import { demand } from './runs/demand.ts';
+import { deleteBatch, forgetRunner, signOff } from './studies/deletions.ts';
+import { findings } from './reads/findings.ts';
+import { launchers, reportLauncher } from './pool/launcher-reports.ts';
+import { auditBatch } from './studies/growth/audit.ts';
+import { auditAnswer } from './reads/audit-answer.ts';
+import { extendBatch } from './studies/growth/extend.ts';
+import { rerunBatch } from './studies/growth/rerun.ts';
 import { notifications } from './notifications/list.ts';
-import { pauseBatch, releaseBatch, resumeBatch } from './operations/flow.ts';
-import { batchResults } from './growth/results.ts';
-import { batches, jobs } from './operations/listings.ts';
-import { drain, heartbeat, poolHistory, register, resume } from './operations/pool.ts';
+import { pauseBatch, releaseBatch, resumeBatch } from './studies/flow.ts';
+import { batchResults } from './reads/results.ts';
+import { batches, jobs } from './reads/listings.ts';
+import { drain, heartbeat, poolHistory, register, resume } from './pool/runners.ts';
 import {
   batchHistory,
   batchWithDurations as batch,
@@ -31,17 +31,17 @@ import {
   samples,
   studyCode,
   submission,
-} from './operations/readings.ts';
-import { complete, fail, reports, start } from './operations/reports.ts';
+} from './reads/resources.ts';
+import { complete, fail, reports, start } from './runs/reports.ts';
 import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
-import { liveTelemetry } from './files/live-telemetry.ts';
-import { filePart, fileRequests } from './files/serve-files.ts';
-import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './object-store/checkpoints.ts';
-import { beginUpload, completeUpload } from './object-store/uploads.ts';
-import { backup, exportSnapshot } from './operations/snapshot.ts';
-import { submit } from './operations/submit.ts';
-import { keepView, removeView, views } from './resources/views.ts';
+import { liveTelemetry } from './files/runner/live-telemetry.ts';
+import { filePart, fileRequests } from './files/runner/serve-files.ts';
+import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './files/checkpoints/checkpoints.ts';
+import { beginUpload, completeUpload } from './files/uploads.ts';
+import { backup, exportSnapshot } from './reads/export.ts';
+import { submit } from './studies/submit.ts';
+import { keepView, removeView, views } from './studies/views.ts';
 
 /** Each operation is a function of the core and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
 const OPERATIONS = {

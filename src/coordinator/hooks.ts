@@ -2,9 +2,9 @@
 import type { Fact } from '../../machines/protocol.ts';
 import type { SimbatchError } from '../domain/errors.ts';
 import type { SubmissionWarning, Uuid } from '../contract/types.ts';
-import type { ActorTransition } from './turn/actor-transition.ts';
-import type { CommittedGroup } from './turn/group-commit.ts';
-import type { TurnObserver } from './turn/measured-turns.ts';
+import type { ActorTransition } from './kernel/turn/actor-transition.ts';
+import type { CommittedGroup } from './kernel/turn/group-commit.ts';
+import type { TurnObserver } from './kernel/turn/measured-turns.ts';
 
 /** Callbacks for the log and the metrics. */
 export interface CoordinatorHooks {

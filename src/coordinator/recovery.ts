@@ -4,12 +4,12 @@
  */
 import { batchIdOf, runIdOf } from '../domain/ids.ts';
 import type { Core } from './core.ts';
-import type { DeadlineQueue } from './scheduling/deadline-queue.ts';
-import { stateOf, type Activation } from './actors/directory.ts';
-import { updateIndex, type RequeueRecord } from './turn/projections.ts';
-import { allOf, idOf } from './storage/keys.ts';
-import { ACTOR_KINDS, decodeNotification, isTerminal, isTerminalNotification } from './actors/actor-kinds.ts';
-import type { StoreView } from './storage/store.ts';
+import type { DeadlineQueue } from './kernel/actors/deadline-queue.ts';
+import { stateOf, type Activation } from './kernel/actors/directory.ts';
+import { updateIndex, type RequeueRecord } from './scheduling/indexes.ts';
+import { allOf, idOf } from './kernel/storage/keys.ts';
+import { ACTOR_KINDS, decodeNotification, isTerminal, isTerminalNotification } from './kernel/actors/actor-kinds.ts';
+import type { StoreView } from './kernel/storage/store.ts';
 
 export async function recover(core: Core, deadlines: DeadlineQueue): Promise<void> {
   const snapshot = core.store.snapshot();

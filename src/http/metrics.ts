@@ -7,10 +7,10 @@ import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
 import type { CoordinatorHooks } from '../coordinator/hooks.ts';
-import { stateOf } from '../coordinator/actors/directory.ts';
-import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/resources/statistics.ts';
-import type { Store } from '../coordinator/storage/store.ts';
-import type { TurnOutcome } from '../coordinator/turn/measured-turns.ts';
+import { stateOf } from '../coordinator/kernel/actors/directory.ts';
+import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/scheduling/statistics.ts';
+import type { Store } from '../coordinator/kernel/storage/store.ts';
+import type { TurnOutcome } from '../coordinator/kernel/turn/measured-turns.ts';
 import { stopwatch } from '../base/clock.ts';
 
 const TURN_SECS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../src/base/package.ts';
-import { WIRING } from '../../src/coordinator/turn/wiring.ts';
+import { WIRING } from '../../src/coordinator/kernel/turn/wiring.ts';
 import { filesIn, type SourceFile } from './files.ts';
 
 /** Forbidden patterns, and the paths where they are allowed. A path that ends in `/` means the whole folder. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { routes } from '../../src/http/routes/index.ts';
 import { schemaFaults } from '../../src/contract/validation/validate.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { openStore } from '../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { capabilities, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';

@@ -1,9 +1,9 @@
 /** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
 import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
-import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';
-import { keys } from '../../src/coordinator/storage/keys.ts';
+import { jobsByStatus } from '../../src/coordinator/kernel/records/to-resource.ts';
+import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { insist } from './acknowledged.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
 import { SimGrowth } from './growth.ts';

@@ -2,12 +2,16 @@
  * A disk with the model of power loss: a write that is not synced stays with the operating system, survives the death of the
  * process, and may vanish in part when the power fails. The coordinator's own store runs on it.
  */
-import type { Engine, EngineView, Operation } from '../../src/coordinator/storage/engine.ts';
-import { CheckedStore } from '../../src/coordinator/storage/integrity/checked-store.ts';
-import { seal, unseal } from '../../src/coordinator/storage/integrity/checksum.ts';
-import { decodeGroup, GROUP_KEY, type GroupRecord } from '../../src/coordinator/storage/integrity/group-chain.ts';
-import { isBatchKey } from '../../src/coordinator/storage/keys.ts';
-import type { Changes, Store } from '../../src/coordinator/storage/store.ts';
+import type { Engine, EngineView, Operation } from '../../src/coordinator/kernel/storage/engine.ts';
+import { CheckedStore } from '../../src/coordinator/kernel/storage/integrity/checked-store.ts';
+import { seal, unseal } from '../../src/coordinator/kernel/storage/integrity/checksum.ts';
+import {
+  decodeGroup,
+  GROUP_KEY,
+  type GroupRecord,
+} from '../../src/coordinator/kernel/storage/integrity/group-chain.ts';
+import { isBatchKey } from '../../src/coordinator/kernel/storage/keys.ts';
+import type { Changes, Store } from '../../src/coordinator/kernel/storage/store.ts';
 import { insist } from './acknowledged.ts';
 import type { Dice } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** Scripted clients that make studies of other studies, and the checks of what they have made. */
 import type { BatchContext } from '../../machines/batch.ts';
 import type { ExtendRequest, RerunRequest, SubmissionResponse, Uuid } from '../../src/contract/types.ts';
-import { decodeBatch } from '../../src/coordinator/actors/actor-kinds.ts';
-import { FamilyIndex } from '../../src/coordinator/growth/family.ts';
-import { decodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
-import { allOf, idOf, keys } from '../../src/coordinator/storage/keys.ts';
+import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { FamilyIndex } from '../../src/coordinator/kernel/records/family.ts';
+import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
+import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import { insist } from './acknowledged.ts';

@@ -11,7 +11,7 @@ export interface InjectedBug {
   test: string;
 }
 
-const CHECKED_STORE = 'src/coordinator/storage/integrity/checked-store.js';
+const CHECKED_STORE = 'src/coordinator/kernel/storage/integrity/checked-store.js';
 
 export const INJECTED_BUGS: readonly InjectedBug[] = [
   {
@@ -19,35 +19,35 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     file: CHECKED_STORE,
     find: '{ sync: true }',
     replace: '{ sync: false }',
-    test: 'coordinator/storage/checked-store.test.js',
+    test: 'coordinator/kernel/storage/checked-store.test.js',
   },
   {
     name: 'the read cache is filled ahead of the disk',
     file: CHECKED_STORE,
     find: 'await this.#engine.write(operations',
     replace: 'for (const [key, value] of toKeep) this.#keep(key, value); await this.#engine.write(operations',
-    test: 'coordinator/storage/checked-store.test.js',
+    test: 'coordinator/kernel/storage/checked-store.test.js',
   },
   {
     name: 'a checksum is not verified',
     file: CHECKED_STORE,
     find: 'const value = unseal(key, sealed, checksums.of);',
     replace: 'const value = sealed.slice(8);',
-    test: 'coordinator/storage/checked-store.test.js',
+    test: 'coordinator/kernel/storage/checked-store.test.js',
   },
   {
     name: 'the attempts before a lifted quarantine count again after a restart',
-    file: 'src/coordinator/resources/study-health.js',
+    file: 'src/coordinator/runs/study-health.js',
     find: 'attempt.endedMs <= countedSinceMs(attempt.runnerId)',
     replace: 'false',
-    test: 'coordinator/scheduling/quarantine.test.js',
+    test: 'coordinator/runs/quarantine.test.js',
   },
   {
     name: 'the checksums of a chunk are not verified',
-    file: 'src/coordinator/storage/integrity/bulk-check.js',
+    file: 'src/coordinator/kernel/storage/integrity/bulk-check.js',
     find: 'crc32(bytes) !== expected >>> 0',
     replace: 'false',
-    test: 'coordinator/storage/bulk-check.test.js',
+    test: 'coordinator/kernel/storage/bulk-check.test.js',
   },
   {
     name: 'slices of readers leave no time to requests that wait',
@@ -65,17 +65,17 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a checksum does not cover the key',
-    file: 'src/coordinator/storage/integrity/checksum.js',
+    file: 'src/coordinator/kernel/storage/integrity/checksum.js',
     find: 'crc32(value, sum)',
     replace: 'crc32(value)',
-    test: 'coordinator/storage/checked-store.test.js',
+    test: 'coordinator/kernel/storage/checked-store.test.js',
   },
   {
     name: 'the end of the log is not compared with the high-water mark',
-    file: 'src/coordinator/storage/integrity/verify-files.js',
+    file: 'src/coordinator/kernel/storage/integrity/verify-files.js',
     find: 'lastSequence < mark.sequence || lastNumber < mark.number',
     replace: 'false',
-    test: 'coordinator/storage/integrity.test.js',
+    test: 'coordinator/kernel/storage/integrity.test.js',
   },
   {
     name: "the runner's outcome is not synced",
@@ -93,10 +93,10 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a token is compared in 16 bits',
-    file: 'src/coordinator/storage/tokens.js',
+    file: 'src/coordinator/kernel/storage/tokens.js',
     find: "timingSafeEqual(Buffer.from(record.hash, 'hex'), hashOf(token))",
     replace: "timingSafeEqual(Buffer.from(record.hash, 'hex').subarray(0, 2), hashOf(token).subarray(0, 2))",
-    test: 'coordinator/storage/tokens.test.js',
+    test: 'coordinator/kernel/storage/tokens.test.js',
   },
   {
     name: 'SIGKILL goes to the leader of a group only',
@@ -121,16 +121,16 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a runner is forgotten while a change of it is in flight',
-    file: 'src/coordinator/operations/deletions.js',
+    file: 'src/coordinator/studies/deletions.js',
     find: 'live !== undefined && commits.holds(live)',
     replace: 'false',
-    test: 'coordinator/storage/retention.test.js',
+    test: 'coordinator/studies/retention.test.js',
   },
   {
     name: 'one refused report fails its whole bulk',
-    file: 'src/coordinator/operations/reports.js',
+    file: 'src/coordinator/runs/reports.js',
     find: 'return { job_id: report.job_id, refusal: error };',
     replace: 'throw error;',
-    test: 'coordinator/operations/reports.test.js',
+    test: 'coordinator/runs/reports.test.js',
   },
 ];

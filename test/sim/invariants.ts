@@ -1,7 +1,7 @@
 /** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
 import { pendingRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { allOf, idOf, type KeyKind } from '../../src/coordinator/storage/keys.ts';
+import { allOf, idOf, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -10,7 +10,7 @@ import {
   type BatchState,
   type JobState,
   type RunnerState,
-} from '../../src/coordinator/actors/actor-kinds.ts';
+} from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { waitingOf } from '../../src/domain/scheduling.ts';
 import { insist } from './acknowledged.ts';
 import { checkFamilies } from './growth.ts';

@@ -2,11 +2,11 @@
 import { batchMachine } from '../../machines/batch.ts';
 import { runnerDeadline } from '../../machines/runner-context.ts';
 import { runnerMachine } from '../../machines/runner.ts';
-import { ACTOR_KINDS, type RunnerState } from '../../src/coordinator/actors/actor-kinds.ts';
+import { ACTOR_KINDS, type RunnerState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { CrowdedRunners, type WaitingSources } from '../../src/coordinator/scheduling/crowded-runners.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
-import { WIRING } from '../../src/coordinator/turn/wiring.ts';
+import { WIRING } from '../../src/coordinator/kernel/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
 import { itFinds, replaced, type SoughtBug } from './finds.ts';
 import { play, type Bug } from './scenario.ts';

@@ -2,10 +2,10 @@
 import type { BatchContext } from '../../machines/batch.ts';
 import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
 import type { BatchSubmission, Requirement } from '../../src/contract/types.ts';
-import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/actors/actor-kinds.ts';
+import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judgement.ts';
-import { decodeSubmission } from '../../src/coordinator/resources/study-cache.ts';
-import { keys } from '../../src/coordinator/storage/keys.ts';
+import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
 import { insist } from './acknowledged.ts';

@@ -2,7 +2,7 @@
 import type { Core } from '../../src/coordinator/core.ts';
 import { fits, freeCapacityOf, supports, waitingOf } from '../../src/domain/scheduling.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { stateOf } from '../../src/coordinator/actors/directory.ts';
+import { stateOf } from '../../src/coordinator/kernel/actors/directory.ts';
 import { insist } from './acknowledged.ts';
 
 /** @throws Violation that names a run and the two runners */

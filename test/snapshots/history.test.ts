@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { FAIL_REASONS } from '../../src/contract/enums.ts';
 import type { JobEvent } from '../../machines/protocol.ts';
-import type { JobState } from '../../src/coordinator/actors/actor-kinds.ts';
+import type { JobState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { pastOf } from '../../machines/job-parts/past.ts';
 import { ActorPlayer, plain } from '../../machines/actor-player.ts';
 import { times } from '../support/properties.ts';

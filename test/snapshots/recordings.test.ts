@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keys } from '../../src/coordinator/storage/keys.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { openCoordinator } from '../../src/coordinator/coordinator.ts';
 import { importSnapshot } from '../../src/coordinator/snapshots/import.ts';
 import { nextEvents } from '../../src/coordinator/snapshots/next-events.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { startHttp } from '../../src/http/server.ts';
 import { openCoordinator } from '../../src/coordinator/coordinator.ts';
-import { openStore } from '../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 
 const [, , directory = '', port = '0'] = process.argv;

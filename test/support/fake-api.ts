@@ -12,7 +12,7 @@ import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import type * as wire from '../../src/contract/types.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
-import type { Listing, PageRequest } from '../../src/coordinator/operations/listings.ts';
+import type { Listing, PageRequest } from '../../src/coordinator/reads/listings.ts';
 
 export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
 export const JOB_ID = jobId(BATCH_ID, 0);

@@ -2,9 +2,9 @@
  * A store in memory for tests, with the interface of the real one. On demand a write fails, or a crash loses the writes
  * that were not acknowledged.
  */
-import type { KeyRange } from '../../src/coordinator/storage/keys.ts';
-import { linesOf } from '../../src/coordinator/storage/integrity/bulk-check.ts';
-import type { Changes, Entry, Store, StoreView } from '../../src/coordinator/storage/store.ts';
+import type { KeyRange } from '../../src/coordinator/kernel/storage/keys.ts';
+import { linesOf } from '../../src/coordinator/kernel/storage/integrity/bulk-check.ts';
+import type { Changes, Entry, Store, StoreView } from '../../src/coordinator/kernel/storage/store.ts';
 
 export interface MemoryStoreOptions {
   /** Called before a write is applied; a rejection makes it fail. The default lets it through in a microtask. */

@@ -4,7 +4,7 @@ import { Client } from '../../src/client/client.ts';
 import type { BatchSubmission, Job, Uuid } from '../../src/client/client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { openStore } from '../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { listen, type TestServer } from './http.ts';
 import { Site } from './runner-process.ts';

@@ -1,7 +1,7 @@
 /** Recounts a store from its single records and compares the result with its counters. */
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { decodeBatch, decodeJob, decodeRunner, isTerminal } from '../../src/coordinator/actors/actor-kinds.ts';
-import { jobsByStatus } from '../../src/coordinator/resources/to-resource.ts';
+import { decodeBatch, decodeJob, decodeRunner, isTerminal } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { jobsByStatus } from '../../src/coordinator/kernel/records/to-resource.ts';
 
 /** Returns all inconsistencies, one sentence each. */
 export function recount(records: ReadonlyMap<string, string>): string[] {

@@ -11,11 +11,11 @@ import type {
   RunnerCapabilities,
   Uuid,
 } from '../../src/contract/types.ts';
-import type { Listing } from '../../src/coordinator/operations/listings.ts';
+import type { Listing } from '../../src/coordinator/reads/listings.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
-import type { TurnObserver } from '../../src/coordinator/turn/measured-turns.ts';
-import type { Store } from '../../src/coordinator/storage/store.ts';
+import type { TurnObserver } from '../../src/coordinator/kernel/turn/measured-turns.ts';
+import type { Store } from '../../src/coordinator/kernel/storage/store.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { study, type StudyOptions } from './studies.ts';

@@ -7,8 +7,8 @@ import { Access } from '../../src/http/security/auth.ts';
 import { startHttp, type HttpServer } from '../../src/http/server.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { openStore } from '../../src/coordinator/storage/open-store.ts';
-import { Tokens } from '../../src/coordinator/storage/tokens.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
+import { Tokens } from '../../src/coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { seededRandom } from './simulated-clock.ts';
 

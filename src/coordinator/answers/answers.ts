@@ -7,16 +7,16 @@ import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { isTerminal } from '../actors/actor-kinds.ts';
-import { familyOf, mergeable } from '../growth/family.ts';
-import { readBatch } from '../resources/read-batch.ts';
-import type { StudyCache } from '../resources/study-cache.ts';
-import type { Store } from '../storage/store.ts';
+import { isTerminal } from '../kernel/actors/actor-kinds.ts';
+import { familyOf, mergeable } from '../kernel/records/family.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import type { StudyCache } from '../kernel/records/study-cache.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
 import { type Question, batchesOf } from './question.ts';
 import { RowReadings } from './row-readings.ts';
 import { TableAnswers } from './table-answers.ts';
-import { versionOf } from './study-version.ts';
+import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The answers that are kept hold at most this many bytes. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -5,13 +5,13 @@
 import type { SamplingMethod, Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
-import { readBatch } from '../resources/read-batch.ts';
-import type { StudyCache } from '../resources/study-cache.ts';
-import { keys, ofBatch } from '../storage/keys.ts';
-import { linesOf } from '../storage/integrity/bulk-check.ts';
-import type { Entry, Store, StoreView } from '../storage/store.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import type { StudyCache } from '../kernel/records/study-cache.ts';
+import { keys, ofBatch } from '../kernel/storage/keys.ts';
+import { linesOf } from '../kernel/storage/integrity/bulk-check.ts';
+import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
-import { versionOf } from './study-version.ts';
+import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The start of a reading: the study as of the instant that the rows show. */
 export interface ReadingHead {

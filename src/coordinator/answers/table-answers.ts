@@ -3,12 +3,12 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { type BatchState, isTerminal } from '../actors/actor-kinds.ts';
-import { familyOf, mergeable } from '../growth/family.ts';
-import { readBatch } from '../resources/read-batch.ts';
-import type { Store } from '../storage/store.ts';
+import { type BatchState, isTerminal } from '../kernel/actors/actor-kinds.ts';
+import { familyOf, mergeable } from '../kernel/records/family.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import type { AnalysisThread } from './analysis-thread.ts';
-import { versionOf } from './study-version.ts';
+import { versionOf } from '../kernel/records/study-version.ts';
 import type { MergeRequest, TableRequest } from './table-request.ts';
 
 /** The most tables that are sent at once: each has a view of the store and the memory of a chunk of rows. */

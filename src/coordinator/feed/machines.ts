@@ -7,11 +7,11 @@ import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
 import type { ActorData, ActorSteps, MachineData } from '../../contract/types.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Core } from '../core.ts';
-import { allOf } from '../storage/keys.ts';
-import { jobsByStatus } from '../resources/to-resource.ts';
-import { decodeBatch, decodeNotification, decodeRunner, type Kind } from '../actors/actor-kinds.ts';
-import type { ActorTransition } from '../turn/actor-transition.ts';
-import * as readings from '../operations/readings.ts';
+import { allOf } from '../kernel/storage/keys.ts';
+import { jobsByStatus } from '../kernel/records/to-resource.ts';
+import { decodeBatch, decodeNotification, decodeRunner, type Kind } from '../kernel/actors/actor-kinds.ts';
+import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
+import * as readings from '../reads/resources.ts';
 import { transitionsOf, type ChangeSet } from './change-set.ts';
 import { keepLast, type Topic } from './topic.ts';
 

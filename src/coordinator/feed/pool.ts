@@ -1,8 +1,8 @@
 /** The topic of the runner pool: all runners, then the changed ones. */
 import type { PoolData } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import { keys } from '../storage/keys.ts';
-import * as readings from '../operations/readings.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import * as readings from '../reads/resources.ts';
 import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';

@@ -14,10 +14,10 @@ import type {
   Uuid,
 } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import { allOf, idOf, keys } from '../storage/keys.ts';
-import * as readings from '../operations/readings.ts';
-import { readBatch } from '../resources/read-batch.ts';
-import { decodeJob, isTerminal, type JobState } from '../actors/actor-kinds.ts';
+import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
+import * as readings from '../reads/resources.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import { decodeJob, isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
 import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';

@@ -1,11 +1,11 @@
 /** The attempt of a job whose files are read, and why a runner does not send them. */
 import { SimbatchError } from '../../domain/errors.ts';
 import type { StoredResult, Uuid } from '../../contract/types.ts';
-import { keys } from '../storage/keys.ts';
+import { keys } from '../kernel/storage/keys.ts';
 import type { Core } from '../core.ts';
-import { isTerminal } from '../actors/actor-kinds.ts';
-import { actorState, readJob } from '../operations/readings.ts';
-import type { RunnerState } from '../actors/actor-kinds.ts';
+import { isTerminal } from '../kernel/actors/actor-kinds.ts';
+import { actorState, readJob } from '../reads/resources.ts';
+import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
 
 export interface FileAttempt {
   jobId: Uuid;

@@ -6,12 +6,12 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import { GET_SECS } from '../object-store/object-store.ts';
-import { objectOf, type StoredObject } from '../object-store/uploads.ts';
+import { GET_SECS } from './object-store/object-store.ts';
+import { objectOf, type StoredObject } from './uploads.ts';
 import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
 import type { FileReading, FileWish } from './file-reading.ts';
-import { NoAnswer, type FileAnswer } from './file-requests.ts';
-import { readObject } from './read-object.ts';
+import { NoAnswer, type FileAnswer } from './runner/file-requests.ts';
+import { readObject } from './object-store/read-object.ts';
 
 /** A wish of a client. */
 export interface JobFileWish extends FileWish {

@@ -5,10 +5,10 @@ import { schemaFaults } from '../../contract/validation/validate.ts';
 import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
 import type { Core } from '../core.ts';
-import { ObjectStoreError, type ListedObject } from '../object-store/object-store.ts';
-import { objectOf } from '../object-store/uploads.ts';
+import { ObjectStoreError, type ListedObject } from './object-store/object-store.ts';
+import { objectOf } from './uploads.ts';
 import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
-import { NoAnswer } from './file-requests.ts';
+import { NoAnswer } from './runner/file-requests.ts';
 
 /**
  * Lists the files of an attempt, by default of the last one.

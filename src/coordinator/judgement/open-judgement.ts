@@ -2,7 +2,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
 import { endingConditions } from '../../domain/study/condition.ts';
-import type { Study } from '../resources/study-cache.ts';
+import type { Study } from '../kernel/records/study-cache.ts';
 import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { JobRecord, Uuid } from '../../contract/types.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
-import { idOf, keys, ofBatch } from '../storage/keys.ts';
-import type { Store } from '../storage/store.ts';
+import { idOf, keys, ofBatch } from '../kernel/storage/keys.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import { outcomesOfRecords, type Judged } from './outcomes.ts';
 import type { StudyJudgement } from './study-judgement.ts';
 

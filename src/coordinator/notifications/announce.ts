@@ -4,7 +4,7 @@
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import type { NotificationInput } from '../../../machines/notification/context.ts';
-import type { Turn } from '../turn/turn.ts';
+import type { Turn } from '../kernel/turn/turn.ts';
 import type { NotificationReceiver } from './receivers.ts';
 
 /** The most notifications that wait at once; further events are dropped, which is logged and counted. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Finding, Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Turns } from '../turn/turn.ts';
+import type { Turns } from '../kernel/turn/turn.ts';
 
 /** The time between two looks at the open studies. */
 const LOOK_EVERY_MS = 10_000;

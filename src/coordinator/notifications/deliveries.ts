@@ -5,10 +5,10 @@
 import type { Fact } from '../../../machines/protocol.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { NotificationState } from '../actors/actor-kinds.ts';
-import { stateOf, type Activation, type Directory } from '../actors/directory.ts';
-import type { GroupCommit } from '../turn/group-commit.ts';
-import type { Turns } from '../turn/turn.ts';
+import type { NotificationState } from '../kernel/actors/actor-kinds.ts';
+import { stateOf, type Activation, type Directory } from '../kernel/actors/directory.ts';
+import type { GroupCommit } from '../kernel/turn/group-commit.ts';
+import type { Turns } from '../kernel/turn/turn.ts';
 import type { NotificationMessage, NotificationOutcome, NotificationReceiver } from './receivers.ts';
 
 /** Requests to one receiver at a time. */

@@ -1,9 +1,9 @@
 /** The list of notifications, and the sweep of those that ended long ago. */
 import type { NotificationList, NotificationStatus, StudyNotificationState } from '../../contract/types.ts';
-import { decodeNotification, isTerminalNotification, type NotificationState } from '../actors/actor-kinds.ts';
+import { decodeNotification, isTerminalNotification, type NotificationState } from '../kernel/actors/actor-kinds.ts';
 import type { Core } from '../core.ts';
-import { timestamp } from '../resources/to-resource.ts';
-import { allOf } from '../storage/keys.ts';
+import { timestamp } from '../kernel/records/to-resource.ts';
+import { allOf } from '../kernel/storage/keys.ts';
 
 /** How long a delivered or abandoned notification is listed. */
 const KEPT_MS = 24 * 3_600_000;

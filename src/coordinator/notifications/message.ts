@@ -1,11 +1,11 @@
 /** Makes the message of a notification from the study as it is on disk: name, state, counts, verdicts, and a link to its page. */
 import type { NotificationContext } from '../../../machines/notification/context.ts';
 import type { RequirementVerdict, StudyNotification, NotifiedVerdict } from '../../contract/types.ts';
-import { isTerminal, decodeBatch, type BatchState } from '../actors/actor-kinds.ts';
+import { isTerminal, decodeBatch, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { Judgements } from '../judgement/judgements.ts';
-import { jobsByStatus, timestamp } from '../resources/to-resource.ts';
-import { keys } from '../storage/keys.ts';
-import type { Store } from '../storage/store.ts';
+import { jobsByStatus, timestamp } from '../kernel/records/to-resource.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { NotificationSettings } from './receivers.ts';
 

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDataFile } from '../storage/leveldb/inspection.ts';
+import { isDataFile } from '../kernel/storage/leveldb/inspection.ts';
 
 /**
  * Creates `target` with the data files of `directory`. LevelDB writes new files, renames and deletes, and never writes into

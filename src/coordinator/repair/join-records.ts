@@ -4,8 +4,8 @@
  */
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
-import type { EngineView } from '../storage/engine.ts';
-import { allOf, idOf, type KeyKind } from '../storage/keys.ts';
+import type { EngineView } from '../kernel/storage/engine.ts';
+import { allOf, idOf, type KeyKind } from '../kernel/storage/keys.ts';
 import { Cursor, wholeRecords } from './read-records.ts';
 
 const RUN_KINDS = ['job', 'result', 'requeue'] as const;

@@ -1,8 +1,8 @@
 /** Reads the records of an engine that may be damaged: whole ones by key range, and the keys of the damaged ones. */
-import type { EngineView, Entry } from '../storage/engine.ts';
-import { unseal } from '../storage/integrity/checksum.ts';
-import { FORMAT_KEY } from '../storage/integrity/group-chain.ts';
-import type { KeyRange } from '../storage/keys.ts';
+import type { EngineView, Entry } from '../kernel/storage/engine.ts';
+import { unseal } from '../kernel/storage/integrity/checksum.ts';
+import { FORMAT_KEY } from '../kernel/storage/integrity/group-chain.ts';
+import type { KeyRange } from '../kernel/storage/keys.ts';
 
 const CHUNK = 500;
 

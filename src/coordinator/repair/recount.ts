@@ -1,14 +1,14 @@
 /** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
 import { untouchedRuns } from '../../../machines/batch.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
-import { selectionOf } from '../resources/study-cache.ts';
+import { selectionOf } from '../kernel/records/study-cache.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, StoredResult } from '../../contract/types.ts';
-import { FamilyIndex } from '../growth/family.ts';
-import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../actors/actor-kinds.ts';
-import { jobsByStatus } from '../resources/to-resource.ts';
-import type { EngineView } from '../storage/engine.ts';
-import { allOf, idOf } from '../storage/keys.ts';
+import { FamilyIndex } from '../kernel/records/family.ts';
+import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { jobsByStatus } from '../kernel/records/to-resource.ts';
+import type { EngineView } from '../kernel/storage/engine.ts';
+import { allOf, idOf } from '../kernel/storage/keys.ts';
 import { joinRecords, type BatchRecords, type RunRecords } from './join-records.ts';
 import { wholeRecords } from './read-records.ts';
 

@@ -8,9 +8,9 @@ import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
 import type { BatchStatus, JobRecord, JobStatus, StoredResult, TelemetryTally, Uuid } from '../../contract/types.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
-import { isTerminal, type BatchState } from '../actors/actor-kinds.ts';
-import { reportedResult } from '../resources/to-resource.ts';
-import { keys } from '../storage/keys.ts';
+import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { reportedResult } from '../kernel/records/to-resource.ts';
+import { keys } from '../kernel/storage/keys.ts';
 import type { RunRecords } from './join-records.ts';
 import type { Holder } from './recount.ts';
 

@@ -1,11 +1,11 @@
 /** Verifies a whole data directory without a coordinator: files, checksums, group chain, counters and indexes. Read-only. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lockDirectory } from '../storage/directory-lock.ts';
-import type { Engine, EngineView } from '../storage/engine.ts';
-import { verifyFiles, type VerifiedFiles } from '../storage/integrity/verify-files.ts';
-import { readIdentity } from '../storage/integrity/identity.ts';
-import { openLevelEngine } from '../storage/leveldb/level-engine.ts';
+import { lockDirectory } from '../kernel/storage/directory-lock.ts';
+import type { Engine, EngineView } from '../kernel/storage/engine.ts';
+import { verifyFiles, type VerifiedFiles } from '../kernel/storage/integrity/verify-files.ts';
+import { readIdentity } from '../kernel/storage/integrity/identity.ts';
+import { openLevelEngine } from '../kernel/storage/leveldb/level-engine.ts';
 import { cloneFiles } from './clone.ts';
 import { wholeRecords } from './read-records.ts';
 import { recount } from './recount.ts';

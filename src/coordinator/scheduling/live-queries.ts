@@ -3,18 +3,18 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, jobId } from '../../domain/ids.ts';
 import type { JobRecord, Uuid } from '../../contract/types.ts';
-import { stateOf, type Directory, type RecordSource } from '../actors/directory.ts';
+import { stateOf, type Directory, type RecordSource } from '../kernel/actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
-import type { StudyCache } from '../resources/study-cache.ts';
+import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { freeCapacityOf } from '../../domain/scheduling.ts';
-import type { Statistics } from '../resources/statistics.ts';
+import type { Statistics } from './statistics.ts';
 import { isInTime } from './run-length.ts';
 import type { Scheduler, SchedulerSources } from './scheduler.ts';
 import { couldTake } from './work-request.ts';
-import { workRequestOf } from '../operations/claims.ts';
-import { isTerminal } from '../actors/actor-kinds.ts';
-import { keys } from '../storage/keys.ts';
+import { workRequestOf } from '../runs/claims.ts';
+import { isTerminal } from '../kernel/actors/actor-kinds.ts';
+import { keys } from '../kernel/storage/keys.ts';
 
 /** The touched jobs of a batch that are not terminal: the active ones, and the requeued ones, which are deactivated. */
 export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: Uuid): Set<Uuid> {

@@ -1,7 +1,7 @@
 /** The length of the runs of a batch, and whether one ends before a runner's machine is taken from it. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { endsInTime, type RunLength } from '../../domain/scheduling.ts';
-import { meanRunMs, type Statistics } from '../resources/statistics.ts';
+import { meanRunMs, type Statistics } from './statistics.ts';
 
 type RunTimes = Pick<Statistics, 'getSnapshot'>;
 

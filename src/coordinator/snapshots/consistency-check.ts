@@ -7,8 +7,14 @@ import { pendingRuns } from '../../../machines/batch.ts';
 import type { JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
-import { jobsByStatus } from '../resources/to-resource.ts';
-import { isTerminal, jobFromRecord, type BatchState, type JobState, type RunnerState } from '../actors/actor-kinds.ts';
+import { jobsByStatus } from '../kernel/records/to-resource.ts';
+import {
+  isTerminal,
+  jobFromRecord,
+  type BatchState,
+  type JobState,
+  type RunnerState,
+} from '../kernel/actors/actor-kinds.ts';
 import type { DivergenceLog } from './divergence.ts';
 import { splitKey, type SnapshotRecord, type StoredState } from './format.ts';
 import { pastOf } from '../../../machines/job-parts/past.ts';

@@ -4,10 +4,10 @@
  */
 import type { BatchContext, RecordName } from '../../contract/records/records.ts';
 import type { JobRecord } from '../../contract/types.ts';
-import { FamilyIndex } from '../growth/family.ts';
-import { keys } from '../storage/keys.ts';
-import { isTerminal } from '../actors/actor-kinds.ts';
-import type { Store } from '../storage/store.ts';
+import { FamilyIndex } from '../kernel/records/family.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import { isTerminal } from '../kernel/actors/actor-kinds.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import { DivergenceLog } from './divergence.ts';
 import { splitKey, type Snapshot, type SnapshotRecord } from './format.ts';
 import { ConsistencyCheck } from './consistency-check.ts';

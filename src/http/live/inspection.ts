@@ -4,7 +4,7 @@
  */
 import { KINDS } from '../../../machines/kinds.ts';
 import type { Commit } from '../../coordinator/hooks.ts';
-import type { ActorTransition } from '../../coordinator/turn/actor-transition.ts';
+import type { ActorTransition } from '../../coordinator/kernel/turn/actor-transition.ts';
 
 /** The version of the format. */
 const VERSION = '0.4.0';

@@ -5,7 +5,7 @@ import * as jobs from '../../contract/resources/jobs.ts';
 import * as reports from '../../contract/resources/reports.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import type { ClaimResponse, ReportOutcome } from '../../contract/types.ts';
-import type { ReportJudgement } from '../../coordinator/operations/reports.ts';
+import type { ReportJudgement } from '../../coordinator/runs/reports.ts';
 import { problemOf } from '../response/problem.ts';
 import { LateAnswer } from './answers.ts';
 import { routesOf } from './route.ts';

@@ -7,8 +7,8 @@ import type { ByteRange } from '../../domain/runs/byte-range.ts';
 import type { Static } from 'typebox';
 import type { NamedSchema } from '../../contract/build.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
-import type { PageRequest } from '../../coordinator/operations/listings.ts';
-import type { Idempotency } from '../../coordinator/turn/idempotency.ts';
+import type { PageRequest } from '../../coordinator/reads/listings.ts';
+import type { Idempotency } from '../../coordinator/kernel/turn/idempotency.ts';
 import type { Query } from '../request/query.ts';
 import type { AllocationTokens } from '../security/allocation-tokens.ts';
 

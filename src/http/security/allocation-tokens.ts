@@ -6,7 +6,7 @@ import type {
   AllocationsEndedResponse,
   TokenRecord,
 } from '../../contract/types.ts';
-import { changeTokens, newToken, type Tokens } from '../../coordinator/storage/tokens.ts';
+import { changeTokens, newToken, type Tokens } from '../../coordinator/kernel/storage/tokens.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 
 /** `simbatch token` holds the file for milliseconds. */

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { TokenRecord, TokenScope } from '../../contract/types.ts';
-import type { Tokens } from '../../coordinator/storage/tokens.ts';
+import type { Tokens } from '../../coordinator/kernel/storage/tokens.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { TooManyRequests } from '../response/problem.ts';
 import type { Scope } from '../routes/route.ts';

@@ -5,7 +5,7 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Store } from '../../coordinator/storage/store.ts';
+import type { Store } from '../../coordinator/kernel/storage/store.ts';
 import type { AllocationFact } from '../../../machines/allocation/context.ts';
 import type { LauncherConfig } from '../config/types.ts';
 import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';

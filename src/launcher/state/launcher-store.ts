@@ -1,7 +1,7 @@
 /** The launcher's records on disk: allocations, queues, and totals, in a store of its own. */
 import { SimbatchError } from '../../domain/errors.ts';
-import type { Store } from '../../coordinator/storage/store.ts';
-import type { KeyRange } from '../../coordinator/storage/keys.ts';
+import type { Store } from '../../coordinator/kernel/storage/store.ts';
+import type { KeyRange } from '../../coordinator/kernel/storage/keys.ts';
 import { allocationMachine } from '../../../machines/allocation/allocation.ts';
 import type { AllocationRecord } from './allocations.ts';
 import type { QueueState } from './queue-state.ts';

@@ -5,7 +5,7 @@ import { EndedRuns } from '../../../src/coordinator/answers/ended-runs.ts';
 import { RowReadings } from '../../../src/coordinator/answers/row-readings.ts';
 import type { Question } from '../../../src/coordinator/answers/question.ts';
 import type { Fact } from '../../../machines/protocol.ts';
-import { idOf } from '../../../src/coordinator/storage/keys.ts';
+import { idOf } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId, runIdOf } from '../../../src/domain/ids.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
 

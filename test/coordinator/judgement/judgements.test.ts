@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { FailReason, Report, RequirementVerdict, StudyVerdicts, Uuid } from '../../../src/contract/types.ts';
 import type { VerdictsRecord } from '../../../src/coordinator/judgement/study-judgement.ts';
-import { keys } from '../../../src/coordinator/storage/keys.ts';
+import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';

@@ -4,7 +4,7 @@ import { MOST_WAITING } from '../../../src/coordinator/notifications/announce.ts
 import { BLOCKED_DWELL_MS } from '../../../src/coordinator/notifications/blocked-studies.ts';
 import type { NotificationOutcome, NotificationReceiver } from '../../../src/coordinator/notifications/receivers.ts';
 import type { StudyNotification } from '../../../src/contract/types.ts';
-import { allOf, keys } from '../../../src/coordinator/storage/keys.ts';
+import { allOf, keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { settled } from '../../support/simulated-clock.ts';

@@ -19,9 +19,9 @@ const LINE = `  exitCode: { type: 'count', optional: true, api: 'exit_code', liv
 const PROGRAM = `
 import { WebSocket } from 'ws';
 import type { Job, JobHistoryState, JobRecord, RunRow } from './src/contract/types.ts';
-import { encodeJob } from './src/coordinator/actors/job-codec.ts';
+import { encodeJob } from './src/coordinator/kernel/actors/job-codec.ts';
 import { recordFaults } from './src/coordinator/snapshots/check.ts';
-import { keys } from './src/coordinator/storage/keys.ts';
+import { keys } from './src/coordinator/kernel/storage/keys.ts';
 import { systemClock } from './src/base/clock.ts';
 import { startHttp } from './src/http/server.ts';
 import { Scene } from './test/support/scene.ts';

@@ -1,7 +1,7 @@
 /** Files in an object store that the coordinator reads for its clients, over HTTP. */
 import { expect } from 'chai';
 import type { Problem } from '../../../src/contract/types.ts';
-import { MAX_OBJECT_READINGS } from '../../../src/coordinator/object-store/object-store.ts';
+import { MAX_OBJECT_READINGS } from '../../../src/coordinator/files/object-store/object-store.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { STORAGE, storeOf, untilUploaded } from '../object-store/uploads.suite.ts';

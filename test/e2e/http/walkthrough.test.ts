@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import { openStore } from '../../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { listen, type TestServer } from '../../support/http.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Job, JobResult, Uuid } from '../../../src/client/client.ts';
 import type { CheckpointRecord } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { keys } from '../../../src/coordinator/storage/keys.ts';
-import type { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
+import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
+import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import type { Pool } from '../../support/pool.ts';
 import { BUCKET, STORAGE } from './uploads.suite.ts';
 

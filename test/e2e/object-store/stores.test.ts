@@ -23,7 +23,7 @@ const STORES: readonly {
 ];
 
 for (const { name, fault, memoryFault, start } of STORES)
-  describe(`coordinator/object-store: uploads to ${name}`, function () {
+  describe(`coordinator/files: uploads to ${name}`, function () {
     this.timeout(180_000);
     let folder: string | undefined;
     let server: S3Server | undefined;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client, Job } from '../../../src/client/client.ts';
-import { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
+import { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import type { Pool } from '../../support/pool.ts';
 
 export interface Store {

@@ -1,14 +1,14 @@
 /** Uploads of files of runs to a store that misbehaves. */
 import { expect } from 'chai';
 import { ApiError } from '../../../src/client/client.ts';
-import { ObjectStore } from '../../../src/coordinator/object-store/object-store.ts';
-import { requireSent } from '../../../src/coordinator/object-store/run-place.ts';
+import { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
+import { requireSent } from '../../../src/coordinator/files/run-place.ts';
 import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { BUCKET, readWhole, STORAGE, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
-describe('coordinator/object-store: uploads', function () {
+describe('coordinator/files: uploads', function () {
   this.timeout(60_000);
   let s3: FakeS3;
   let pool: Pool;

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { Client } from '../../../src/client/client.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import { openStore } from '../../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { capabilities } from '../../support/fake-api.ts';
 import { listen, type TestServer } from '../../support/http.ts';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import { PendingAnswer } from '../../../src/contract/answers/header.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import { openStore } from '../../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import { routes } from '../../../src/http/routes/index.ts';
 import { exampleQuery } from '../../support/example-query.ts';
 import { listen, type TestServer } from '../../support/http.ts';

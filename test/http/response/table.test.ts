@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { StudyTable } from '../../../src/contract/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import { openStore } from '../../../src/coordinator/storage/open-store.ts';
+import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import { listen, type TestServer } from '../../support/http.ts';
 import { study } from '../../support/studies.ts';
 

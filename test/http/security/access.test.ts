@@ -9,7 +9,7 @@ import { FailedAttempts } from '../../../src/http/security/failed-attempts.ts';
 import { routes } from '../../../src/http/routes/index.ts';
 import { TOKEN_SCOPES } from '../../../src/contract/enums.ts';
 import type { TokenScope } from '../../../src/contract/types.ts';
-import { changeTokens, newToken, Tokens } from '../../../src/coordinator/storage/tokens.ts';
+import { changeTokens, newToken, Tokens } from '../../../src/coordinator/kernel/storage/tokens.ts';
 import { BATCH_ID, capabilities, fakeCoordinator, JOB_ID, result, submission } from '../../support/fake-api.ts';
 import { exampleQuery } from '../../support/example-query.ts';
 import { listen, rawRequest, type TestServer } from '../../support/http.ts';

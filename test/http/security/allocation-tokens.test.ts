@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
 import { ApiError, Client } from '../../../src/client/client.ts';
-import { changeTokens, newToken, readTokens, Tokens, tokensPath } from '../../../src/coordinator/storage/tokens.ts';
+import {
+  changeTokens,
+  newToken,
+  readTokens,
+  Tokens,
+  tokensPath,
+} from '../../../src/coordinator/kernel/storage/tokens.ts';
 import { AllocationTokens } from '../../../src/http/security/allocation-tokens.ts';
 import { Access } from '../../../src/http/security/auth.ts';
 import { fakeCoordinator, capabilities } from '../../support/fake-api.ts';

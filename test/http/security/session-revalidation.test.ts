@@ -12,7 +12,7 @@ import { startHttp, type HttpServer } from '../../../src/http/server.ts';
 import { SessionRevalidation } from '../../../src/http/security/session-revalidation.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { TokenRecord, TokenScope } from '../../../src/contract/types.ts';
-import { changeTokens, newToken, Tokens, tokensPath } from '../../../src/coordinator/storage/tokens.ts';
+import { changeTokens, newToken, Tokens, tokensPath } from '../../../src/coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';

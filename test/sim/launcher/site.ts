@@ -4,7 +4,7 @@ import type { LauncherConfig } from '../../../src/launcher/config/types.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
 import type { CoordinatorPort, OperatorCommand } from '../../../src/launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../src/launcher/loop/status.ts';
-import type { Changes } from '../../../src/coordinator/storage/store.ts';
+import type { Changes } from '../../../src/coordinator/kernel/storage/store.ts';
 import { queueConfig } from '../../launcher/support.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { all } from '../../support/scene.ts';

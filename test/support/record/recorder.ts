@@ -6,9 +6,9 @@ import type { AnyEvent, Fact } from '../../../machines/protocol.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import type { Kind, StateOf } from '../../../src/coordinator/actors/actor-kinds.ts';
-import type { InputOf } from '../../../src/coordinator/actors/directory.ts';
-import type { Turn } from '../../../src/coordinator/turn/turn.ts';
+import type { Kind, StateOf } from '../../../src/coordinator/kernel/actors/actor-kinds.ts';
+import type { InputOf } from '../../../src/coordinator/kernel/actors/directory.ts';
+import type { Turn } from '../../../src/coordinator/kernel/turn/turn.ts';
 import { plain } from '../../../machines/actor-player.ts';
 import {
   SNAPSHOT_FORMAT,

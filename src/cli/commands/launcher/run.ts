@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
 import { makeDirectory } from '../../../base/directories.ts';
-import { openStore } from '../../../coordinator/storage/open-store.ts';
+import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
 import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts';
 import { Launcher, messageOf } from '../../../launcher/loop/launcher.ts';
 import type { LauncherLog } from '../../../launcher/loop/ports.ts';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { Command } from 'commander';
-import { readBackup, restoreBackup } from '../../../coordinator/storage/backup.ts';
+import { readBackup, restoreBackup } from '../../../coordinator/kernel/storage/backup.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { plural } from '../../terminal/format.ts';

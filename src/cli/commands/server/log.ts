@@ -4,7 +4,7 @@
  */
 import { pino, type Logger } from 'pino';
 import type { Fact } from '../../../../machines/protocol.ts';
-import type { TurnReport } from '../../../coordinator/turn/measured-turns.ts';
+import type { TurnReport } from '../../../coordinator/kernel/turn/measured-turns.ts';
 import { printable } from '../../terminal/format.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -4,7 +4,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { ObjectStore, type ObjectStoreOptions } from '../../../coordinator/object-store/object-store.ts';
+import { ObjectStore, type ObjectStoreOptions } from '../../../coordinator/files/object-store/object-store.ts';
 import { texts } from '../../options.ts';
 
 export interface ObjectStoreFlags {

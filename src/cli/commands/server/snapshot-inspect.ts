@@ -16,7 +16,7 @@ import {
 import { pastOf } from '../../../../machines/job-parts/past.ts';
 import { nextEvents, type NextEvent } from '../../../coordinator/snapshots/next-events.ts';
 import { plain } from '../../../../machines/actor-player.ts';
-import { isTerminal, jobFromRecord } from '../../../coordinator/actors/actor-kinds.ts';
+import { isTerminal, jobFromRecord } from '../../../coordinator/kernel/actors/actor-kinds.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { formatTimestamp, plural, printable } from '../../terminal/format.ts';

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { makeStore, refuseIfUsed } from '../../../coordinator/storage/create-store.ts';
+import { makeStore, refuseIfUsed } from '../../../coordinator/kernel/storage/create-store.ts';
 import { importSnapshot } from '../../../coordinator/snapshots/import.ts';
 import { readSnapshot } from '../../../coordinator/snapshots/read.ts';
 import { replaySnapshot } from '../../../coordinator/snapshots/replay.ts';

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../contract/limits.ts';
 import { RUNNER_ID_PATTERN } from '../../../contract/patterns.ts';
 import { TOKEN_SCOPES } from '../../../contract/enums.ts';
 import type { TokenRecord, TokenScope } from '../../../contract/types.ts';
-import { changeTokens, newToken, readTokens } from '../../../coordinator/storage/tokens.ts';
+import { changeTokens, newToken, readTokens } from '../../../coordinator/kernel/storage/tokens.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, dataDirOption, integerBetween } from '../../options.ts';

@@ -7,7 +7,7 @@ import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
 import type { StoredResult } from '../../../contract/types.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
-import { toResult } from '../../resources/to-resource.ts';
+import { toResult } from '../../kernel/records/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
 import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
 import { studyOf } from './study.ts';

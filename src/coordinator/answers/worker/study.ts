@@ -7,7 +7,7 @@ import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/runs
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
-import { decodeSubmission } from '../../resources/study-cache.ts';
+import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
 import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
 

@@ -6,8 +6,8 @@ import { ChunkLines, RecordBytes, RecordChunk } from '../../../../src/coordinato
 import { readJob } from '../../../../src/coordinator/answers/worker/records/job.ts';
 import { ResultReader } from '../../../../src/coordinator/answers/worker/records/result.ts';
 import { KIND } from '../../../../src/coordinator/answers/worker/records/scanner.ts';
-import { linesOf } from '../../../../src/coordinator/storage/integrity/bulk-check.ts';
-import { keys } from '../../../../src/coordinator/storage/keys.ts';
+import { linesOf } from '../../../../src/coordinator/kernel/storage/integrity/bulk-check.ts';
+import { keys } from '../../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { numberOf, outputsOf } from '../../../../src/domain/runs/outputs.ts';
 import { times } from '../../../support/properties.ts';

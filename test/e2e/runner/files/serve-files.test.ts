@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFi
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../../../src/client/client.ts';
 import type { Job, OpenFile } from '../../../../src/client/client.ts';
-import { MAX_READINGS } from '../../../../src/coordinator/files/file-requests.ts';
+import { MAX_READINGS } from '../../../../src/coordinator/files/runner/file-requests.ts';
 import { Pool } from '../../../support/pool.ts';
 import { post } from '../../../support/http.ts';
 

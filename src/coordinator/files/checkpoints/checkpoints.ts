@@ -1,0 +1,176 @@
+/**
+ * Checkpoints of runs in the object store. A runner sends all files of a checkpoint to keys that no other upload uses; the record
+ * that names the complete set is written last, so that a half upload is never read.
+ */
+import { inParallel } from '../../../base/async/in-parallel.ts';
+import { SimbatchError } from '../../../domain/errors.ts';
+import type {
+  CheckpointCompleteRequest,
+  CheckpointCompleteResponse,
+  CheckpointRecord,
+  CheckpointRequest,
+  CheckpointResponse,
+  CheckpointUploadRequest,
+  CheckpointUploadResponse,
+  SignedUpload,
+  Uuid,
+} from '../../../contract/types.ts';
+import type { JobState } from '../../kernel/actors/actor-kinds.ts';
+import type { Core } from '../../core.ts';
+import { jobOrThrow } from '../../studies/cancel.ts';
+import { readJob } from '../../reads/resources.ts';
+import { keys } from '../../kernel/storage/keys.ts';
+import type { Turn } from '../../kernel/turn/turn.ts';
+import { recordFrom } from './checkpoint-removals.ts';
+import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from '../run-place.ts';
+
+type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];
+
+/** Files that are verified side by side. */
+const FILES_AT_ONCE = 8;
+
+/** `<s3_prefix>/<batch_id>/<run_id>/checkpoint`. @throws SimbatchError `uploads-unavailable` */
+function requirePlace(core: Core, jobId: Uuid): RunPlace {
+  const place = requireRunPlace(core, jobId);
+  return { ...place, prefix: `${place.prefix}/checkpoint` };
+}
+
+/** The keys of one upload; no other upload uses them. */
+const placeOfUpload = (place: RunPlace, number: number): RunPlace => ({
+  ...place,
+  prefix: `${place.prefix}/${String(number)}`,
+});
+
+/** Returns the checkpoint of a run for its current attempt. @throws SimbatchError `stale-attempt`, `uploads-unavailable` */
+export async function openCheckpoint(
+  core: Core,
+  jobId: Uuid,
+  { runner_id, attempt }: CheckpointRequest,
+): Promise<CheckpointResponse> {
+  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(core, jobId);
+  const { complete } = recordFrom(core.store.get(keys.checkpoint(jobId))) ?? {};
+  if (complete === undefined) return {};
+  const files = await Promise.all(
+    complete.files.map(async ({ path, bytes, sha256, number }) => {
+      const { store, bucket, prefix } = placeOfUpload(place, number);
+      return { path, bytes, sha256, url: await store.signedRead(bucket, `${prefix}/${path}`) };
+    }),
+  );
+  return { checkpoint: { attempt: complete.attempt, files } };
+}
+
+/** Signs the addresses of a checkpoint's files. @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request` */
+export async function beginCheckpoint(
+  core: Core,
+  jobId: Uuid,
+  { runner_id, attempt, files }: CheckpointUploadRequest,
+): Promise<CheckpointUploadResponse> {
+  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(core, jobId);
+  requireParts(files);
+  requireDistinct(files);
+  // Recorded before the first address exists: whatever is sent to them is found and removed when the run has ended.
+  const record = await core.turns.run('begin-checkpoint', (turn) => {
+    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+    const before = recordFrom(turn.read(keys.checkpoint(jobId)));
+    const { bucket, prefix } = place;
+    const begun = (before?.begun ?? 0) + 1;
+    return put(turn, jobId, { ...before, bucket, prefix, begun, signedAtMs: turn.now });
+  });
+  core.checkpointRemovals.note(jobId);
+  const { begun: number } = record;
+  const signed: SignedUpload[] = [];
+  for (const file of files) {
+    const isKept = record.complete?.files.some((it) => isSame(it, file)) === true;
+    const unsigned = { path: file.path, part_bytes: file.bytes, urls: [] };
+    signed.push(isKept ? unsigned : await signFile(placeOfUpload(place, number), file.path, file.bytes));
+  }
+  return { number, files: signed };
+}
+
+/**
+ * Makes the files of an upload the checkpoint of the run, or gives the upload up. A repeated request is answered as the first one.
+ * @throws SimbatchError `stale-attempt`, `uploads-unavailable`; the checkpoint before stays the valid one then
+ */
+export async function completeCheckpoint(
+  core: Core,
+  jobId: Uuid,
+  request: CheckpointCompleteRequest,
+): Promise<CheckpointCompleteResponse> {
+  const { runner_id, attempt, number, files, failed } = request;
+  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(core, jobId);
+  const before = recordFrom(core.store.get(keys.checkpoint(jobId)));
+  if (before === undefined || number > before.begun) throw stale(jobId, `its upload ${String(number)} was not begun`);
+  if (failed !== undefined) {
+    // The checkpoint itself stays: only the answer to its completion was lost.
+    core.checkpointRemovals.giveUp(jobId, before.complete?.number === number ? number - 1 : number);
+    return answerOf(before);
+  }
+  if (before.complete?.number === number) return answerOf(before);
+  requireDistinct(files);
+  const known = before.complete?.files ?? [];
+  const sent = files.filter((file) => file.etags.length > 0);
+  await inParallel(sent, FILES_AT_ONCE, (file) => requireSent(placeOfUpload(place, number), file));
+  const record = await core.turns.run('complete-checkpoint', (turn) => {
+    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+    const latest = recordFrom(turn.read(keys.checkpoint(jobId)));
+    if (latest === undefined || (latest.complete?.number ?? 0) !== (before.complete?.number ?? 0))
+      throw notTaken(jobId, 'another checkpoint of it was completed meanwhile; send it again');
+    if (core.checkpointRemovals.isGivenUp(jobId, number))
+      throw notTaken(jobId, `its upload ${String(number)} was given up; begin another one`);
+    const stored = files.map(({ path, bytes, sha256, etags }): StoredFile => {
+      if (etags.length > 0) return { path, bytes, sha256, number };
+      const kept = known.find((it) => isSame(it, { path, bytes, sha256 }));
+      if (kept === undefined) {
+        const why = `the checkpoint of job ${jobId} lacks ${JSON.stringify(path)}: the file was not sent; send it`;
+        throw new SimbatchError('uploads-unavailable', why);
+      }
+      return kept;
+    });
+    return put(turn, jobId, { ...latest, complete: { attempt, number, files: stored } });
+  });
+  core.checkpointRemovals.prune(jobId, number);
+  return answerOf(record);
+}
+
+const answerOf = ({ complete }: CheckpointRecord): CheckpointCompleteResponse =>
+  complete === undefined ? {} : { attempt: complete.attempt };
+
+function put(turn: Turn, jobId: Uuid, record: CheckpointRecord): CheckpointRecord {
+  turn.put(keys.checkpoint(jobId), JSON.stringify(record));
+  return record;
+}
+
+type Content = Pick<StoredFile, 'path' | 'bytes' | 'sha256'>;
+
+const isSame = (a: Content, b: Content): boolean => a.path === b.path && a.bytes === b.bytes && a.sha256 === b.sha256;
+
+/** @throws SimbatchError `invalid-request` for two files of one path, or a path that leaves the prefix */
+function requireDistinct(files: readonly { path: string }[]): void {
+  const paths = new Set<string>();
+  for (const { path } of files) {
+    requirePath(path);
+    if (paths.has(path)) {
+      throw new SimbatchError(
+        'invalid-request',
+        `the path ${JSON.stringify(path)} is there twice; name each file once`,
+      );
+    }
+    paths.add(path);
+  }
+}
+
+function requireCurrent({ value, context }: JobState, jobId: Uuid, runnerId: string, attempt: number): void {
+  const isActive = value === 'Claimed' || value === 'Running';
+  if (isActive && context.attempt === attempt && context.runnerId === runnerId) return;
+  throw stale(jobId, `attempt ${String(attempt)} by runner "${runnerId}" is not its current one; it is ${value}`);
+}
+
+/** The attempt is the current one: its runner may send the next checkpoint. */
+const notTaken = (jobId: Uuid, why: string): SimbatchError =>
+  new SimbatchError('uploads-unavailable', `the checkpoint of job ${jobId} is not changed: ${why}`);
+
+const stale = (jobId: Uuid, why: string): SimbatchError =>
+  new SimbatchError('stale-attempt', `the checkpoint of job ${jobId} is not changed: ${why}`);

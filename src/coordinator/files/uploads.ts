@@ -1,0 +1,140 @@
+/** Uploads: the addresses to which a runner sends the files of a run that has ended, and the result that names them then. */
+import { SimbatchError } from '../../domain/errors.ts';
+import { pathInAttempt } from '../../domain/runs/file-path.ts';
+import { batchIdOf, runIdOf } from '../../domain/ids.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type {
+  JobResult,
+  SignedUpload,
+  StoredResult,
+  UnsentFiles,
+  UploadCompleteRequest,
+  UploadRequest,
+  UploadResponse,
+  Uuid,
+} from '../../contract/types.ts';
+import type { Core } from '../core.ts';
+import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
+import { jobOrThrow } from '../studies/cancel.ts';
+import { jobResult, readJob } from '../reads/resources.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
+import type { Turn } from '../kernel/turn/turn.ts';
+import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from './run-place.ts';
+
+/** Runs that a finding names. */
+const MOST_EXAMPLES = 5;
+
+/** `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. @throws SimbatchError `uploads-unavailable` */
+function requirePlace(core: Core, jobId: Uuid, attempt: number): RunPlace {
+  const place = requireRunPlace(core, jobId);
+  return { ...place, prefix: `${place.prefix}/attempt-${String(attempt)}` };
+}
+
+/** Signs the addresses of files. @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request` */
+export async function beginUpload(
+  core: Core,
+  jobId: Uuid,
+  { runner_id, attempt, files }: UploadRequest,
+): Promise<UploadResponse> {
+  requireEnded(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(core, jobId, attempt);
+  requireParts(files);
+  const signed: SignedUpload[] = [];
+  for (const { path, bytes } of files) {
+    requirePath(path);
+    signed.push(await signFile(place, path, bytes));
+  }
+  return { files: signed };
+}
+
+/**
+ * Completes the uploads of files, and names them in the result of the run.
+ * @throws SimbatchError `stale-attempt`, `uploads-unavailable`; the result is unchanged then
+ */
+export async function completeUpload(
+  core: Core,
+  jobId: Uuid,
+  { runner_id, attempt, files, failed }: UploadCompleteRequest,
+): Promise<JobResult> {
+  requireEnded(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
+  const { store, bucket, prefix } = requirePlace(core, jobId, attempt);
+  for (const file of files) await requireSent({ store, bucket, prefix }, file);
+  await core.turns.run('complete-upload', (turn) => {
+    requireEnded(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+    const text = turn.read(keys.result(jobId));
+    if (text === undefined) return;
+    const result = JSON.parse(text) as StoredResult;
+    const after = uploaded(result, `s3://${bucket}/${prefix}/`, files, failed);
+    turn.put(keys.result(jobId), JSON.stringify(after));
+    countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
+  });
+  return jobResult(core, jobId);
+}
+
+/** Counts the files of a run that stay on its runner, for the findings of its batch. A repeated report counts once. */
+function countUnsent(turn: Turn, jobId: Uuid, before: readonly string[], after: readonly string[]): void {
+  const detail = after.at(-1);
+  if (after.length === before.length || detail === undefined) return;
+  const key = keys.unsent(batchIdOf(jobId));
+  const text = turn.read(key);
+  const { files, runs, examples }: UnsentFiles =
+    text === undefined ? { files: 0, runs: 0, examples: [], detail } : (JSON.parse(text) as UnsentFiles);
+  const isNew = before.length === 0;
+  const unsent: UnsentFiles = {
+    files: files + after.length - before.length,
+    runs: runs + (isNew ? 1 : 0),
+    examples: isNew && examples.length < MOST_EXAMPLES ? [...examples, runIdOf(jobId)] : examples,
+    detail,
+  };
+  turn.put(key, JSON.stringify(unsent));
+}
+
+/** The result with the addresses of uploaded files, and the reasons of the others. */
+function uploaded(
+  result: StoredResult,
+  base: string,
+  files: UploadCompleteRequest['files'],
+  failed: UploadCompleteRequest['failed'],
+): StoredResult {
+  const paths = new Set(files.map((it) => it.path));
+  const addressOf = (address: string): string => {
+    const path = address.startsWith('s3://') ? undefined : pathInAttempt(address);
+    return path !== undefined && paths.has(path) ? `${base}${path}` : address;
+  };
+  const output_files = result.output_files.map(addressOf);
+  const before = result.upload?.failed ?? [];
+  const faults = [...new Set([...before, ...failed.map((it) => `${it.path}: ${it.detail}`)])].slice(
+    0,
+    LIMITS.uploadFiles,
+  );
+  return {
+    ...result,
+    output_files,
+    ...(result.telemetry_data == null ? {} : { telemetry_data: addressOf(result.telemetry_data) }),
+    upload: { files: output_files.filter((it) => it.startsWith('s3://')).length, failed: faults },
+  };
+}
+
+function requireEnded({ value, context }: JobState, jobId: Uuid, runnerId: string, attempt: number): void {
+  if (isTerminal(value) && context.attempt === attempt && context.runnerId === runnerId) return;
+  throw new SimbatchError(
+    'stale-attempt',
+    `attempt ${String(attempt)} by runner "${runnerId}" is not the last one of job ${jobId}, or the job has not ended: it is ${value}`,
+  );
+}
+
+/** A file in an object store. */
+export interface StoredObject {
+  store: ObjectStore;
+  bucket: string;
+  key: string;
+}
+
+/** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
+export function objectOf(core: Core, address: string): StoredObject | undefined {
+  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
+  const store = core.options.objectStore;
+  if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;
+  return { store, bucket, key };
+}

@@ -1,0 +1,130 @@
+/**
+ * A cache of studies: the submission, and the sampler that computes the parameters of any run. Read from the store on
+ * demand; least recently used entries are dropped.
+ */
+import type { BatchContext } from '../../../../machines/batch.ts';
+import { RunSelection, selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
+import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
+import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
+import { keys } from '../storage/keys.ts';
+import type { RecordSource } from '../actors/directory.ts';
+
+export interface Study {
+  /** As submitted, with the seed that is used, and without the code of a function. */
+  submission: BatchSubmission;
+  seed: Seed;
+  sampler: Sampler;
+  /** The runs that the batch holds, as many as it has jobs. */
+  selection: RunSelection;
+  /** The metadata that all runs share. */
+  metadata: RunMetadata;
+  createdAt: Timestamp;
+}
+
+/** The capacity of the cache. A miss costs a read and up to some milliseconds. */
+const MAX_STUDIES = 200;
+/** The capacity for the resources of studies, which are small. */
+const MAX_COMPUTES = 10_000;
+
+/** Encodes a submission. The seed is stored separately as text: a JSON number cannot hold all its digits. */
+export function encodeSubmission(submission: BatchSubmission, seed: Seed): string {
+  const monteCarlo = { ...submission.config.monte_carlo, seed: null };
+  const config = { ...submission.config, monte_carlo: monteCarlo };
+  return JSON.stringify({ seed: seedToDecimal(seed), submission: { ...submission, config } });
+}
+
+export function decodeSubmission(record: string): { submission: BatchSubmission; seed: Seed } {
+  const { seed: digits, submission } = JSON.parse(record) as { seed: string; submission: BatchSubmission };
+  const seed = seedFromDecimal(digits);
+  submission.config.monte_carlo.seed = seed;
+  return { submission, seed };
+}
+
+/** Returns the runs that a batch holds, of its record and that of its submission, which only a batch that selects runs needs. */
+export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission: string): RunSelection {
+  if (selectsRuns !== true) return RunSelection.between(0, totalJobs);
+  return selectedRuns(decodeSubmission(submission).submission.config.monte_carlo, totalJobs);
+}
+
+export class StudyCache {
+  readonly #source: RecordSource;
+  readonly #studies = new Map<Uuid, Study>();
+  readonly #computes = new Map<Uuid, ComputeConfig>();
+  /** The latest result of `of`: the jobs of one claim are mostly of one study. */
+  #latest: Study | undefined;
+
+  constructor(source: RecordSource) {
+    this.#source = source;
+  }
+
+  /** Returns the study of a batch that exists in the store, or in `source`. */
+  of(batch: BatchContext, source: RecordSource = this.#source): Study {
+    const { batchId } = batch;
+    let study = this.#studies.get(batchId);
+    if (study === undefined) study = this.#read(batch, source);
+    else if (study === this.#latest) return study;
+    else this.#studies.delete(batchId);
+    this.#latest = study;
+    // A Map is in insertion order: the first entry is the least recently used.
+    this.#studies.set(batchId, study);
+    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
+    return study;
+  }
+
+  /** The index of a run among the runs of its batch; undefined when the batch does not hold it. */
+  readonly indexOf = (batch: BatchContext, runId: number): number | undefined => {
+    if (batch.selectsRuns !== true) return runId < batch.totalJobs ? runId : undefined;
+    return this.of(batch).selection.indexOf(runId);
+  };
+
+  /** The run id at an index among the runs of a batch. */
+  readonly runAt = (batch: BatchContext, index: number): number =>
+    batch.selectsRuns === true ? this.of(batch).selection.nth(index) : index;
+
+  /** The resources that the study of a batch requests; cheaper than the study. */
+  computeOf(batchId: Uuid): ComputeConfig {
+    const known = this.#studies.get(batchId)?.submission.config.compute ?? this.#computes.get(batchId);
+    if (known !== undefined) return known;
+    const { compute } = this.#submission(batchId, this.#source).submission.config;
+    if (this.#computes.size >= MAX_COMPUTES) this.#computes.clear();
+    this.#computes.set(batchId, compute);
+    return compute;
+  }
+
+  /** Returns the submission of a batch with the code of a function, which the cache does not keep. */
+  wholeSubmission({ batchId }: BatchContext, source: RecordSource = this.#source): BatchSubmission {
+    return this.#submission(batchId, source).submission;
+  }
+
+  /** Drops a deleted batch. */
+  forget(batchId: Uuid): void {
+    this.#studies.delete(batchId);
+    this.#computes.delete(batchId);
+  }
+
+  #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
+    const { submission, seed } = this.#submission(batchId, source);
+    // Read from the store where it is asked for: 200 of them would hold too much memory.
+    delete submission.code;
+    const { monte_carlo, simulation } = submission.config;
+    const createdAt = new Date(createdAtMs).toISOString();
+    const metadata: RunMetadata = {
+      simulation_name: simulation.name,
+      simulation_version: simulation.version,
+      duration_minutes: simulation.duration_minutes,
+      sampling_method: monte_carlo.sampling_method,
+      generated_at: createdAt,
+      seed,
+    };
+    const sampler = studySampler(submission.config, seed, samplingScheme);
+    const selection = selectedRuns(monte_carlo, totalJobs);
+    return { submission, seed, sampler, selection, metadata: Object.freeze(metadata), createdAt };
+  }
+
+  #submission(batchId: Uuid, source: RecordSource): ReturnType<typeof decodeSubmission> {
+    const record = source.read(keys.submission(batchId));
+    if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
+    return decodeSubmission(record);
+  }
+}

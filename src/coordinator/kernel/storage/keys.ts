@@ -1,0 +1,63 @@
+/**
+ * Keys of the store: one prefix per kind of record, in the form of abstract-level's sublevels (`!job!<id>`). So the store can
+ * be read with sublevels and written without their cost.
+ */
+import type { Uuid } from '../../../contract/types.ts';
+
+/** A half-open range of keys. */
+export interface KeyRange {
+  gte: string;
+  lt: string;
+}
+
+export const keys = {
+  /** Stored state of a batch. */
+  batch: (id: Uuid) => `!batch!${id}`,
+  /** The submission as accepted, with the seed in use. Never changes. */
+  submission: (id: Uuid) => `!submission!${id}`,
+  /** Exists while the batch is not terminal, so that a restart reads only those. */
+  open: (id: Uuid) => `!open!${id}`,
+  /** The batches that came of the family's first batch, directly or not. */
+  family: (id: Uuid) => `!family!${id}`,
+  /** Stored state of a touched job. */
+  job: (id: Uuid) => `!job!${id}`,
+  result: (jobId: Uuid) => `!result!${jobId}`,
+  /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
+  verdicts: (id: Uuid) => `!verdicts!${id}`,
+  /** Named views of the plots of a batch; absent: none. */
+  views: (id: Uuid) => `!views!${id}`,
+  /** Files of a batch that could not be uploaded; absent: none. */
+  unsent: (id: Uuid) => `!unsent!${id}`,
+  /** The checkpoint of a run in the object store, and what is to be removed there. It outlives the records of its batch. */
+  checkpoint: (jobId: Uuid) => `!checkpoint!${jobId}`,
+  runner: (id: string) => `!runner!${id}`,
+  /** Exists while a touched job is Pending. */
+  requeue: (jobId: Uuid) => `!requeue!${jobId}`,
+  /** An event of a study for one receiver. */
+  notification: (id: string) => `!notification!${id}`,
+  /** Exists while records of a deleted batch are left. */
+  deletion: (batchId: Uuid) => `!deletion!${batchId}`,
+  idempotency: (key: string) => `!idempotency!${key}`,
+  /** The store's own records: format, identity, last group. */
+  meta: (name: string) => `!meta!${name}`,
+};
+
+export type KeyKind = keyof typeof keys;
+
+/** Is this the key of a batch's stored state? */
+export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
+
+/** Is this the key of the batches of a family? */
+export const isFamilyKey = (key: string): boolean => key.startsWith('!family!');
+
+/** All records of a kind. `"` is the character after `!`. */
+export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
+
+/** All records of a kind that belong to one batch: job ids share all but the low 32 bits. */
+export const ofBatch = (kind: 'job' | 'result' | 'requeue', batchId: Uuid): KeyRange => ({
+  gte: `!${kind}!${batchId}`,
+  lt: `!${kind}!${batchId.slice(0, 28)}g`,
+});
+
+/** The id within a key. */
+export const idOf = (key: string): string => key.slice(key.indexOf('!', 1) + 1);

@@ -1,0 +1,307 @@
+/**
+ * The turn: one operation as an atomic unit. It runs synchronously, so no other operation interleaves; it commits all its
+ * changes or none; its reply is sent after the changes are on disk.
+ */
+import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../../machines/protocol.ts';
+import { SimbatchError } from '../../../domain/errors.ts';
+import type { GroupCommit } from './group-commit.ts';
+import {
+  accepts,
+  stateOf,
+  type Activation,
+  type Directory,
+  type InputOf,
+  type RecordSource,
+} from '../actors/directory.ts';
+import type { Kind, StateOf } from '../actors/actor-kinds.ts';
+import type { ActorTransition } from './actor-transition.ts';
+import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
+import type { Clock } from '../../../base/clock.ts';
+
+/** A running turn, as its operation uses it. */
+export interface Turn {
+  readonly now: number;
+  /** Returns the current state at an address, or undefined. */
+  state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined;
+  /** Returns true when the actor would take the event. */
+  accepts(kind: Kind, id: string, event: AnyEvent): boolean;
+  /**
+   * Sends an event and returns the state after it. The emitted facts reach other actors at the end of the turn, or by
+   * `deliverFacts`.
+   * @throws SimbatchError `illegal-transition`: the actor does not take the event; nothing changed
+   */
+  send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K];
+  /** Like `send`, but returns undefined when the actor does not take the event. */
+  trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined;
+  /** Creates a new actor. */
+  create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K];
+  /** Emits the fact that this turn deletes an actor or changes a record that belongs to none. All other facts come from actors. */
+  emit(fact: RecordFact): void;
+  /** Routes the facts so far through the wiring, until none is left. */
+  deliverFacts(): void;
+  /** Writes a record (null: deletes it) together with the actors. */
+  put(key: string, value: string | null): void;
+  /** Returns the value of a key, including unwritten changes of this turn and earlier ones. */
+  read(key: string): string | undefined;
+  /** Returns true when this turn has put the key. */
+  isPut(key: string): boolean;
+}
+
+/** Receives the results of each turn before the next one starts. */
+export interface TurnListener {
+  /** Called at the end of a turn: may add the records that its facts imply. An error here rolls the turn back. */
+  ending(facts: readonly Fact[], turn: Turn): void;
+  /** Called after a turn with the actors it changed and its facts. Must not throw: the turn cannot be rolled back any more. */
+  completed(changed: readonly Activation[], facts: readonly Fact[]): void;
+  /** Called after a turn threw an error that is not a refusal, and was rolled back. */
+  faulted(operation: string, error: unknown): void;
+}
+
+/** The limit on rounds of fact delivery in one turn; more indicate a loop in the wiring. */
+const MAX_ROUNDS = 100;
+
+export class Turns {
+  readonly #directory: Directory;
+  readonly #groupCommit: GroupCommit;
+  readonly #clock: Clock;
+  readonly #registry: Registry;
+  readonly #listener: TurnListener;
+  #facts: Fact[] = [];
+  #refusal: SimbatchError | undefined;
+  /** True while a watcher needs the transitions of each turn; they are not recorded otherwise. */
+  isWatched = false;
+
+  constructor(parts: {
+    directory: Directory;
+    groupCommit: GroupCommit;
+    clock: Clock;
+    registry: Registry;
+    listener: TurnListener;
+  }) {
+    this.#directory = parts.directory;
+    this.#groupCommit = parts.groupCommit;
+    this.#clock = parts.clock;
+    this.#registry = parts.registry;
+    this.#listener = parts.listener;
+  }
+
+  /** Refuses every later turn with this error. */
+  refuse(error: SimbatchError): void {
+    this.#refusal ??= error;
+  }
+
+  /** Takes a fact that an actor emitted. */
+  onFact(fact: Fact): void {
+    this.#facts.push(fact);
+  }
+
+  /**
+   * Runs an operation as one turn and returns its value once its changes are on disk.
+   * @throws SimbatchError the operation's refusal; `internal` when it threw any other error; `unavailable`
+   */
+  async run<T>(operation: string, body: (turn: Turn) => T): Promise<T> {
+    const { value, written } = this.runNow(operation, body);
+    await written;
+    return value;
+  }
+
+  /** Like `run`, but returns the value at once, with a promise that resolves when its changes are on disk. */
+  runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
+    const refusal = this.#refusal ?? this.#groupCommit.failure;
+    if (refusal !== undefined) throw refusal;
+    const running = new RunningTurn(this.#directory, this.#registry, this.#groupCommit, this.#clock.now(), this.#facts);
+    running.isWatched = this.isWatched;
+    let value: T;
+    try {
+      value = body(running);
+      running.deliverFacts();
+      this.#listener.ending(running.facts, running);
+    } catch (error) {
+      throw this.#rollBack(operation, running, error);
+    } finally {
+      this.#facts.length = 0;
+    }
+    const changed = this.#changedBy(running);
+    try {
+      this.#listener.completed(changed, running.facts);
+    } catch (error) {
+      throw this.#groupCommit.giveUp('has lost track of its state', error);
+    }
+    return { value, written: this.#groupCommit.add(changed, running.puts, running.facts, running.transitions) };
+  }
+
+  /** Restores every actor that the turn touched. Returns the error for the caller. */
+  #rollBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
+    for (const activation of touched) {
+      this.#directory.rollBack(activation);
+      this.#deactivate(activation);
+    }
+    const isRefusal = error instanceof SimbatchError && error.code !== 'internal';
+    if (isRefusal && error.code !== 'store-damaged') return error;
+    this.#listener.faulted(operation, error);
+    if (isRefusal) return error;
+    return new SimbatchError('internal', 'the operation failed: internal error; nothing was changed', {
+      cause: error,
+    });
+  }
+
+  /** Returns the actors that the turn changed, and deactivates those it only read. */
+  #changedBy(turn: RunningTurn): Activation[] {
+    return turn.touched.filter((activation) => {
+      const isChanged = activation.isNew || activation.snapshot !== activation.before;
+      activation.before = undefined;
+      activation.isNew = false;
+      if (!isChanged) this.#deactivate(activation);
+      return isChanged;
+    });
+  }
+
+  /** Deactivates an actor that the turn did not change: queries about any run must not accumulate activations. */
+  #deactivate(activation: Activation): void {
+    if (!this.#groupCommit.holds(activation)) this.#directory.deactivate(activation);
+  }
+}
+
+class RunningTurn implements Turn {
+  readonly now: number;
+  /** The touched actors, each once: a touched actor is new or has its previous snapshot in `before`. */
+  readonly touched: Activation[] = [];
+  readonly puts = new Map<string, string | null>();
+  /** All facts of the turn, in order. */
+  readonly facts: Fact[] = [];
+  /** The transitions of all actors, in order; empty without a watcher. */
+  readonly transitions: ActorTransition[] = [];
+  isWatched = false;
+  readonly #directory: Directory;
+  readonly #registry: Registry;
+  readonly #source: RecordSource;
+  /** Facts that are not yet routed; actors add to it while they take an event. */
+  readonly #pendingFacts: Fact[];
+
+  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, pendingFacts: Fact[]) {
+    this.#source = source;
+    this.#directory = directory;
+    this.#registry = registry;
+    this.now = now;
+    this.#pendingFacts = pendingFacts;
+  }
+
+  state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined {
+    return this.#directory.state(kind, id);
+  }
+
+  accepts(kind: Kind, id: string, event: AnyEvent): boolean {
+    const activation = this.#directory.activate(kind, id);
+    if (activation === undefined) return false;
+    // Activated only for a query: the end of the turn may deactivate it.
+    this.#touch(activation);
+    return accepts(activation, event);
+  }
+
+  send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
+    const after = this.trySend(kind, id, event);
+    if (after !== undefined) return after;
+    const value = this.state(kind, id)?.value;
+    throw new SimbatchError('illegal-transition', `the ${kind} is ${value}, which does not allow ${event.type}`);
+  }
+
+  trySend<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] | undefined {
+    const activation = this.#directory.activate(kind, id);
+    if (activation === undefined) throw new Error(`cannot send ${event.type}: there is no ${kind} ${id}`);
+    this.#touch(activation);
+    const before = activation.snapshot;
+    const factsBefore = this.#pendingFacts.length;
+    const from = this.isWatched ? stateOf(activation).value : '';
+    this.#directory.send(activation, event);
+    this.#throwIfFaulted(activation, event.type);
+    // An event that an actor takes changes its snapshot or emits a fact; a refused event does neither (a test checks this for
+    // all machines). Calling `accepts` first would evaluate every guard twice.
+    if (activation.snapshot === before && this.#pendingFacts.length === factsBefore) return undefined;
+    if (this.isWatched) this.#recordTransition(activation, event, from);
+    return stateOf(activation);
+  }
+
+  create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K] {
+    const activation: Activation<K> = this.#directory.create(kind, id, input);
+    this.touched.push(activation);
+    this.#throwIfFaulted(activation, 'creation');
+    if (this.isWatched) this.#recordTransition(activation, undefined, undefined);
+    return stateOf(activation);
+  }
+
+  emit(fact: RecordFact): void {
+    this.#pendingFacts.push(fact);
+  }
+
+  put(key: string, value: string | null): void {
+    this.puts.set(key, value);
+  }
+
+  read(key: string): string | undefined {
+    return this.puts.has(key) ? (this.puts.get(key) ?? undefined) : this.#source.read(key);
+  }
+
+  isPut(key: string): boolean {
+    return this.puts.has(key);
+  }
+
+  deliverFacts(): void {
+    for (let round = 0; this.#pendingFacts.length > 0; round += 1) {
+      if (round === MAX_ROUNDS)
+        throw new Error(`the facts of a turn loop in the wiring; last fact: ${this.#pendingFacts[0]?.type}`);
+      const gathered = new Map<Address, JobChange[]>();
+      // Direct messages first, with their own consequences; then one gathered message per addressee. Facts emitted meanwhile
+      // are appended to the list.
+      for (const fact of this.#pendingFacts) {
+        this.facts.push(fact);
+        this.#route(fact, gathered);
+      }
+      this.#pendingFacts.length = 0;
+      for (const [to, changes] of gathered) {
+        this.#deliver({ to, event: { type: 'JOBS_CHANGED', changes, now: this.now } });
+      }
+    }
+  }
+
+  #route(fact: Fact, gathered: Map<Address, JobChange[]>): void {
+    for (const route of WIRING[fact.type] as readonly Route<Fact>[]) {
+      if ('send' in route) {
+        for (const message of route.send(fact, this.#registry)) this.#deliver(message);
+        continue;
+      }
+      const to = route.gather(fact as JobChange);
+      if (to === undefined) continue;
+      const changes = gathered.get(to);
+      if (changes === undefined) gathered.set(to, [fact as JobChange]);
+      else changes.push(fact as JobChange);
+    }
+  }
+
+  #deliver({ to, event, mayArriveLate: mayBeLate = false }: Message): void {
+    const slash = to.indexOf('/');
+    const kind = to.slice(0, slash) as Kind;
+    const id = to.slice(slash + 1);
+    try {
+      if (this.trySend(kind, id, event) === undefined && !mayBeLate) this.send(kind, id, event);
+    } catch (cause) {
+      // A refusal between actors is a fault of the wiring, not an error of the caller.
+      throw new Error(`${to} did not take ${event.type}`, { cause });
+    }
+  }
+
+  #recordTransition(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
+    const { value, context } = stateOf(activation);
+    this.transitions.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
+  }
+
+  #touch(activation: Activation): void {
+    if (activation.before !== undefined || activation.isNew) return;
+    activation.before = activation.snapshot;
+    this.touched.push(activation);
+  }
+
+  #throwIfFaulted({ kind, id }: Activation, when: string): void {
+    const fault = this.#directory.takeFault();
+    if (fault !== undefined) throw new Error(`the ${kind} ${id} failed on ${when}`, fault);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The answer of an audit: its runs beside the original ones. Both are read by key in slices of the event loop, so it costs what
+ * the drawn runs cost, whatever the size of the audited batch.
+ */
+import { AuditTally, differingMembers, type AuditedRun } from '../../analysis/compare/audit.ts';
+import { runClassOf } from '../../analysis/table/run-class.ts';
+import type { AuditAnswer, JobRecord, RunnerCapabilities, StoredResult, Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { jobId } from '../../domain/ids.ts';
+import { outputsOf } from '../../domain/runs/outputs.ts';
+import { decodeRunner, isTerminal } from '../kernel/actors/actor-kinds.ts';
+import { versionOf } from '../kernel/records/study-version.ts';
+import type { Core } from '../core.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import type { StoreView } from '../kernel/storage/store.ts';
+import { isComparable } from '../studies/growth/audit.ts';
+
+/** The latest answers, so that a client that polls costs nothing while no run ends. */
+const MAX_ANSWERS = 20;
+const latest = new WeakMap<Core, Map<string, Promise<AuditAnswer>>>();
+
+/**
+ * The comparison of an audit with the runs that it repeats, as of now.
+ * @throws SimbatchError `unknown-batch`; `illegal-transition` for a batch that is not an audit
+ */
+export async function auditAnswer(core: Core, batchId: Uuid): Promise<AuditAnswer> {
+  const state = readBatch(core.store, batchId);
+  const { parent } = state.context;
+  if (parent?.relation !== 'audit') {
+    const why = parent === undefined ? 'it was submitted' : `it is a ${parent.relation}`;
+    throw new SimbatchError(
+      'illegal-transition',
+      `batch ${batchId} is not an audit: ${why}; ask for one of its children with the relation audit`,
+    );
+  }
+  const answers = latest.get(core) ?? new Map<string, Promise<AuditAnswer>>();
+  latest.set(core, answers);
+  const key = `${batchId} ${versionOf(state)}`;
+  const known = answers.get(key);
+  const answer = known ?? comparison(core, batchId);
+  answers.delete(key);
+  answers.set(key, answer);
+  if (answers.size > MAX_ANSWERS) answers.delete(answers.keys().next().value as string);
+  answer.catch(() => answers.delete(key));
+  return answer;
+}
+
+async function comparison(core: Core, batchId: Uuid): Promise<AuditAnswer> {
+  const view = core.store.snapshot();
+  try {
+    const { context } = readBatch(view, batchId);
+    const audited = context.parent!.batchId;
+    const { selection } = core.studyCache.of(context, { read: (key) => view.get(key) });
+    // The records of a deleted batch remain for a while.
+    const hasOriginals = view.get(keys.batch(audited)) !== undefined;
+    const tally = new AuditTally();
+    let open = 0;
+    let notCompared = 0;
+    for await (const runId of core.share.paced(selection.runIds())) {
+      const after = runOf(view, jobId(batchId, runId));
+      if (after === 'open' && !context.cancelRequested) {
+        open += 1;
+        continue;
+      }
+      const before = hasOriginals ? runOf(view, jobId(audited, runId)) : 'none';
+      if (typeof before === 'string' || typeof after === 'string') notCompared += 1;
+      else tally.add(runId, before, after);
+    }
+    const { runners, ...result } = tally.result();
+    const answer = {
+      batch_id: batchId,
+      audited,
+      runs: selection.count,
+      open,
+      not_compared: notCompared,
+      ...result,
+      runners: runners.map((it) => ({ ...it, capabilities: capabilityDifferences(view, it.before, it.after) })),
+    };
+    return { ...answer, sentence: sentenceOf(answer) };
+  } finally {
+    await view.close();
+  }
+}
+
+/** A run with an end of its own; otherwise why there is none. */
+function runOf(view: StoreView, id: Uuid): AuditedRun | 'open' | 'none' {
+  const record = view.get(keys.job(id));
+  if (record === undefined) return 'open';
+  const { value, attempts } = JSON.parse(record) as JobRecord;
+  if (!isTerminal(value)) return 'open';
+  const last = attempts.at(-1);
+  const reason = last?.reason ?? null;
+  const result = view.get(keys.result(id));
+  if (!isComparable(value, reason) || last === undefined || result === undefined) return 'none';
+  const { metadata } = JSON.parse(result) as StoredResult;
+  return { class: runClassOf(value, reason), runner: last.runner, outputs: outputsOf(metadata) };
+}
+
+/** The stated capabilities in which two runners differ now. */
+function capabilityDifferences(view: StoreView, before: string, after: string) {
+  const [left, right] = [before, after].map((id): Partial<RunnerCapabilities> | undefined => {
+    const record = view.get(keys.runner(id));
+    return record === undefined ? undefined : decodeRunner(record).context.capabilities;
+  });
+  if (left === undefined || right === undefined || before === after) return [];
+  const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort() as (keyof RunnerCapabilities)[];
+  return differingMembers(
+    names,
+    (name) => left[name as keyof RunnerCapabilities],
+    (name) => right[name as keyof RunnerCapabilities],
+  );
+}
+
+function sentenceOf({ compared, differing, open, same_runner: same }: Omit<AuditAnswer, 'sentence'>): string {
+  const runs = (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`;
+  const rest = open === 0 ? '' : `; ${runs(open)} open`;
+  if (compared === 0) return `no run is compared yet${rest}`;
+  const where = same === 0 ? 'on another runner' : `${runs(same)} on the same runner`;
+  if (differing === 0) return `all ${runs(compared)} compared give the same outputs, to the bit (${where})${rest}`;
+  return `${differing} of ${runs(compared)} compared give other outputs (${where})${rest}`;
+}

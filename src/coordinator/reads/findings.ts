@@ -1,0 +1,89 @@
+/** The findings of a batch, from its stored state, the pool, and the counts of its attempts. */
+import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../../../machines/batch.ts';
+import { failingRunners } from '../../analysis/groups/failing-runners.ts';
+import type { Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
+import { findingsOf } from '../../domain/findings/findings.ts';
+import type { Situation } from '../../domain/findings/finding.ts';
+import { imageOf } from '../../domain/study/container-image.ts';
+import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import type { Core } from '../core.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import { runLengthOf } from '../scheduling/run-length.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
+import { runners } from './resources.ts';
+
+/** Returns the findings, in the order of docs/api.md; none for a study of which nothing is to be said. */
+export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
+  const state = readBatch(core.store, batchId);
+  const { tally } = await core.health.read(state);
+  const isOver = isTerminal(state.value);
+  const { submission } = core.studyCache.of(state.context);
+  const { early_termination: earlyTermination, telemetry } = submission.config;
+  return findingsOf({
+    ...ofBatch(state),
+    now: core.clock.now(),
+    runLength: runLengthOf(core.statistics, state.context),
+    runners: isOver ? [] : (await runners(core, {})).runners,
+    ...reservationOf(core, batchId),
+    ...launchersOf(core, batchId),
+    earlyTermination,
+    variables: telemetry.variables,
+    image: imageOf(submission.config.compute.container.image),
+    ...unsentOf(core, batchId),
+    attempts: tally.summary(),
+    failingRunners: failingRunners(tally.runners()),
+    storeFreeBytes: isOver ? undefined : await core.options.freeBytes?.(),
+  });
+}
+
+function unsentOf({ store }: Core, batchId: Uuid): Pick<Situation, 'unsent'> {
+  const text = store.get(keys.unsent(batchId));
+  return text === undefined ? {} : { unsent: JSON.parse(text) as UnsentFiles };
+}
+
+function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'reservation'> {
+  const reservation = scheduler.reservation(batchId);
+  return reservation === undefined ? {} : { reservation };
+}
+
+function launchersOf({ launcherReports, clock }: Core, batchId: Uuid): Pick<Situation, 'launchers'> {
+  const now = clock.now();
+  const unserved = launcherReports.unservedOf(batchId, now);
+  if (unserved === undefined) return {};
+  const current = launcherReports.list(now).filter((it) => it.current);
+  const queues = current.flatMap((it) => it.queues);
+  const blocked = queues.flatMap((it) => (it.blocked === undefined ? [] : [`${it.name}: ${it.blocked}`]));
+  const names = current.map((it) => it.launcher);
+  return { launchers: { names, unserved, blocked: blocked.length === queues.length ? blocked : [] } };
+}
+
+type OfBatch = Pick<
+  Situation,
+  | 'batchStatus'
+  | 'jobsByStatus'
+  | 'simulation'
+  | 'maxParallelJobs'
+  | 'demand'
+  | 'paused'
+  | 'canary'
+  | 'telemetry'
+  | 'isGuarded'
+>;
+
+function ofBatch(state: BatchState): OfBatch {
+  const { value, context: c } = state;
+  const released = releasedRuns(c);
+  const withheld = pendingRuns(c) - c.requeued - Math.max(0, Math.min(untouchedRuns(c), released - c.next));
+  return {
+    batchStatus: value,
+    jobsByStatus: jobsByStatus(state),
+    simulation: c.simulationName,
+    maxParallelJobs: c.maxParallelJobs,
+    demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes },
+    ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
+    ...(withheld === 0 ? {} : { canary: { runs: released, withheld, isFailed: hasFailedCanary(c) } }),
+    telemetry: c.telemetry === undefined ? undefined : toBatchTelemetry(c.telemetry),
+    isGuarded: c.canaryRuns !== undefined || c.maxFailures !== undefined,
+  };
+}

@@ -1,0 +1,72 @@
+/** The demand for runners: the Pending runs of all open batches that could be claimed now, in groups of equal needs. */
+import { activeRuns } from '../../../machines/batch.ts';
+import type { ContainerConfig, DemandGroup, DemandResponse } from '../../contract/types.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import type { Core } from '../core.ts';
+import { BYTES_PER_GB } from '../../domain/scheduling.ts';
+import { meanRunMs } from '../scheduling/statistics.ts';
+import type { WaitingRuns } from '../scheduling/scheduler.ts';
+
+const MAX_NAMED_BATCHES = 100;
+
+/** Takes time in proportion to the number of open batches, not to that of their runs. */
+export async function demand(core: Core): Promise<DemandResponse> {
+  const groups = new Map<string, DemandGroup>();
+  let runs = 0;
+  for await (const part of core.share.mapped(core.scheduler.waiting(), (it) => groupOf(core, it))) {
+    for (const [key, group] of part) {
+      runs += group.runs;
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, group);
+      else add(known, group);
+    }
+  }
+  return {
+    runs,
+    demand: [...groups.values()].sort((a, b) => a.oldest_pending_at.localeCompare(b.oldest_pending_at)),
+  };
+}
+
+function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }: WaitingRuns): [string, DemandGroup] {
+  const { container, kubernetes, baremetal } = studyCache.computeOf(c.batchId);
+  const mean = meanRunMs(statistics, c.simulationName);
+  const needs = {
+    simulation: c.simulationName,
+    cpu_cores: c.cpuMilli / 1000,
+    memory_gb: c.memoryBytes / BYTES_PER_GB,
+    ...limitsOf(container),
+    timeout_secs: c.timeLimitMs / 1000,
+    image: container.image,
+    ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
+    ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
+  };
+  const group: DemandGroup = {
+    ...needs,
+    mean_seconds: mean === undefined ? null : mean / 1000,
+    runs,
+    active: activeRuns(c),
+    oldest_pending_at: new Date(sinceMs).toISOString(),
+    batches: [c.batchId],
+  };
+  return [JSON.stringify(needs), group];
+}
+
+/** A submitted study has quantities that can be read. */
+function limitsOf({
+  cpu_limit: cpu,
+  memory_limit: memory,
+}: ContainerConfig): Pick<DemandGroup, 'cpu_limit_cores' | 'memory_limit_gb'> {
+  const milli = typeof cpu === 'string' ? parseCpu(cpu) : undefined;
+  const bytes = typeof memory === 'string' ? parseMemory(memory) : undefined;
+  return {
+    ...(typeof milli === 'number' ? { cpu_limit_cores: milli / 1000 } : {}),
+    ...(typeof bytes === 'number' ? { memory_limit_gb: bytes / BYTES_PER_GB } : {}),
+  };
+}
+
+function add(known: DemandGroup, { runs, active, oldest_pending_at, batches }: DemandGroup): void {
+  known.runs += runs;
+  known.active += active;
+  if (oldest_pending_at < known.oldest_pending_at) known.oldest_pending_at = oldest_pending_at;
+  if (known.batches.length < MAX_NAMED_BATCHES) known.batches.push(...batches);
+}

@@ -1,0 +1,185 @@
+/**
+ * Reports: a runner reports the outcome of an attempt. A report of an attempt that is not current changes nothing; the exact
+ * repeat of an accepted report gets the first answer again, since its reply may have been lost.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { HISTORY_MESSAGE_LIMIT } from '../../domain/rules.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import type {
+  CompleteRequest,
+  FailRequest,
+  Job,
+  JobStatus,
+  Report,
+  ReportsRequest,
+  StartRequest,
+  StoredResult,
+  Uuid,
+} from '../../contract/types.ts';
+import { conditionVariables } from '../../domain/study/condition.ts';
+import type { JobEvent } from '../../../machines/protocol.ts';
+import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
+import type { Core } from '../core.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import { toJob, reportedResult } from '../kernel/records/to-resource.ts';
+import { encodeResult } from '../kernel/actors/job-codec.ts';
+import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
+import type { Turn } from '../kernel/turn/turn.ts';
+import { batchOrThrow, jobOrThrow } from '../studies/cancel.ts';
+import { runnerOrThrow, sameInstanceOrThrow } from '../pool/runners.ts';
+
+export const start = (core: Core, jobId: Uuid, { runner_id, attempt }: StartRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'start', job_id: jobId, attempt });
+
+export const complete = (core: Core, jobId: Uuid, { runner_id, attempt, result }: CompleteRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'complete', job_id: jobId, attempt, result });
+
+export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailRequest): Promise<Job> =>
+  single(core, runner_id, { type: 'fail', job_id: jobId, ...request });
+
+function single(core: Core, runnerId: string, report: Report): Promise<Job> {
+  return core.turns.run(report.type, (turn) => {
+    const job = judge(core, turn, runnerId, report);
+    const batch = batchOrThrow(turn, batchIdOf(report.job_id));
+    return toJob(job, core.studyCache.of(batch.context));
+  });
+}
+
+/** The outcome of one report among many: the job's status, or the refusal. */
+export type ReportJudgement = { job_id: Uuid; status: JobStatus } | { job_id: Uuid; refusal: SimbatchError };
+
+/** Applies many reports in one turn. Returns one judgement per report, in their order. */
+export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
+  return core.turns.run('reports', (turn) => {
+    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
+    return request.reports.map((report) => judgementOf(core, turn, runnerId, report));
+  });
+}
+
+function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): ReportJudgement {
+  try {
+    return { job_id: report.job_id, status: judge(core, turn, runnerId, report).value };
+  } catch (error) {
+    // A refusal has changed nothing. Any other error fails the whole turn.
+    if (!(error instanceof SimbatchError)) throw error;
+    return { job_id: report.job_id, refusal: error };
+  }
+}
+
+/** Applies a report, recognizes a repeat, or refuses it. */
+function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobState {
+  const jobId = report.job_id;
+  const before = jobOrThrow(turn, jobId);
+  const event = eventOf(report, runnerId, turn.now, measuredOf(core, turn, report));
+  const after = turn.trySend('job', jobId, event);
+  if (after === undefined) {
+    if (isRepeat(turn, before, runnerId, report)) return before;
+    throw refusal(before, runnerId, report);
+  }
+  if (isTerminal(after.value)) {
+    const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
+    if (result !== undefined) turn.put(keys.result(jobId), encodeResult(result));
+  }
+  return after;
+}
+
+/** A report of the end of an attempt. */
+type OutcomeReport = Extract<Report, { type: 'complete' | 'fail' }>;
+
+/** The members of a report that its batch counts or judges. */
+interface Measured {
+  telemetry?: RunTelemetry;
+  outcomes?: string;
+}
+
+/** Undefined where there is nothing to count or judge, as in most studies. */
+function measuredOf(core: Core, turn: Turn, report: Report): Measured | undefined {
+  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+  const telemetry = telemetryOf(core, turn, report);
+  const outcomes =
+    report.type === 'complete' ? core.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
+  if (outcomes !== undefined) return telemetry === undefined ? { outcomes } : { telemetry, outcomes };
+  return telemetry === undefined ? undefined : { telemetry };
+}
+
+function eventOf(report: Report, runnerId: string, now: number, measured: Measured | undefined): JobEvent {
+  const { attempt } = report;
+  switch (report.type) {
+    case 'start':
+      return { type: 'START', runnerId, attempt, now };
+    case 'complete':
+      return measured === undefined
+        ? { type: 'COMPLETE', runnerId, attempt, now }
+        : { type: 'COMPLETE', runnerId, attempt, ...measured, now };
+    case 'fail':
+      return {
+        type: 'FAIL',
+        runnerId,
+        attempt,
+        reason: report.reason,
+        message: report.error_message,
+        ...(measured?.telemetry === undefined ? {} : { telemetry: measured.telemetry }),
+        now,
+      };
+    case 'hand_back':
+      return { type: 'UNCLAIM', runnerId, attempt, now };
+  }
+}
+
+/** The telemetry of the run as its batch counts it; undefined when the runner did not report it. */
+function telemetryOf(core: Core, turn: Turn, report: OutcomeReport): RunTelemetry | undefined {
+  if (report.result?.telemetry === undefined) return undefined;
+  const { submission } = core.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
+  return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
+}
+
+function resultOf(report: Report, executionMs: number): StoredResult | undefined {
+  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+  const error = report.type === 'fail' ? report.error_message : null;
+  return reportedResult(report.job_id, report.result, error, executionMs);
+}
+
+function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string, report: Report): boolean {
+  const record = c.attempts.find((it) => it.n === report.attempt);
+  if (record === undefined || record.runner !== runnerId) return false;
+  switch (report.type) {
+    case 'start':
+      // Only while the attempt is current: a runner that lost the first answer must not start an attempt that is over.
+      return value === 'Running' && record.n === c.attempt && c.runnerId === runnerId;
+    case 'hand_back':
+      return record.outcome === 'released';
+    case 'complete':
+      return record.outcome === 'completed' && isSameResult(turn, report);
+    case 'fail':
+      // The coordinator's own deadline may have ended the attempt first.
+      if (record.outcome === 'timeout' && report.reason === 'timeout') return true;
+      return (
+        record.outcome === 'failed' &&
+        record.reason === report.reason &&
+        record.message === report.error_message.slice(0, HISTORY_MESSAGE_LIMIT)
+      );
+  }
+}
+
+/** Compares with the stored result without the execution time, which the coordinator may have measured. */
+function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
+  const stored = turn.read(keys.result(report.job_id));
+  if (stored === undefined) return false;
+  return isDeepStrictEqual(JSON.parse(stored), JSON.parse(JSON.stringify(resultOf(report, 0))));
+}
+
+function refusal({ value, context: c }: JobState, runnerId: string, { attempt, job_id, type }: Report): SimbatchError {
+  if (attempt !== c.attempt || runnerId !== c.runnerId) {
+    const current =
+      c.runnerId === undefined ? 'no attempt is current' : `attempt ${c.attempt} by runner "${c.runnerId}" is`;
+    return new SimbatchError(
+      'stale-attempt',
+      `attempt ${attempt} of job ${job_id} by runner "${runnerId}" is not current: the job is ${value} and ${current}`,
+    );
+  }
+  if (type === 'start' && isTerminal(value)) {
+    return new SimbatchError('stale-attempt', `attempt ${attempt} of job ${job_id} is over: the job is ${value}`);
+  }
+  return new SimbatchError('illegal-transition', `job ${job_id} is ${value}, which does not allow "${type}"`);
+}

@@ -1,0 +1,76 @@
+/** Creates a batch that comes of another one, in one turn that also lists it under its parent. */
+import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../../contract/types.ts';
+import { SimbatchError } from '../../../domain/errors.ts';
+import type { RunSelection } from '../../../domain/runs/run-selection.ts';
+import type { Core } from '../../core.ts';
+import { batchOrThrow } from '../cancel.ts';
+import { once, recall, type Idempotency } from '../../kernel/turn/idempotency.ts';
+import { openBatch } from '../submit.ts';
+import type { Turn } from '../../kernel/turn/turn.ts';
+import { familyIdOf } from '../../kernel/records/family.ts';
+
+/** `maxRuns`: the most runs that a batch may have. */
+export interface GrowthOptions extends Idempotency {
+  maxRuns?: number;
+}
+
+/** The batch to create: its submission, and the members of the answer beside those of every submission. */
+export interface Derivation<T> {
+  submission: BatchSubmission;
+  /** The runs of the submission. */
+  selection: RunSelection;
+  relation: Relation;
+  answer: T;
+}
+
+/** The answer to a repeated request, once it is on disk. Saves the preparation of a batch that exists already. */
+export async function rememberedAnswer(core: Core, options: Idempotency): Promise<object | undefined> {
+  const answer = recall(core, options);
+  if (answer !== undefined) await core.groupCommit.durable();
+  return answer;
+}
+
+/** Refuses a request for its faults. */
+export function refuse(...faults: [Fault, ...Fault[]]): never {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
+  const [{ pointer, detail }] = faults;
+  const message = `the request has ${count}; the first: ${pointer === '' ? 'the body' : pointer} ${detail}`;
+  throw new SimbatchError('invalid-request', message, { faults });
+}
+
+/** Creates the batch. */
+export async function createDerived<T extends object>(
+  core: Core,
+  parentId: Uuid,
+  derivation: Derivation<T>,
+  options: GrowthOptions,
+): Promise<SubmissionResponse & T> {
+  return (await createIfCurrent(core, parentId, derivation, options, () => true))!;
+}
+
+/**
+ * Creates the batch, unless `isCurrent`, asked within the turn, returns false: then the preparation is out of date, and the
+ * result is undefined.
+ */
+export async function createIfCurrent<T extends object>(
+  core: Core,
+  parentId: Uuid,
+  { submission, selection, relation, answer }: Derivation<T>,
+  { maxRuns = Infinity, ...idempotency }: GrowthOptions,
+  isCurrent: (turn: Turn) => boolean,
+): Promise<(SubmissionResponse & T) | undefined> {
+  const { count } = selection;
+  if (count > maxRuns) {
+    refuse({ pointer: '', detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs` });
+  }
+  const created = await core.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
+    const parent = batchOrThrow(turn, parentId);
+    if (!isCurrent(turn)) return {};
+    const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
+    const act = () => ({ ...openBatch(core, turn, submission, { parent: link, selection }), ...answer });
+    return { response: once(core, turn, idempotency, act) };
+  });
+  const { response } = created;
+  if (response?.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  return response;
+}

@@ -1,0 +1,146 @@
+/** Submission of a study, as one record for any number of runs. */
+import { meanRunMs } from '../scheduling/statistics.ts';
+import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
+import { configHash } from '../../domain/study/config-hash.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { minutesLeft } from '../../domain/runs/progress.ts';
+import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
+import { samplingWarnings } from '../../domain/sampling/warnings.ts';
+import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
+import { supports, usableSlots } from '../../domain/scheduling.ts';
+import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
+import { stateOf } from '../kernel/actors/directory.ts';
+import type { Core } from '../core.ts';
+import { joinFamily } from '../kernel/records/family.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import { encodeSubmission } from '../kernel/records/study-cache.ts';
+import type { Turn } from '../kernel/turn/turn.ts';
+import { once, type Idempotency } from '../kernel/turn/idempotency.ts';
+
+/** Creates a batch. The submission has its documented shape and has passed `domain/study/submission.ts`. */
+export async function submit(
+  core: Core,
+  submission: BatchSubmission,
+  options: Idempotency = {},
+): Promise<SubmissionResponse> {
+  const response = await core.turns.run('submit', (turn) =>
+    once(core, turn, options, () => openBatch(core, turn, submission)),
+  );
+  if (response.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  return response;
+}
+
+/** The origin of a batch that comes of another one, and the runs that it holds: those of its submission, already read. */
+export interface Origin {
+  parent: NonNullable<BatchInput['parent']>;
+  selection: RunSelection;
+}
+
+/** Creates a batch within a turn. The submission is valid. */
+export function openBatch(core: Core, turn: Turn, submission: BatchSubmission, origin?: Origin): SubmissionResponse {
+  const batchId = core.batchIds.next(turn.now, core.clock.random(6));
+  const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
+  const input = batchInput(core, turn.now, batchId, submission, seed, origin);
+  const { totalJobs } = input;
+  // Estimated before the batch exists: `totalJobs` counts its own runs.
+  const estimate = estimatedMinutes(core, input);
+  turn.create('batch', batchId, input);
+  turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
+  joinFamily(turn, input);
+  const warnings = samplingWarnings(submission.config, totalJobs).filter(
+    // The runs complete those of the parent, or are a part of them on purpose.
+    ({ code }) => origin === undefined || !code.endsWith('-subset'),
+  );
+  const response: SubmissionResponse = {
+    batch_id: batchId,
+    total_jobs: totalJobs,
+    estimated_completion_time_mins: estimate,
+  };
+  return warnings.length === 0 ? response : { ...response, warnings };
+}
+
+function batchInput(
+  core: Core,
+  now: number,
+  batchId: Uuid,
+  submission: BatchSubmission,
+  seed: Seed,
+  origin: Origin | undefined,
+): BatchInput {
+  const { config, runs_override } = submission;
+  const { compute, monte_carlo } = config;
+  // Reading a long selection takes milliseconds.
+  const totalJobs = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
+  const selectsRuns = typeof monte_carlo.run_ids === 'string';
+  return {
+    batchId,
+    name: submission.name,
+    configHash: configHash({ ...config, monte_carlo: { ...monte_carlo, seed } }),
+    createdAtMs: now,
+    simulationName: config.simulation.name,
+    totalJobs,
+    maxParallelJobs: compute.max_parallel_jobs,
+    maxRetries: compute.max_retries ?? core.options.defaultMaxRetries,
+    timeLimitMs: compute.job_timeout_seconds * 1000,
+    cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
+    memoryBytes: quantity(parseMemory(compute.container.memory_request)),
+    samplingScheme: SAMPLING_SCHEME,
+    ...policyInput(submission, totalJobs),
+    ...((submission.requirements?.length ?? 0) === 0 ? {} : { requirements: submission.requirements!.length }),
+    ...(submission.labels === undefined ? {} : { labels: submission.labels }),
+    ...(selectsRuns ? { selectsRuns } : {}),
+    ...(origin === undefined ? {} : { parent: origin.parent }),
+  };
+}
+
+/** The members of the policy, with the limit on failures as a number of runs. */
+function policyInput(
+  { policy = {} }: BatchSubmission,
+  totalJobs: number,
+): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'stopWhen' | 'priority'> {
+  const { canary_runs: canaryRuns, max_failures: limit, stop_when: stopWhen, priority } = policy;
+  return {
+    ...(canaryRuns === undefined ? {} : { canaryRuns }),
+    ...(limit === undefined ? {} : { maxFailures: typeof limit === 'number' ? limit : shareOf(limit, totalJobs) }),
+    ...(stopWhen === undefined ? {} : { stopWhen }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+/** The number of runs that `"5%"` of them are, rounded up. */
+const shareOf = (percent: string, totalJobs: number): number =>
+  Math.max(1, Math.ceil((Number(percent.slice(0, -1)) * totalJobs) / 100));
+
+function quantity(parsed: number | string): number {
+  if (typeof parsed === 'string') throw new SimbatchError('invalid-request', parsed);
+  return parsed;
+}
+
+/** Draws 53 random bits, so that every reader's numbers hold the seed exactly. */
+function drawSeed(core: Core): number {
+  const bytes = core.clock.random(7);
+  let seed = (bytes[0] as number) & 0x1f;
+  for (let at = 1; at < 7; at += 1) seed = seed * 256 + (bytes[at] as number);
+  return seed;
+}
+
+/** Estimates from recent run times of this simulation and the pool's slots; null when either is unknown. */
+function estimatedMinutes(core: Core, input: BatchInput): number | null {
+  const meanMs = meanRunMs(core.statistics, input.simulationName);
+  let capacity = 0;
+  for (const runner of core.directory.runners.values()) {
+    const { value, context } = stateOf(runner);
+    if ((value === 'Idle' || value === 'Busy') && supports(context.capabilities, input.simulationName)) {
+      capacity += usableSlots(context.capabilities, context.slotsLost);
+    }
+  }
+  if (input.maxParallelJobs > 0) capacity = Math.min(capacity, input.maxParallelJobs);
+  if (input.totalJobs === 0) return 0;
+  if (meanMs === undefined || capacity === 0) return null;
+  let ahead = 0;
+  for (const batch of core.scheduler.openBatches()) {
+    if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
+  }
+  return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;
+}
