@@ -4,6 +4,7 @@ import type * as queries from '../contract/answers/queries.ts';
 import type { QueryOf, QueryParameters } from '../contract/queries.ts';
 import type {
   Convergence,
+  StudyAnswer,
   StudyAttribution,
   StudyComparison,
   StudyDistributions,
@@ -34,6 +35,11 @@ export class Analysis {
 
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /** Whether the study is in order, in one sentence, and what to do next. */
+  answer(batchId: Uuid, query: ParametersOf<typeof queries.ANSWER_QUERY> = {}): Promise<StudyAnswer> {
+    return this.#ask(batchId, 'answer', query);
   }
 
   summary(batchId: Uuid, query: ParametersOf<typeof queries.SUMMARY_QUERY> = {}): Promise<StudySummary> {

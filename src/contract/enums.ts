@@ -43,6 +43,20 @@ export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];
 export const FINDING_SEVERITIES = ['doubtful', 'blocked', 'warning', 'waiting', 'fine'] as const;
 export type FindingSeverity = (typeof FINDING_SEVERITIES)[number];
 
+/** The levels of the answer about a study. */
+export const ANSWER_LEVELS = ['ok', 'not_ok', 'not_enough', 'blocked', 'running', 'cancelled'] as const;
+export type AnswerLevel = (typeof ANSWER_LEVELS)[number];
+
+/** The word with which the sentence of each level begins. */
+export const LEVEL_WORDS: Readonly<Record<AnswerLevel, string>> = {
+  ok: 'OK',
+  not_ok: 'Not OK',
+  not_enough: 'Not enough runs',
+  blocked: 'Blocked',
+  running: 'Running',
+  cancelled: 'Cancelled',
+};
+
 /** The outcome of an attempt: `released` before its start or by its runner, `lost` with its runner, the others as the job's status. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];

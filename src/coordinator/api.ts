@@ -40,6 +40,7 @@ import { filePart, fileRequests } from './files/runner/serve-files.ts';
 import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './files/checkpoints/checkpoints.ts';
 import { beginUpload, completeUpload } from './files/uploads.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
+import { studyAnswer } from './reads/study-answer.ts';
 import { submit } from './studies/submit.ts';
 import { keepView, removeView, views } from './studies/views.ts';
 
@@ -100,6 +101,7 @@ const OPERATIONS = {
   completeCheckpoint,
   signOff,
   answer,
+  studyAnswer,
   manifest,
   table,
   exportSnapshot,

@@ -1,4 +1,6 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
+import { conclude, situationOf } from '../../src/analysis/conclusion/conclude.ts';
+import type { StudyEvidence } from '../../src/analysis/conclusion/evidence.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
@@ -343,6 +345,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     answer: async (question) => {
       const answered = question.kind === 'band' ? band : answerTo(question, [analysedStudy(), analysedStudy()]);
       const text = stringifyExact(answered);
+      return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
+    },
+    studyAnswer: async () => {
+      const evidence = answerTo({ kind: 'evidence', batchId: BATCH_ID }, [analysedStudy()]) as StudyEvidence;
+      const text = JSON.stringify(conclude(evidence, situationOf(evidence)));
       return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
     },
     table: async ({ format }) => {

@@ -1,4 +1,6 @@
 /** The questions of `Client.analysis`, answered from files of runs instead of by a coordinator: the same figures to the bit. */
+import { conclude, situationOf } from '../../analysis/conclusion/conclude.ts';
+import type { StudyEvidence } from '../../analysis/conclusion/evidence.ts';
 import type { Analysis } from '../../client/analysis.ts';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -13,7 +15,7 @@ import type { FileStudy } from './file-study.ts';
 /** The questions that a file answers. */
 export type AnswerSource = Pick<
   Analysis,
-  'summary' | 'verdicts' | 'sensitivity' | 'attribution' | 'convergence' | 'worst' | 'compare'
+  'answer' | 'summary' | 'verdicts' | 'sensitivity' | 'attribution' | 'convergence' | 'worst' | 'compare'
 >;
 
 /**
@@ -36,6 +38,10 @@ export function fileAnalysis(study: FileStudy, other?: FileStudy): AnswerSource 
     }
   };
   return {
+    answer: () => {
+      const evidence = answerTo({ kind: 'evidence', batchId }, [study]) as StudyEvidence;
+      return Promise.resolve(conclude(evidence, situationOf(evidence)));
+    },
     summary: (_, query) => ask('summary', query),
     verdicts: (_, query) => ask('verdicts', query),
     sensitivity: (_, query) => ask('sensitivity', query),

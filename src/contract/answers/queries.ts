@@ -49,6 +49,8 @@ export const SUMMARY_QUERY = {
   ...wait,
 };
 
+export const ANSWER_QUERY = { ...family, ...wait };
+
 export const DISTRIBUTIONS_QUERY = {
   bins: integerQuery(
     1,

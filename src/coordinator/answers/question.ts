@@ -16,6 +16,11 @@ export interface SummaryQuestion extends About {
   quantiles?: readonly number[] | undefined;
 }
 
+/** The evidence from which the answer about the study is concluded. */
+export interface EvidenceQuestion extends About {
+  kind: 'evidence';
+}
+
 export interface DistributionsQuestion extends About {
   kind: 'distributions';
   /** Bins of each histogram. */
@@ -74,6 +79,7 @@ export interface BandQuestion extends About {
 /** A question that the runs' records answer. */
 export type RecordQuestion =
   | SummaryQuestion
+  | EvidenceQuestion
   | DistributionsQuestion
   | VerdictsQuestion
   | SensitivityQuestion

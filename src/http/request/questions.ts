@@ -19,6 +19,7 @@ export const QUESTIONS = {
     confidence: confidenceOf(query),
     quantiles: query['quantiles'] as number[] | undefined,
   }),
+  evidence: (batchId) => ({ kind: 'evidence', batchId }),
   distributions: (batchId, query) => ({ kind: 'distributions', batchId, bins: number(query, 'bins') }),
   verdicts: (batchId, query) => {
     const [output, condition] = [text(query, 'output'), text(query, 'condition')];

@@ -2,6 +2,7 @@
 import { StudyAttribution, StudySensitivity } from '../../contract/answers/causes.ts';
 import { StudyComparison } from '../../contract/answers/comparison.ts';
 import { TelemetryBand } from '../../contract/answers/band.ts';
+import { StudyAnswer } from '../../contract/answers/conclusion.ts';
 import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../contract/answers/outputs.ts';
 import * as queries from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
@@ -9,7 +10,7 @@ import { StudyTable } from '../../contract/answers/table.ts';
 import { StudyTransitions } from '../../contract/answers/transitions.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
-import type { Answer } from '../../coordinator/answers/answers.ts';
+import type { Answer, AskOptions } from '../../coordinator/answers/answers.ts';
 import type { TableFormat } from '../../contract/types.ts';
 import { malformed, type Query } from '../request/query.ts';
 import { QUESTIONS } from '../request/questions.ts';
@@ -19,16 +20,19 @@ import { type Call, routesOf } from './route.ts';
 const route = routesOf('analysis');
 const computed = { method: 'GET', scope: 'read', answer: 'computed' } as const;
 
-/** Asks the analysis worker. The wait ends when the client disconnects or the server stops. */
+/** The wait ends when the client disconnects or the server stops. */
+const optionsOf = ({ query, isKnown, abandoned }: Call<unknown, Query>): AskOptions => ({
+  waitMs: 1000 * ((query['wait'] as number | undefined) ?? LIMITS.waitSeconds),
+  isKnown,
+  abandoned: abandoned(),
+  family: query['family'] === 'true',
+});
+
+/** Asks the analysis worker. */
 const ask =
   (kind: keyof typeof QUESTIONS) =>
-  (coordinator: CoordinatorApi, { id, query, isKnown, abandoned }: Call<unknown, Query>): Promise<Answer> =>
-    coordinator.answer(QUESTIONS[kind](id, query), {
-      waitMs: 1000 * ((query['wait'] as number | undefined) ?? LIMITS.waitSeconds),
-      isKnown,
-      abandoned: abandoned(),
-      family: query['family'] === 'true',
-    });
+  (coordinator: CoordinatorApi, call: Call<unknown, Query>): Promise<Answer> =>
+    coordinator.answer(QUESTIONS[kind](call.id, call.query), optionsOf(call));
 
 /** The media type of each format of a table. */
 const TABLE_TYPES: Readonly<Record<TableFormat, string>> = {
@@ -63,6 +67,18 @@ export const analysisRoutes = [
       const { body, tag, next, matched } = answer;
       return { body, tag, next, total: matched, media: TABLE_TYPES[format] };
     },
+  }),
+  route({
+    ...computed,
+    path: '/batches/{batch_id}/answer',
+    operationId: 'getAnswer',
+    summary: 'Read whether a batch is in order',
+    description:
+      'One sentence, the reasons, and the next steps. The same sentence is the first line of every view of the study.',
+    query: queries.ANSWER_QUERY,
+    response: StudyAnswer,
+    handle: (coordinator: CoordinatorApi, call: Call<unknown, Query>) =>
+      coordinator.studyAnswer(call.id, optionsOf(call)),
   }),
   route({
     ...computed,

@@ -3,6 +3,7 @@ import type { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { studyAttribution } from '../../../analysis/attribution/study-attribution.ts';
 import { designOf } from '../../../analysis/compare/pairing.ts';
 import { type ComparedStudy, compareStudies } from '../../../analysis/compare/study-comparison.ts';
+import { type StudyEvidence, studyEvidence } from '../../../analysis/conclusion/evidence.ts';
 import { convergence } from '../../../analysis/outputs/convergence.ts';
 import { distributions } from '../../../analysis/outputs/distributions.ts';
 import { worstRuns } from '../../../analysis/outputs/worst.ts';
@@ -39,6 +40,7 @@ type Answerers = {
 
 interface AnswerOf {
   summary: contract.StudySummary;
+  evidence: StudyEvidence;
   distributions: contract.StudyDistributions;
   verdicts: contract.StudyVerdicts;
   sensitivity: contract.StudySensitivity;
@@ -52,7 +54,7 @@ interface AnswerOf {
 const ANSWERERS: Answerers = {
   summary: ({ confidence, quantiles }, { table, submission }) => {
     const declared = Object.entries(submission.outputs ?? {});
-    const units = new Map(declared.flatMap(([name, { units: unit }]) => (unit ? [[name, unit]] : [])));
+    const units = unitsOfOutputs(submission);
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = requirementsOf(submission);
     return summarizeStudy(inDeclaredOrder(table, submission), {
@@ -62,6 +64,7 @@ const ANSWERERS: Answerers = {
       censored,
     });
   },
+  evidence: (_, { table, submission }) => studyEvidence(table, requirementsOf(submission), unitsOfOutputs(submission)),
   distributions: ({ bins }, { table, submission }) => {
     const unitsOf = (kind: string, declared: Record<string, { units?: string | null | undefined }>) =>
       Object.entries(declared).flatMap(([name, { units }]) => (units ? [[`${kind}.${name}`, units] as const] : []));
@@ -125,6 +128,9 @@ export function answerTo(
     throw error;
   }
 }
+
+const unitsOfOutputs = ({ outputs = {} }: AnsweredStudy['submission']): Map<string, string> =>
+  new Map(Object.entries(outputs).flatMap(([name, { units }]) => (units ? [[name, units]] : [])));
 
 /** The members that have a value: an option that is absent is not undefined. */
 function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -1,0 +1,230 @@
+/** The answer about a study, concluded from the evidence about its runs and from its situation: the first rule that applies. Pure. */
+import { LEVEL_WORDS } from '../../contract/enums.ts';
+import { plural } from '../../domain/plural.ts';
+import type { AnswerLevel, BatchStatus, Finding, StudyAnswer } from '../../contract/types.ts';
+import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
+import { nextSteps, shortId } from './next-steps.ts';
+import { withRemedy } from './remedies.ts';
+import { failsClause, incompleteParts, passesClause, requirementCount, troubleParts } from './words.ts';
+
+/** The study as a whole, which its runs do not say. */
+export interface StudySituation {
+  status: BatchStatus;
+  cancelReason?: string | undefined;
+  findings: readonly Finding[];
+}
+
+/** One study with what the rules have in common. */
+interface Case extends StudySituation {
+  evidence: StudyEvidence;
+  ended: number;
+  blocked: Finding | undefined;
+  violated: readonly RequirementEvidence[];
+  notShown: readonly RequirementEvidence[];
+}
+
+interface Rule {
+  level: AnswerLevel;
+  applies(it: Case): boolean;
+  /** The sentence without the level; several sentences have periods between them. */
+  say(it: Case): string[];
+  /** The requirement that the sentence is about. */
+  requirement?(it: Case): RequirementEvidence | undefined;
+}
+
+/** In the order in which they are tried. */
+const RULES: readonly Rule[] = [
+  { level: 'not_ok', applies: failedAlike, say: sayAlike },
+  { level: 'cancelled', applies: (it) => it.status === 'Cancelled', say: sayCancelled, requirement: gravest },
+  { level: 'blocked', applies: (it) => it.blocked !== undefined, say: sayBlocked },
+  { level: 'not_ok', applies: (it) => it.violated.length > 0, say: sayViolated, requirement: gravest },
+  { level: 'running', applies: (it) => it.evidence.counts.open > 0, say: sayRunning },
+  { level: 'not_enough', applies: (it) => it.notShown.length > 0, say: sayNotShown, requirement: furthest },
+  {
+    level: 'not_ok',
+    applies: ({ evidence: { requirements, counts, total } }) => requirements.length === 0 && counts.ok < total,
+    say: sayIncomplete,
+  },
+  { level: 'ok', applies: () => true, say: sayOk },
+];
+
+/** The situation of a study of which only the runs are known: of a family, or in a file. */
+export function situationOf({ counts, requirements }: StudyEvidence): StudySituation {
+  // A study that stops when its requirements are settled has reached its end.
+  const isSettled = requirements.length > 0 && requirements.every(({ settled }) => settled === 'sequential');
+  const status =
+    counts.open > 0
+      ? 'Running'
+      : counts.cancelled > 0 && !isSettled
+        ? 'Cancelled'
+        : counts.ok > 0
+          ? 'Completed'
+          : 'Failed';
+  return { status, findings: [] };
+}
+
+/** Concludes the answer: level, sentence, reasons, next steps. */
+export function conclude(evidence: StudyEvidence, situation: StudySituation): StudyAnswer {
+  const isOpen = evidence.counts.open > 0;
+  const it: Case = {
+    ...situation,
+    evidence,
+    ended: evidence.total - evidence.counts.open,
+    blocked: isOpen ? situation.findings.find(({ severity }) => severity === 'blocked') : undefined,
+    violated: evidence.requirements.filter(({ verdict }) => verdict === 'violated'),
+    notShown: evidence.requirements.filter(({ verdict }) => verdict !== 'met' && verdict !== 'violated'),
+  };
+  const rule = RULES.find((one) => one.applies(it))!;
+  const decided = {
+    level: rule.level,
+    isAlike: rule.say === sayAlike,
+    blocked: it.blocked,
+    requirement: rule.requirement?.(it),
+  };
+  return {
+    level: rule.level,
+    sentence: `${LEVEL_WORDS[rule.level]}: ${rule.say(it).map(sentenceOf).join(' ')}`,
+    reasons: reasonsOf(it),
+    next: nextSteps(evidence, decided),
+  };
+}
+
+/** One sentence, on one line, with its period. */
+function sentenceOf(text: string, place: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const begun = place === 0 ? line : line.charAt(0).toUpperCase() + line.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** No run gave an answer, and all that ended by themselves failed with one message. */
+function failedAlike({ evidence: { counts, patterns } }: Case): boolean {
+  return counts.open === 0 && counts.ok === 0 && counts.terminated === 0 && patterns === 1;
+}
+
+const trouble = ({ evidence }: Case): string[] => {
+  const parts = troubleParts(evidence.counts);
+  return parts.length === 0 ? [] : [parts.join(', ')];
+};
+
+const exampleOf = ({ evidence }: Case, run: number): string => `simbatch logs ${shortId(evidence.batch_id)}/${run}`;
+
+function sayAlike(it: Case): string[] {
+  const [failure] = it.evidence.failures;
+  const { count, pattern, example_run_id: run } = failure!;
+  const who =
+    count === 1
+      ? it.evidence.total === 1
+        ? 'the only run failed'
+        : 'the only run that ended by itself failed'
+      : count === it.evidence.total
+        ? `all ${count} runs failed alike`
+        : `all ${count} runs that ended by themselves failed alike`;
+  return [`${who}: ${withRemedy(pattern, exampleOf(it, run))}`];
+}
+
+function sayCancelled(it: Case): string[] {
+  const { ended, evidence, cancelReason, violated } = it;
+  const before = ended - evidence.counts.cancelled;
+  const counted = `${before} of ${plural(evidence.total, 'run')} ended before`;
+  const verdict = violated.length === 0 ? [] : [violatedClause(it)];
+  return [cancelReason === undefined ? counted : `${cancelReason}; ${counted}`, ...verdict, ...trouble(it)];
+}
+
+function sayBlocked(it: Case): string[] {
+  const { code, message, remedy } = it.blocked!;
+  const [failure] = it.evidence.failures;
+  // The message of the canary is the reason why the study waits.
+  const canary =
+    code !== 'canary-failed' || failure === undefined
+      ? []
+      : [`it failed with: ${withRemedy(failure.pattern, exampleOf(it, failure.example_run_id))}`];
+  const ended =
+    it.ended === 0 || canary.length > 0 ? [] : [`${it.ended} of ${plural(it.evidence.total, 'run')} have ended`];
+  const verdict = it.violated.length === 0 ? [] : [violatedClause(it)];
+  return [canary.length > 0 ? message : `${message}; ${remedy}`, ...canary, ...ended, ...verdict];
+}
+
+/** The violated requirement that exceeds its share the most. */
+function gravest({ violated }: Case): RequirementEvidence | undefined {
+  const excess = (it: RequirementEvidence): number => (1 - (it.estimate ?? 0)) / (1 - it.probability);
+  return violated.toSorted((a, b) => excess(b) - excess(a))[0];
+}
+
+function violatedClause(it: Case): string {
+  const { requirements } = it.evidence;
+  const count = requirementCount(it.violated.length, requirements.length, 'violated');
+  return `${count}: ${failsClause(gravest(it)!)}`;
+}
+
+function sayViolated(it: Case): string[] {
+  return [violatedClause(it), ...openRuns(it), ...trouble(it)];
+}
+
+const openRuns = ({ ended, evidence }: Case): string[] =>
+  evidence.counts.open === 0 ? [] : [`${ended} of ${plural(evidence.total, 'run')} have ended`];
+
+function sayRunning(it: Case): string[] {
+  const { evidence, ended, notShown } = it;
+  const of = evidence.requirements.length;
+  const met = of - notShown.length;
+  const verdicts =
+    of === 0 ? [] : [met > 0 ? requirementCount(met, of, 'already met') : 'no requirement is decided yet'];
+  return [`${ended} of ${plural(evidence.total, 'run')} have ended`, ...verdicts, ...trouble(it)];
+}
+
+/** The requirement that is shown with the most further runs; a requirement that further runs cannot show comes first. */
+function furthest({ notShown }: Case): RequirementEvidence | undefined {
+  const missing = (it: RequirementEvidence): number => it.more_clean_runs ?? Number.MAX_SAFE_INTEGER;
+  return notShown.toSorted((a, b) => missing(b) - missing(a))[0];
+}
+
+function sayNotShown(it: Case): string[] {
+  const worst = furthest(it)!;
+  const { more_clean_runs: more } = worst;
+  const outlook = more === null ? '' : `; ${plural(more, 'further run')} without a failure would show it`;
+  const count = requirementCount(it.notShown.length, it.evidence.requirements.length, 'not shown');
+  return [`${count}: ${passesClause(worst)}${outlook}`, ...trouble(it)];
+}
+
+function sayIncomplete({ evidence: { counts, total } }: Case): string[] {
+  const missing = total - counts.ok;
+  return [`${missing} of ${plural(total, 'run')} did not complete: ${incompleteParts(counts).join(', ')}`];
+}
+
+/** A limit that was never checked makes a good answer doubtful. */
+const doubts = ({ findings }: Case): string[] =>
+  findings.filter(({ severity }) => severity === 'doubtful').map(({ message }) => `this is doubtful: ${message}`);
+
+/** The met requirement with the least margin. */
+function closest({ requirements }: StudyEvidence): RequirementEvidence | undefined {
+  return requirements.toSorted((a, b) => a.lower - a.probability - (b.lower - b.probability))[0];
+}
+
+function sayOk(it: Case): string[] {
+  const { evidence } = it;
+  const { total, requirements } = evidence;
+  const nearest = closest(evidence);
+  if (nearest === undefined)
+    return [
+      total === 0 ? 'the study has no runs' : total === 1 ? 'the run completed' : `all ${total} runs completed`,
+      ...doubts(it),
+    ];
+  const count = requirementCount(requirements.length, requirements.length, 'met');
+  const which = requirements.length === 1 ? ':' : '; the closest:';
+  return [`${count}${which} ${passesClause(nearest)}`, ...trouble(it), ...doubts(it)];
+}
+
+const MOST_REASONS = 20;
+
+/** The verdicts that are not met first, then failures, then findings about doubts and blocks. */
+function reasonsOf({ evidence, findings, violated, notShown }: Case): string[] {
+  const met = evidence.requirements.filter((it) => it.verdict === 'met');
+  const verdicts = [...violated, ...notShown, ...met].map((it) => `${it.name}: ${it.sentence}`);
+  const failures = evidence.failures.map(
+    (it) => `${plural(it.count, 'run')} ${it.class}: ${it.pattern} (such as run ${it.example_run_id})`,
+  );
+  const found = findings
+    .filter(({ severity }) => severity === 'doubtful' || severity === 'blocked' || severity === 'warning')
+    .map((it) => `${it.message}; ${it.remedy}`);
+  return [...verdicts, ...failures, ...found].slice(0, MOST_REASONS);
+}

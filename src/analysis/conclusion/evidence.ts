@@ -1,0 +1,125 @@
+/** The evidence about the runs of a study from which the answer is concluded. */
+import { type ConditionOperator, parseCondition } from '../../domain/study/condition.ts';
+import type { Requirement } from '../../contract/types.ts';
+import { studyAttribution } from '../attribution/study-attribution.ts';
+import { type FailurePattern, failurePatterns } from '../failure-patterns.ts';
+import type { RequirementAnswer } from '../requirements/answer.ts';
+import { judgeRequirement } from '../requirements/judge.ts';
+import { outcomeReader, parseRequirement } from '../requirements/requirement.ts';
+import { CLASS_CODES } from '../table/run-class.ts';
+import { type ClassCounts, type RunTable, countClasses } from '../table/run-table.ts';
+
+export interface RequirementEvidence extends RequirementAnswer {
+  units: string | null;
+  /** All runs that fail it, also those after the complete prefix. */
+  violating: number;
+  /** True where a rule ended some of them: these have no value. */
+  hasTerminated: boolean;
+  /** The condition in the table of runs that selects them. */
+  where: string;
+}
+
+/** The parameter that sets the failing runs apart the most. */
+export interface Cause {
+  /** The failing runs, as the attribution takes them. */
+  failing: string;
+  parameter: string;
+  /** `wind_speed >= 22`. */
+  condition: string;
+  first: number | null;
+  last: number | null;
+}
+
+export interface StudyEvidence {
+  batch_id: string;
+  total: number;
+  counts: ClassCounts;
+  requirements: RequirementEvidence[];
+  /** The most frequent patterns. */
+  failures: Pick<FailurePattern, 'class' | 'pattern' | 'count' | 'example_run_id'>[];
+  patterns: number;
+  /** Null while runs are open, and where nothing sets the failing runs apart. */
+  cause: Cause | null;
+}
+
+/** Patterns that the answer names. */
+const MOST_PATTERNS = 5;
+/** Fewer failing runs have no cause that can be decided apart. */
+const LEAST_FAILING = 5;
+
+/** @throws RangeError when a requirement is not usable. */
+export function studyEvidence(
+  table: RunTable,
+  requirements: readonly Requirement[],
+  units: ReadonlyMap<string, string>,
+): StudyEvidence {
+  const judged = requirements.map((it) => requirementEvidence(table, it, units.get(it.output) ?? null));
+  const patterns = failurePatterns(table);
+  const counts = countClasses(table);
+  return {
+    batch_id: table.batchId,
+    total: table.rows,
+    counts,
+    requirements: judged,
+    failures: patterns.slice(0, MOST_PATTERNS).map(({ class: name, pattern, count, example_run_id }) => ({
+      class: name,
+      pattern,
+      count,
+      example_run_id,
+    })),
+    patterns: patterns.length,
+    cause: counts.open > 0 || counts.ok === 0 ? null : causeOf(table, requirements, judged, counts),
+  };
+}
+
+function requirementEvidence(table: RunTable, requirement: Requirement, units: string | null): RequirementEvidence {
+  const answer = judgeRequirement(table, requirement);
+  const parsed = parseRequirement(requirement);
+  if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
+  const outcomeOf = outcomeReader(table, parsed);
+  let violating = 0;
+  let terminated = 0;
+  for (let row = 0; row < table.rows; row++) {
+    if (outcomeOf(row) !== 'fail') continue;
+    violating++;
+    if (table.classes[row] === CLASS_CODES.terminated) terminated++;
+  }
+  return { ...answer, units, violating, hasTerminated: terminated > 0, where: whereFails(requirement, terminated > 0) };
+}
+
+const NEGATED: Readonly<Record<ConditionOperator, ConditionOperator>> = {
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+  '==': '!=',
+  '!=': '==',
+};
+
+/** `outputs.miss_m > 50 and class = ok`. */
+function whereFails({ output, condition }: Requirement, hasTerminated: boolean): string {
+  const parsed = parseCondition(condition);
+  if (typeof parsed === 'string') return 'class = ok';
+  const column = output === 'execution_secs' ? output : `outputs.${output}`;
+  const name = /^[A-Za-z_][\w.]*$/.test(column) ? column : `'${column.replaceAll("'", "''")}'`;
+  // The language of tables writes equality with one sign.
+  const operator = NEGATED[parsed.operator].replace('==', '=');
+  const fails = `${name} ${operator} ${parsed.threshold} and class = ok`;
+  return hasTerminated ? `(${fails}) or class = terminated` : fails;
+}
+
+function causeOf(
+  table: RunTable,
+  requirements: readonly Requirement[],
+  judged: readonly RequirementEvidence[],
+  counts: ClassCounts,
+): Cause | null {
+  const violated = judged.find((it) => it.verdict === 'violated');
+  const crashed = counts.crashed + counts.timeout;
+  if (violated === undefined ? crashed < LEAST_FAILING : violated.violating < LEAST_FAILING) return null;
+  const failing = violated?.name ?? (counts.timeout > counts.crashed ? 'timeout' : 'crashed');
+  const [found] = studyAttribution(table, { failing, requirements }).parameters.filter((it) => it.told_apart);
+  if (found === undefined) return null;
+  const { first, last, sentence } = found.best_interval;
+  return { failing, parameter: found.name, condition: sentence.replace(/: \d+ of \d+ failures.*$/s, ''), first, last };
+}

@@ -1,0 +1,79 @@
+/** Words of the answer about a study: requirements as clauses, failed runs by class. Pure. */
+import { parseCondition, type ConditionOperator } from '../../domain/study/condition.ts';
+import { plural } from '../../domain/plural.ts';
+import type { ClassCounts } from '../table/run-table.ts';
+import { shareInPercent } from '../wording.ts';
+import type { RequirementEvidence } from './evidence.ts';
+
+const PASSES: Readonly<Record<ConditionOperator, (limit: string) => string>> = {
+  '<': (limit) => `is below ${limit}`,
+  '<=': (limit) => `is at most ${limit}`,
+  '>': (limit) => `is above ${limit}`,
+  '>=': (limit) => `is at least ${limit}`,
+  '==': (limit) => `is ${limit}`,
+  '!=': (limit) => `is not ${limit}`,
+};
+
+const FAILS: Readonly<Record<ConditionOperator, (limit: string) => string>> = {
+  '<': (limit) => `is ${limit} or more`,
+  '<=': (limit) => `exceeds ${limit}`,
+  '>': (limit) => `is ${limit} or less`,
+  '>=': (limit) => `is below ${limit}`,
+  '==': (limit) => `is not ${limit}`,
+  '!=': (limit) => `is ${limit}`,
+};
+
+/** `peak_load_g` in g is `peak load`. */
+function subject({ output, units }: RequirementEvidence): string {
+  if (output === 'execution_secs') return 'execution time';
+  const named = units !== null && output.endsWith(`_${units}`) ? output.slice(0, -units.length - 1) : output;
+  return named.replaceAll('_', ' ');
+}
+
+function clause(it: RequirementEvidence, words: typeof PASSES): string {
+  const parsed = parseCondition(it.condition);
+  if (typeof parsed === 'string') return `${subject(it)} ${it.condition}`;
+  const number = it.condition.replace(/^[\s<>=!]+/, '').trim();
+  const units = it.output === 'execution_secs' ? 's' : it.units;
+  return `${subject(it)} ${words[parsed.operator](units === null || units === '' ? number : `${number} ${units}`)}`;
+}
+
+/** `peak load exceeds 14 g in 4.2 % of runs (allowed 0.3 %)`. */
+export function failsClause(it: RequirementEvidence): string {
+  const share = it.estimate === null ? '' : ` in ${shareInPercent(1 - it.estimate)} of runs`;
+  const rule = it.hasTerminated ? ' or a rule ends the run' : '';
+  return `${clause(it, FAILS)}${rule}${share} (allowed ${shareInPercent(1 - it.probability)})`;
+}
+
+/** `peak load is at most 14 g in 99.9 % of runs (required 99.7 %)`. */
+export function passesClause(it: RequirementEvidence): string {
+  if (it.estimate === null) return `no run has a value of ${it.output} (required ${shareInPercent(it.probability)})`;
+  return `${clause(it, PASSES)} in ${shareInPercent(it.estimate)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
+}
+
+/** `the requirement is violated`, `1 of 3 requirements is violated`, `all 3 requirements are met`. */
+export function requirementCount(count: number, of: number, state: string): string {
+  if (of === 1) return `the requirement is ${state}`;
+  if (count === of) return `all ${of} requirements are ${state}`;
+  return `${count} of ${of} requirements ${count === 1 ? 'is' : 'are'} ${state}`;
+}
+
+/** `2 runs crashed`, `1 run was lost`; the classes of runs that have failed without an answer. */
+export function troubleParts({ crashed, timeout, lost }: ClassCounts): string[] {
+  return [
+    ...(crashed > 0 ? [`${plural(crashed, 'run')} crashed`] : []),
+    ...(timeout > 0 ? [`${plural(timeout, 'run')} timed out`] : []),
+    ...(lost > 0 ? [`${plural(lost, 'run')} ${lost === 1 ? 'was' : 'were'} lost`] : []),
+  ];
+}
+
+/** All runs that did not complete, by class. */
+export const incompleteParts = (counts: ClassCounts): string[] => [
+  ...troubleParts(counts),
+  ...(counts.terminated > 0
+    ? [`${plural(counts.terminated, 'run')} ${counts.terminated === 1 ? 'was' : 'were'} ended by a rule`]
+    : []),
+  ...(counts.cancelled > 0
+    ? [`${plural(counts.cancelled, 'run')} ${counts.cancelled === 1 ? 'was' : 'were'} cancelled`]
+    : []),
+];
