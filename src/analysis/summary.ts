@@ -3,7 +3,7 @@ import { type FailurePattern, failurePatterns } from './failure-patterns.ts';
 import { DEFAULT_QUANTILES, type OutputSummary, summarizeOutput } from './outputs/output-summary.ts';
 import type { RequirementAnswer } from './requirements/answer.ts';
 import { judgeRequirement } from './requirements/judge.ts';
-import type { Requirement } from '../contract/types.ts';
+import type { MissingRule, Requirement } from '../contract/types.ts';
 import { DEFAULT_CONFIDENCE } from './requirements/requirement.ts';
 import { requireShare } from './request-checks.ts';
 import { type ShadowRules, shadowClause, shadowRules } from './shadow.ts';
@@ -11,6 +11,7 @@ import {
   type AnswerHeader,
   answerHeader,
   dependenceWarnings,
+  missingWarnings,
   unfinishedWarnings,
   usedRunsSentence,
 } from './table/header.ts';
@@ -37,6 +38,8 @@ export interface SummaryRequest {
   censored?: ReadonlyMap<string, string>;
   /** By output name. */
   units?: ReadonlyMap<string, string>;
+  /** `any` when absent. */
+  missing?: MissingRule;
 }
 
 /**
@@ -55,7 +58,12 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
   const options = { ...request, confidence, quantiles };
   return {
     ...header,
-    warnings: [...header.warnings, ...methodWarnings(table), ...omissionWarnings(table)],
+    warnings: [
+      ...header.warnings,
+      ...methodWarnings(table),
+      ...omissionWarnings(table),
+      ...missingWarnings(request.missing),
+    ],
     sentence: [studySentence(table, header), ...(shadow === undefined ? [] : [shadowClause(shadow)])].join('; '),
     outputs: names.map((name) => summarizeOutput(table, name, options)),
     failures: failurePatterns(table),

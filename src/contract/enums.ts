@@ -72,6 +72,9 @@ export type LauncherFinding = (typeof LAUNCHER_FINDINGS)[number];
 /** How a run counts in a requirement that an early-termination rule ended. */
 export const TERMINATED_RULES = ['fail', 'unknown', 'exclude'] as const;
 export type TerminatedRule = (typeof TERMINATED_RULES)[number];
+/** How quantiles take the runs without a value: they may have any, or crashes, time limits and losses have nothing to do with it. */
+export const MISSING_RULES = ['any', 'at_random'] as const;
+export type MissingRule = (typeof MISSING_RULES)[number];
 
 /** `once`: judged when every run is terminal. `continuous`: judged after every run of the complete prefix. */
 export const LOOKS = ['once', 'continuous'] as const;

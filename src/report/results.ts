@@ -1,6 +1,7 @@
 /** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
 import { formatNumber } from '../base/number-text.ts';
 import { parseCondition } from '../domain/study/condition.ts';
+import { intervalNote, meanText, quantileParts } from '../analysis/outputs/estimate-text.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
 import type { StudySummary } from '../contract/types.ts';
 import type { OutputAnswers, ReportData } from './collect.ts';
@@ -12,27 +13,25 @@ type OutputSummary = StudySummary['outputs'][number];
 const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : formatNumber(value, 5);
 
-const end = (value: number | null, side: string): string => (value === null ? side : number(value));
-
-/** A quantile of the runs that have a value, with its bounds where runs have none. */
+/** A quantile with its interval. */
 function quantile(output: OutputSummary, p: number): Content {
   const found = output.quantiles.find((it) => it.p === p);
   if (found === undefined) return '-';
-  if (found.bounds === null) return number(found.value);
-  const [low, high] = found.bounds;
-  return html`${number(found.value)}<br /><span class="soft">[${end(low, '-inf')},<br />${end(high, 'inf')}]</span>`;
+  const [value, interval] = quantileParts(found);
+  return html`${value}${interval === undefined ? '' : html`<br /><span class="soft">${interval}</span>`}`;
 }
 
 export function outputsSection({ summary, submission }: ReportData): Markup {
   const shown = (summary?.outputs ?? []).filter((it) => it.count > 0);
-  const hasBounds = shown.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
+  const isMissing = shown.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
+  const confidence = shown[0]?.tolerance.confidence;
   const rows = shown.map((it) => {
     const description = submission.outputs?.[it.name]?.description;
     return [
       html`${it.name}${it.units === null || it.units === '' ? '' : ` [${it.units}]`}${description === undefined || description === '' ? '' : html`<br /><span class="soft">${description}</span>`}`,
       it.count,
       it.missing,
-      html`${number(it.mean)}${it.mean_interval === null ? '' : html`<br /><span class="soft">${number(it.mean_interval[0])} to<br />${number(it.mean_interval[1])}</span>`}`,
+      meanText(it.mean, it.mean_interval),
       number(it.sd),
       number(it.min),
       quantile(it, 0.05),
@@ -45,8 +44,7 @@ export function outputsSection({ summary, submission }: ReportData): Markup {
   return section(
     'Outputs',
     html`<p class="soft">
-      Over the completed runs. Below a mean: its
-      interval.${hasBounds ? ' [ ]: the quantile of all runs, whatever the missing values are (a value between two runs may lie just outside); mean, sd, min and max are of the values alone.' : ''}
+      Over the completed runs.${confidence === undefined ? '' : ` ${intervalNote(confidence, isMissing)}.`}
     </p> `,
     table(
       [

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from simbatch.batch import answers
 from simbatch.batch.batch import Batch
 from simbatch.batch.coordinator import Batches
 from simbatch.batch.progress import wait
-from simbatch.show import html, svg, text
+from simbatch.show import estimates, html, svg, text
 
 EVIL = '<script>alert("x")</script>'
 BATCH = {
@@ -45,6 +46,28 @@ def test_a_table_is_aligned_and_bounded():
     assert text.table(["n"], [[k] for k in range(25)]).splitlines()[-1] == "... and 5 more"
     assert html.table_html(["n"], [[k] for k in range(25)]).endswith("<div>... and 5 more</div>")
     assert [text.cell(value) for value in (True, [1.0, None], {"a": 1}, float("inf"))] == ["yes", "[1, ]", "1 items", "inf"]
+
+
+def test_estimates_are_written_as_on_the_command_line():
+    cases = json.loads((Path(__file__).parents[3] / "test/analysis/data/estimate-texts.json").read_text(encoding="utf-8"))
+    for one in cases["quantiles"]:
+        assert estimates.quantile_text(one) == one["text"]
+    for one in cases["means"]:
+        assert estimates.mean_text(one["mean"], one["interval"]) == one["text"]
+
+
+def test_a_summary_shows_each_quantile_with_its_interval_and_says_what_it_is():
+    quantiles = [{"p": p, "value": 5800.0, "interval": [4648.0, None], "bounds": [5737.0, 6000.0]} for p in (0.01, 0.05, 0.5, 0.95)]
+    output = {
+        "name": "apogee", "units": "m", "count": 148, "missing": 0, "mean": 6551.0, "mean_interval": [6478.0, 6624.0], "sd": 1.0,
+        "min": 0.0, "max": 2.0, "quantiles": quantiles, "tolerance": {"confidence": 0.95},
+    }  # fmt: skip
+    shown = str(answers.Summary({"sentence": "s", "outputs": [output, {**output, "count": 0}], "warnings": []}))
+    lines = shown.splitlines()
+    assert lines[1].split()[4:] == ["mean", "sd", "min", "P5", "P50", "P95", "max"] and len(lines) == 4
+    assert "6551 ± 73" in lines[2] and lines[2].count("5800 [4648, inf]") == 3
+    assert lines[3].startswith("[ ]: 95 % interval of the quantile of all runs, whatever")
+    assert "4648" in answers.Summary({"outputs": [output]})._repr_html_()
 
 
 @pytest.mark.parametrize("values", [[1.0], [0.0, 0.0], [1e300, -1e300], list(range(1000)), [float("nan"), 1.0, 2.0]])

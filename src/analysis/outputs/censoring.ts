@@ -1,6 +1,7 @@
 /** The unknown values of an output: how many runs have none, and the bounds that their termination rule gives. */
+import type { MissingRule } from '../../contract/types.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import type { RunTable, TerminationRule } from '../table/run-table.ts';
+import { type RunTable, type TerminationRule, outputColumn } from '../table/run-table.ts';
 
 /** Runs without a value, of which it is known that the value lies in [low, high]. */
 export interface UnknownGroup {
@@ -9,55 +10,121 @@ export interface UnknownGroup {
   count: number;
 }
 
+/** How the runs without a value are taken. */
+export interface MissingOptions {
+  /** The telemetry variable whose extreme the output reports; the output's own name when absent. */
+  variable?: string;
+  /** `any` when absent. */
+  missing?: MissingRule;
+}
+
+/** Sorted values, counted from 1. */
+export interface OrderedValues {
+  readonly count: number;
+  /** The k-th smallest, k from 1 to `count`. */
+  at(k: number): number;
+  /** How many are at most `value`. */
+  countUpTo(value: number): number;
+}
+
+/** The classes of runs that ended for a reason beside the simulated system. */
+const INCIDENTS: ReadonlySet<number> = new Set(
+  (['crashed', 'timeout', 'lost'] as const).map((name) => CLASS_CODES[name]),
+);
+
+const UNBOUNDED = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
+const FALSE_OR_TRUE = [0, 1] as const;
+
 /**
- * The terminal runs without a value, together with `missing` completed ones. A run that was ended by a rule on `variable`, the
- * telemetry whose extreme the output reports, is bounded by the rule's threshold; the others may have any value. Of the first `rows` runs.
+ * Counts the terminal runs without a value of an output, row by row. A run that was ended by a rule on the variable whose extreme the
+ * output reports is bounded by the rule's threshold; the others may have any value. `missing: at_random` leaves out the runs that crashed,
+ * timed out or were lost.
  */
-export function unknownValues(table: RunTable, variable: string, missing: number, rows = table.rows): UnknownGroup[] {
-  const groups = table.rules.map((rule) => ({ ...boundsOf(rule, variable), count: 0 }));
-  const unbounded = groups[0]!;
-  unbounded.count = missing;
-  for (let row = 0; row < rows; row++) {
-    const code = table.classes[row];
-    if (code === CLASS_CODES.ok || code === CLASS_CODES.open) continue;
-    const group = code === CLASS_CODES.terminated ? groups[table.ruleCodes[row]!]! : unbounded;
-    group.count++;
+export class UnknownValues {
+  /** The least and the greatest value that the output can have. */
+  readonly range: readonly [number, number];
+  readonly #table: RunTable;
+  readonly #values: Float64Array | undefined;
+  readonly #isAtRandom: boolean;
+  readonly #groups: UnknownGroup[];
+
+  constructor(table: RunTable, output: string, { variable = output, missing = 'any' }: MissingOptions = {}) {
+    this.range = table.booleans.has(output) ? FALSE_OR_TRUE : UNBOUNDED;
+    this.#table = table;
+    this.#values = outputColumn(table, output);
+    this.#isAtRandom = missing === 'at_random';
+    this.#groups = table.rules.map((rule) => boundedBy(rule, variable, this.range));
   }
-  return groups.filter((it) => it.count > 0);
+
+  /** Counts a row. Open runs, and those that have a value, change nothing. */
+  take(row: number): void {
+    const code = this.#table.classes[row]!;
+    if (code === CLASS_CODES.open || (this.#isAtRandom && INCIDENTS.has(code))) return;
+    if (code === CLASS_CODES.ok && !Number.isNaN(this.#values?.[row] ?? Number.NaN)) return;
+    this.#groups[code === CLASS_CODES.terminated ? this.#table.ruleCodes[row]! : 0]!.count++;
+  }
+
+  /** The groups so far that have a run. */
+  groups(): UnknownGroup[] {
+    return this.#groups.filter((it) => it.count > 0);
+  }
 }
 
-function boundsOf(rule: TerminationRule | undefined, variable: string): { low: number; high: number } {
-  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  if (rule?.variable !== variable || rule.threshold === undefined) return bounds;
-  if (rule.operator === '>' || rule.operator === '>=') bounds.low = rule.threshold;
-  if (rule.operator === '<' || rule.operator === '<=') bounds.high = rule.threshold;
-  return bounds;
+/** The same of the first `rows` runs. */
+export function unknownValues(
+  table: RunTable,
+  output: string,
+  options: MissingOptions = {},
+  rows = table.rows,
+): UnknownValues {
+  const unknown = new UnknownValues(table, output, options);
+  for (let row = 0; row < rows; row++) unknown.take(row);
+  return unknown;
 }
 
-/** The k-th smallest, k from 1, of sorted values together with groups of equal ones. */
+function boundedBy(
+  rule: TerminationRule | undefined,
+  variable: string,
+  [low, high]: readonly [number, number],
+): UnknownGroup {
+  const group = { low, high, count: 0 };
+  if (rule?.variable !== variable || rule.threshold === undefined) return group;
+  if (rule.operator === '>' || rule.operator === '>=') group.low = Math.max(low, rule.threshold);
+  if (rule.operator === '<' || rule.operator === '<=') group.high = Math.min(high, rule.threshold);
+  return group;
+}
+
+/** The k-th smallest, k from 1, of values together with groups of equal ones. */
 export function kthSmallest(
-  sorted: Float64Array,
+  values: OrderedValues,
   groups: readonly { value: number; count: number }[],
   k: number,
 ): number {
   let before = 0;
   for (const { value, count } of [...groups].sort((a, b) => a.value - b.value)) {
-    // The sorted value that is the k-th if it is not above the group.
-    const candidate = sorted[k - before - 1];
-    if (candidate !== undefined && candidate <= value) return candidate;
-    if (k <= countUpTo(sorted, value) + before + count) return value;
+    // The value that is the k-th if it is not above the group.
+    const rank = k - before;
+    if (rank >= 1 && rank <= values.count) {
+      const candidate = values.at(rank);
+      if (candidate <= value) return candidate;
+    }
+    if (k <= values.countUpTo(value) + before + count) return value;
     before += count;
   }
-  return sorted[k - before - 1]!;
+  return values.at(k - before);
 }
 
-/** How many sorted values are at most `value`. */
-function countUpTo(sorted: Float64Array, value: number): number {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (sorted[middle]! <= value) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
+/** An array in ascending order as `OrderedValues`. */
+export const orderedArray = (sorted: Float64Array): OrderedValues => ({
+  count: sorted.length,
+  at: (k) => sorted[k - 1]!,
+  countUpTo: (value) => {
+    let [from, to] = [0, sorted.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (sorted[middle]! <= value) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  },
+});

@@ -1,13 +1,12 @@
 /** How an estimate settles as runs are added: its value and interval over beginnings of the run order. */
 import { wilsonInterval } from '../groups/proportion.ts';
 import { NumberSeries } from '../numeric/statistics.ts';
-import { type AnswerHeader, answerHeader, dependenceWarnings } from '../table/header.ts';
+import { type AnswerHeader, answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, completePrefix, outputColumn } from '../table/run-table.ts';
 import { estimateMean } from './mean.ts';
-import { unknownValues } from './censoring.ts';
-import { type OpenInterval, quantileBounds } from './quantiles.ts';
-import { quantileRanks } from './order-statistics.ts';
+import { type MissingOptions, UnknownValues } from './censoring.ts';
+import { type OpenInterval, estimateQuantile } from './quantiles.ts';
 import { requireShare } from '../request-checks.ts';
 import { RankedValues } from './ranked-values.ts';
 import { ReplicateMeans } from './sample.ts';
@@ -47,15 +46,19 @@ const JUDGED = ['ok', 'terminated', 'crashed', 'timeout'] as const;
  */
 export function convergence(
   table: RunTable,
-  request: { output: string; quantity: Quantity; confidence: number; halfWidth?: number; variable?: string },
+  request: { output: string; quantity: Quantity; confidence: number; halfWidth?: number } & MissingOptions,
 ): Convergence {
   const { output, quantity, confidence, halfWidth } = request;
   requireShare('confidence', confidence);
   if (typeof quantity === 'object') requireShare('p', quantity.p);
   if (halfWidth !== undefined && !(halfWidth > 0))
     throw new RangeError(`half_width is ${halfWidth}: it must be above 0; give it in the units of the output`);
-  const points =
-    quantity === 'failure' ? failurePoints(table, confidence) : outputPoints(table, output, quantity, confidence);
+  const { points, bounds = null } =
+    quantity === 'failure'
+      ? { points: failurePoints(table, confidence) }
+      : quantity === 'mean'
+        ? { points: meanPoints(table, output, confidence) }
+        : quantilePoints(table, request, quantity.p);
   const used = points.at(-1)?.n ?? 0;
   const header = answerHeader(table, {
     used,
@@ -64,23 +67,15 @@ export function convergence(
   });
   return {
     ...header,
-    warnings: [...header.warnings, ...dependenceWarnings(table.method)],
+    warnings: [
+      ...header.warnings,
+      ...dependenceWarnings(table.method),
+      ...(typeof quantity === 'object' ? missingWarnings(request.missing) : []),
+    ],
     points,
-    bounds: typeof quantity === 'object' ? boundsOf(table, output, quantity.p, request.variable ?? output) : null,
+    bounds,
     runs_for_half_width: halfWidth === undefined ? null : runsForHalfWidth(points.at(-1), halfWidth),
   };
-}
-
-/** `variable`: the telemetry whose extreme the output reports. */
-function boundsOf(table: RunTable, output: string, p: number, variable: string): OpenInterval | null {
-  const values = outputColumn(table, output) ?? new Float64Array(0);
-  const rows = valueRows(table, output);
-  const prefix = completePrefix(table);
-  let completed = 0;
-  for (let row = 0; row < prefix; row++) completed += Number(table.classes[row] === CLASS_CODES.ok);
-  const unknown = unknownValues(table, variable, completed - rows.length, prefix);
-  if (unknown.length === 0) return null;
-  return quantileBounds(Float64Array.from(rows, (row) => values[row]!).sort(), unknown, p);
 }
 
 /** ceil(n (current half-width / wanted half-width)^2). */
@@ -95,20 +90,10 @@ export function logSpaced(n: number, most = MOST_POINTS): Set<number> {
   return new Set(Array.from({ length: most }, (_, i) => Math.round(n ** (i / (most - 1)))));
 }
 
-function outputPoints(
-  table: RunTable,
-  output: string,
-  quantity: 'mean' | { p: number },
-  confidence: number,
-): ConvergencePoint[] {
+function meanPoints(table: RunTable, output: string, confidence: number): ConvergencePoint[] {
   const rows = valueRows(table, output);
   const values = outputColumn(table, output) ?? new Float64Array(0);
-  if (quantity !== 'mean')
-    return quantilePoints(
-      Float64Array.from(rows, (row) => values[row]!),
-      quantity.p,
-      confidence,
-    );
+  const isBoolean = table.booleans.has(output);
   const { method, replicates } = table;
   // Part of a Latin hypercube or of a sequence is not a replicate: points are at the ends of whole ones.
   const byReplicate = replicates !== undefined && method !== 'monte_carlo';
@@ -120,7 +105,7 @@ function outputPoints(
     moments.add(values[row]!);
     if (byReplicate) means.add(replicates[row]!, values[row]!);
     if (!places.has(i + 1)) continue;
-    const { mean, interval } = estimateMean(method, moments, byReplicate ? means.values() : [], confidence);
+    const { mean, interval } = estimateMean(method, moments, byReplicate ? means.values() : [], confidence, isBoolean);
     points.push({ n: i + 1, value: mean!, low: interval?.[0] ?? null, high: interval?.[1] ?? null });
   }
   return points;
@@ -144,23 +129,31 @@ function replicateEnds(rows: Uint32Array, replicates: Uint16Array): Set<number> 
   return ends;
 }
 
-function quantilePoints(values: Float64Array, p: number, confidence: number): ConvergencePoint[] {
-  const places = logSpaced(values.length);
-  const ranked = new RankedValues(values);
+/** Each point uses the runs before the next value: those among them that have none widen its interval. */
+function quantilePoints(
+  table: RunTable,
+  { output, confidence, ...missing }: { output: string; confidence: number } & MissingOptions,
+  p: number,
+): { points: ConvergencePoint[]; bounds: OpenInterval | null } {
+  const rows = valueRows(table, output);
+  const values = outputColumn(table, output) ?? new Float64Array(0);
+  const places = logSpaced(rows.length);
+  const ranked = new RankedValues(Float64Array.from(rows, (row) => values[row]!));
+  const unknown = new UnknownValues(table, output, missing);
+  const end = completePrefix(table);
   const points: ConvergencePoint[] = [];
-  for (const [i, value] of values.entries()) {
-    ranked.add(value);
-    const n = i + 1;
-    if (!places.has(n)) continue;
-    const { lower, upper } = quantileRanks(n, p, confidence);
-    points.push({
-      n,
-      value: ranked.quantile(p),
-      low: lower === null ? null : ranked.at(lower),
-      high: upper === null ? null : ranked.at(upper),
-    });
+  let bounds: OpenInterval | null = null;
+  let next = 0;
+  for (const [i, row] of rows.entries()) {
+    ranked.add(values[row]!);
+    for (const until = rows[i + 1] ?? end; next < until; next++) unknown.take(next);
+    if (!places.has(i + 1)) continue;
+    const estimate = estimateQuantile(ranked, unknown, p, confidence);
+    const [low, high] = estimate.interval;
+    ({ bounds } = estimate);
+    points.push({ n: i + 1, value: estimate.value, low, high });
   }
-  return points;
+  return { points, bounds };
 }
 
 function failurePoints(table: RunTable, confidence: number): ConvergencePoint[] {

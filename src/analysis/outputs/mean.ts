@@ -1,10 +1,11 @@
 /** The mean of an output with the interval that its sampling method allows. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
+import { lowerBound, upperBound } from '../requirements/exact-bounds.ts';
 import { studentUpperQuantile } from '../special/student.ts';
 
-/** `t-conservative`: the t interval of one Latin hypercube, usually about twice as wide as necessary. */
-export type MeanMethod = 't' | 't-conservative' | 'replicates';
+/** `t-conservative`: the t interval of one Latin hypercube, too wide. `exact`: of the share of true values, by Clopper and Pearson. */
+export type MeanMethod = 't' | 't-conservative' | 'replicates' | 'exact';
 
 export interface MeanEstimate {
   /** Null without values. */
@@ -28,21 +29,28 @@ const NO_SEQUENCE_ERROR = 'one quasi-Monte Carlo sequence has no error estimate:
  * The mean and its two-sided interval. `monte_carlo`: t with n - 1 degrees of freedom. The other methods with at least two
  * replicates: the mean of the replicates' means, t over these (McKay, Beckman and Conover 1979; Owen 1997). One Latin hypercube:
  * the t interval, too wide. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
+ * `isBoolean`: the values are 0 and 1, and so is the range of every interval; without replicates it is the exact one of a share, since
+ * Student's has no width where all values are equal.
  */
 export function estimateMean(
   method: SamplingMethod,
   sample: Moments,
   replicateMeans: readonly number[],
   confidence: number,
+  isBoolean = false,
 ): MeanEstimate {
   if (sample.count === 0) return { mean: null, interval: null, method: null, reason: 'no values' };
   if (method !== 'monte_carlo' && replicateMeans.length >= 2) {
     const means = new NumberSeries();
     for (const mean of replicateMeans) means.add(mean);
-    return { mean: means.mean, interval: studentInterval(means, confidence), method: 'replicates', reason: null };
+    const around = studentInterval(means, confidence);
+    const interval: MeanEstimate['interval'] =
+      isBoolean && around !== null ? [Math.max(0, around[0]), Math.min(1, around[1])] : around;
+    return { mean: means.mean, interval, method: 'replicates', reason: null };
   }
   const { mean } = sample;
   if (method === 'quasi_monte_carlo') return { mean, interval: null, method: null, reason: NO_SEQUENCE_ERROR };
+  if (isBoolean) return { mean, interval: shareInterval(sample, confidence), method: 'exact', reason: null };
   const interval = studentInterval(sample, confidence);
   if (interval === null) return { mean, interval, method: null, reason: 'fewer than two values' };
   return { mean, interval, method: method === 'monte_carlo' ? 't' : 't-conservative', reason: null };
@@ -52,4 +60,10 @@ function studentInterval({ count, mean, sd }: Moments, confidence: number): [num
   if (sd === undefined) return null;
   const half = (studentUpperQuantile((1 - confidence) / 2, count - 1) * sd) / Math.sqrt(count);
   return [mean - half, mean + half];
+}
+
+function shareInterval({ count, mean }: Moments, confidence: number): [number, number] {
+  const successes = Math.round(count * mean);
+  const side = (1 + confidence) / 2;
+  return [lowerBound(successes, count, side), upperBound(successes, count, side)];
 }

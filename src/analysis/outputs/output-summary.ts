@@ -1,11 +1,12 @@
 /** The statistics of one output: moments, quantiles, tolerance bounds, text values. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
+import type { MissingRule } from '../../contract/types.ts';
 import type { RunTable } from '../table/run-table.ts';
-import { unknownValues } from './censoring.ts';
+import { orderedArray, unknownValues } from './censoring.ts';
 import { type MeanMethod, estimateMean } from './mean.ts';
 import { toleranceRank, toleranceRunsNeeded, twoSidedToleranceRank } from './order-statistics.ts';
-import { type QuantileEstimate, estimateQuantile, valueAt } from './quantiles.ts';
+import { type QuantileEstimate, estimateQuantile } from './quantiles.ts';
 import { type Sample, sampleOf } from './sample.ts';
 
 export const DEFAULT_QUANTILES = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as const;
@@ -54,6 +55,8 @@ export interface OutputOptions {
   /** Output name to the telemetry variable whose extreme it reports; the output's own name where absent. */
   censored?: ReadonlyMap<string, string>;
   units?: ReadonlyMap<string, string>;
+  /** `any` when absent. */
+  missing?: MissingRule;
 }
 
 /** The summary of one output. Without numbers every statistic is null and `quantiles` is empty. */
@@ -61,7 +64,7 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
   const sample = sampleOf(table, name) ?? NO_VALUES;
   const { series, missing, replicateMeans } = sample;
   const sorted = series.sorted();
-  const estimate = estimateMean(table.method, series, replicateMeans, options.confidence);
+  const estimate = estimateMean(table.method, series, replicateMeans, options.confidence, table.booleans.has(name));
   const texts = textValues(table, name);
   return {
     name,
@@ -75,7 +78,7 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
     sd: series.sd ?? null,
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
-    quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sample, options),
+    quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sorted, options),
     tolerance: toleranceOf(sorted, options.confidence),
     ...(texts === undefined ? {} : { text_values: texts }),
   };
@@ -86,11 +89,12 @@ const NO_VALUES: Sample = { series: new NumberSeries(), missing: 0, replicateMea
 function quantilesOf(
   table: RunTable,
   name: string,
-  { series, missing }: Sample,
-  { quantiles, confidence, censored }: OutputOptions,
+  sorted: Float64Array,
+  { quantiles, confidence, censored, missing = 'any' }: OutputOptions,
 ): QuantileEstimate[] {
-  const unknown = unknownValues(table, censored?.get(name) ?? name, missing);
-  return quantiles.map((p) => estimateQuantile(series, unknown, p, confidence));
+  const unknown = unknownValues(table, name, { variable: censored?.get(name) ?? name, missing });
+  const values = orderedArray(sorted);
+  return quantiles.map((p) => estimateQuantile(values, unknown, p, confidence));
 }
 
 function toleranceOf(sorted: Float64Array, confidence: number): Tolerance {
@@ -101,8 +105,8 @@ function toleranceOf(sorted: Float64Array, confidence: number): Tolerance {
   return {
     content,
     confidence,
-    lower: rank === null ? null : valueAt(sorted, n - rank + 1),
-    upper: valueAt(sorted, rank),
+    lower: rank === null ? null : sorted[n - rank]!,
+    upper: rank === null ? null : sorted[rank - 1]!,
     two_sided: inner === null ? null : [sorted[inner - 1]!, sorted[n - inner]!],
     runs_needed: toleranceRunsNeeded(content, confidence),
   };

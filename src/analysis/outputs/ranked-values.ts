@@ -1,11 +1,11 @@
 /** Values in the order of their arrival, with the k-th smallest so far in O(log n). */
-import { interpolate } from '../numeric/statistics.ts';
+import type { OrderedValues } from './censoring.ts';
 
 /**
  * A Fenwick tree over the ranks of all values to come. All values are known at construction; `add` takes them one at a time.
  * Source: Fenwick, Software: Practice and Experience 24 (1994) 327.
  */
-export class RankedValues {
+export class RankedValues implements OrderedValues {
   readonly #distinct: Float64Array;
   readonly #tree: Uint32Array;
   readonly #top: number;
@@ -40,16 +40,20 @@ export class RankedValues {
     return this.#distinct[place]!;
   }
 
-  /** Type 7, as `NumberSeries.quantile`. At least one value. */
-  quantile(p: number): number {
-    const position = p * (this.#count - 1);
-    const below = Math.floor(position);
-    const share = position - below;
-    const low = this.at(below + 1);
-    return share === 0 ? low : interpolate(low, this.at(below + 2), share);
+  get count(): number {
+    return this.#count;
   }
 
-  /** The place of a value in the tree, from 1. */
+  countUpTo(value: number): number {
+    if (this.#distinct.length === 0) return 0;
+    const place = this.#placeOf(value);
+    let count = 0;
+    for (let at = this.#distinct[place - 1]! <= value ? place : place - 1; at > 0; at -= at & -at)
+      count += this.#tree[at]!;
+    return count;
+  }
+
+  /** The place in the tree, from 1, of the least value that is not below `value`, or of the last one. */
   #placeOf(value: number): number {
     let [from, to] = [0, this.#distinct.length - 1];
     while (from < to) {

@@ -1,5 +1,5 @@
 /** The beginning of every answer: how many runs it uses, which it leaves out, and what limits it. */
-import type { SamplingMethod } from '../../contract/types.ts';
+import type { MissingRule, SamplingMethod } from '../../contract/types.ts';
 import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
 import { type RunTable, classOf, completePrefix, countClasses } from './run-table.ts';
@@ -114,4 +114,12 @@ export function dependenceWarnings(method: SamplingMethod): Warning[] {
   if (method === 'monte_carlo') return [];
   const message = `the runs of a ${method} design are not independent: intervals and verdicts that assume it are usually wider than necessary`;
   return [{ code: 'not-independent', message }];
+}
+
+/** For answers with quantiles whose asker has said why runs are missing. */
+export function missingWarnings(missing: MissingRule = 'any'): Warning[] {
+  if (missing === 'any') return [];
+  const message =
+    'missing at random, as asked for: crashed, timed-out and lost runs are left out of the quantiles as if their cause had nothing to do with the outputs';
+  return [{ code: 'missing-at-random', message }];
 }

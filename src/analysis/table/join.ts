@@ -46,6 +46,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
     ...(wouldTerminate === undefined ? {} : { wouldTerminate }),
     parameters: numberColumns(tables, sources, (it) => it.parameters),
     outputs: numberColumns(tables, sources, (it) => it.outputs),
+    booleans: booleansOf(tables),
     texts: new Map(
       namesOf(tables, (it) => it.texts).map((name) => [name, textColumn(sources, (at) => tables[at]!.texts.get(name))]),
     ),
@@ -80,6 +81,13 @@ function chosenRows(members: readonly FamilyTable[]): Source[] {
 const namesOf = (tables: readonly RunTable[], of: (table: RunTable) => ReadonlyMap<string, unknown>): string[] => [
   ...new Set(tables.flatMap((it) => [...of(it).keys()])),
 ];
+
+const booleansOf = (tables: readonly RunTable[]): Set<string> =>
+  new Set(
+    tables
+      .flatMap((it) => [...it.booleans])
+      .filter((name) => tables.every((it) => it.booleans.has(name) || !it.outputs.has(name))),
+  );
 
 function numberColumns(
   tables: readonly RunTable[],

@@ -44,6 +44,8 @@ export interface RunTable {
   readonly parameters: ReadonlyMap<string, Float64Array>;
   /** Numbers, and booleans as 0 and 1; values that are not finite are NaN. */
   readonly outputs: ReadonlyMap<string, Float64Array>;
+  /** The outputs whose every value is a boolean. */
+  readonly booleans: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, TextColumn>;
   /** Seconds. */
   readonly executionSecs: Float64Array;

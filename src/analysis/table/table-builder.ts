@@ -50,6 +50,8 @@ export class RunTableBuilder {
   readonly #executionSecs: Float64Array;
   readonly #parameters = new Map<string, Float64Array>();
   readonly #outputs = new Map<string, Float64Array>();
+  /** Names of outputs that have a value that is a number, not a boolean. */
+  readonly #numbers = new Set<string>();
   readonly #texts = new Map<string, TextBuilder>();
   readonly #patterns: TextBuilder;
   readonly #commonParts = new Map<string, CommonParts>();
@@ -126,6 +128,7 @@ export class RunTableBuilder {
       classes: this.#classes,
       parameters: this.#parameters,
       outputs: this.#outputs,
+      booleans: new Set([...this.#outputs.keys()].filter((name) => !this.#numbers.has(name))),
       texts: new Map([...this.#texts].map(([name, text]) => [name, text.column])),
       executionSecs: this.#executionSecs,
       patterns: this.#patterns.column,
@@ -147,6 +150,7 @@ export class RunTableBuilder {
       return;
     }
     if (!isText) {
+      if (typeof value === 'number') this.#numbers.add(name);
       setNumber(this.#column(this.#outputs, name), row, number as number);
       return;
     }

@@ -1,5 +1,6 @@
 /** Answers about a study as text: the sentence first, its limits, then a table. */
 import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
+import { intervalNote, meanText, quantileParts } from '../../analysis/outputs/estimate-text.ts';
 import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
@@ -30,28 +31,21 @@ export function limitLines({ warnings }: Limited, saidAlready: readonly string[]
 export const usedRunsLines = ({ warnings }: Limited): string[] =>
   warnings.filter((it) => it.code === 'runs-left-out').map((it) => it.message);
 
-/** A quantile of the runs that have a value, and its bounds where runs have none: never the first without the second. */
 const quantileCell = (quantile: QuantileEstimate | undefined, isNarrow: boolean): string | string[] => {
   if (quantile === undefined) return '-';
-  const { value, bounds } = quantile;
-  if (bounds === null) return cell(value);
-  if (!isNarrow) return `${cell(value)} [${rangeCell(bounds)}]`;
-  const ends = bounds.map((end, at) => (end === null ? ['-inf', 'inf'][at] : formatNumber(end, 5)));
-  return [cell(value), `[${ends.join(', ')}]`];
+  const parts = quantileParts(quantile);
+  return isNarrow ? parts : parts.join(' ');
 };
 
 const right = (name: string): Column => ({ name, align: 'right' });
 
-/** Explains the brackets of the table of statistics; none where no run lacks a value. */
-export function boundsLines({ outputs }: Pick<StudySummary, 'outputs'>): string[] {
-  if (outputs.every((it) => it.quantiles.every(({ bounds }) => bounds === null))) return [];
-  return [
-    '[ ]: the quantile of all runs, whatever the missing values are (a value between two runs may lie just outside); ' +
-      'mean, sd, min and max are of the values alone',
-  ];
+/** Explains the brackets of the table of statistics. */
+export function intervalLines({ outputs }: Pick<StudySummary, 'outputs'>): string[] {
+  const isMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
+  return outputs.slice(0, 1).map((it) => intervalNote(it.tolerance.confidence, isMissing));
 }
 
-/** A table with bounds in one line needs about this many columns. */
+/** A table with the brackets beside their quantiles needs about this many columns. */
 const ROOMY = 160;
 
 const STATISTICS: readonly Column[] = [
@@ -60,13 +54,13 @@ const STATISTICS: readonly Column[] = [
   { ...right('mean'), rank: 1 },
   { ...right('sd'), rank: 3 },
   { ...right('min'), rank: 5 },
-  right('p5'),
-  { ...right('p50'), rank: 2 },
-  right('p95'),
+  right('P5'),
+  { ...right('P50'), rank: 2 },
+  right('P95'),
   { ...right('max'), rank: 4 },
 ];
 
-/** The statistics of every output; on a narrow terminal the bounds of a quantile are below it. */
+/** The statistics of every output; on a narrow terminal the interval of a quantile is below it. */
 export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, options: TableOptions = {}): string {
   const shown = [0.05, 0.5, 0.95];
   const isNarrow = (options.width ?? Number.POSITIVE_INFINITY) < ROOMY;
@@ -75,7 +69,9 @@ export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, opti
     .map((it) => [
       it.units === null || it.units === '' ? it.name : `${it.name} (${it.units})`,
       it.count,
-      ...[it.mean, it.sd, it.min].map(cell),
+      meanText(it.mean, it.mean_interval),
+      it.sd === null ? '-' : formatNumber(it.sd, 4),
+      cell(it.min),
       ...shown.map((p) =>
         quantileCell(
           it.quantiles.find((quantile) => quantile.p === p),

@@ -14,8 +14,14 @@ const QuantileEstimate = named(
   answered({
     p: probability('Which quantile.'),
     value: double('Of the runs that have a value, by linear interpolation (type 7).'),
-    interval: openRange('By order statistics.'),
-    bounds: nullable(openRange('Of all terminal runs, whatever the missing values are; null where none is missing.')),
+    interval: openRange(
+      'At the confidence asked for, by order statistics of all terminal runs: it holds whatever the missing values are.',
+    ),
+    bounds: nullable(
+      openRange(
+        'The least and the greatest quantile of all terminal runs, whatever the missing values are; null where none is missing.',
+      ),
+    ),
   }),
 );
 
@@ -42,7 +48,7 @@ const OutputSummary = named(
     missing: count('Completed runs without one.'),
     mean: number('Mean.'),
     mean_interval: nullable(range('Interval of the mean.')),
-    mean_method: nullable(enumOf(['t', 't-conservative', 'replicates'], 'How the interval was made.')),
+    mean_method: nullable(enumOf(['t', 't-conservative', 'replicates', 'exact'], 'How the interval was made.')),
     mean_reason: nullable(text('Why there is no interval.')),
     sd: number('Standard deviation (n - 1).'),
     min: number('Smallest value.'),

@@ -1,5 +1,5 @@
 /** The query parameters of questions about a study. */
-import { DIRECTIONS, LOOKS, TABLE_FORMATS, TERMINATED_RULES } from '../enums.ts';
+import { DIRECTIONS, LOOKS, MISSING_RULES, TABLE_FORMATS, TERMINATED_RULES } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
 import {
   FAMILY_QUERY,
@@ -26,6 +26,12 @@ const wait = {
   ),
 };
 const confidence = { confidence: share('Confidence of intervals and tests, between 0 and 1; 0.95 without it.') };
+const missing = {
+  missing: choiceQuery(
+    MISSING_RULES,
+    'How quantiles take the runs without a value. `any`: it may be any, and intervals hold for each. `at_random`: runs that crashed, timed out or were lost are left out; those that a rule ended are not. `any` without it.',
+  ),
+};
 const family = {
   family: choiceQuery(
     ['true', 'false'],
@@ -45,6 +51,7 @@ const failing = {
 export const SUMMARY_QUERY = {
   ...confidence,
   quantiles: numbersQuery(0, 1, 'The quantiles, from 0 to 1.'),
+  ...missing,
   ...family,
   ...wait,
 };
@@ -92,6 +99,7 @@ export const CONVERGENCE_QUERY = {
     Number.MAX_VALUE,
     'Half-width of the interval for which to estimate the number of runs, in the units of the output.',
   ),
+  ...missing,
   ...confidence,
   ...family,
   ...wait,

@@ -1,6 +1,6 @@
 /** The questions about a study that the analysis worker answers, as plain data. */
 import type { Quantity } from '../../analysis/outputs/convergence.ts';
-import type { Direction, Requirement, Uuid } from '../../contract/types.ts';
+import type { Direction, MissingRule, Requirement, Uuid } from '../../contract/types.ts';
 
 interface About {
   batchId: Uuid;
@@ -14,6 +14,7 @@ export interface SummaryQuestion extends About {
   kind: 'summary';
   /** Each in [0, 1]. */
   quantiles?: readonly number[] | undefined;
+  missing?: MissingRule | undefined;
 }
 
 /** The evidence from which the answer about the study is concluded. */
@@ -50,6 +51,7 @@ export interface ConvergenceQuestion extends About {
   output?: string | undefined;
   quantity: Quantity;
   halfWidth?: number | undefined;
+  missing?: MissingRule | undefined;
 }
 
 export interface WorstQuestion extends About {

@@ -1,5 +1,5 @@
 /** Questions about a study, made from the query of a request. */
-import type { Direction, Look, TerminatedRule, Uuid } from '../../contract/types.ts';
+import type { Direction, Look, MissingRule, TerminatedRule, Uuid } from '../../contract/types.ts';
 import type { Question } from '../../coordinator/answers/question.ts';
 import type { Quantity } from '../../analysis/outputs/convergence.ts';
 import { closestMatch } from '../../base/closest-match.ts';
@@ -11,6 +11,8 @@ const text = (query: Query, name: string): string | undefined => query[name] as 
 const number = (query: Query, name: string): number | undefined => query[name] as number | undefined;
 const confidenceOf = (query: Query): number | undefined => number(query, 'confidence');
 
+const missingOf = (query: Query): MissingRule | undefined => text(query, 'missing') as MissingRule | undefined;
+
 /** One reader per endpoint; each throws `malformed-query` for a parameter that is missing or has no meaning. */
 export const QUESTIONS = {
   summary: (batchId, query) => ({
@@ -18,6 +20,7 @@ export const QUESTIONS = {
     batchId,
     confidence: confidenceOf(query),
     quantiles: query['quantiles'] as number[] | undefined,
+    missing: missingOf(query),
   }),
   evidence: (batchId) => ({ kind: 'evidence', batchId }),
   distributions: (batchId, query) => ({ kind: 'distributions', batchId, bins: number(query, 'bins') }),
@@ -63,7 +66,11 @@ export const QUESTIONS = {
       throw malformed('the query parameter `output` is missing; the summary lists the outputs');
     if (output !== undefined && quantity === 'failure')
       throw malformed('the query parameter `output` has no meaning for the share of failures; leave it out');
-    const shared = { confidence: confidenceOf(query), halfWidth: number(query, 'half_width') };
+    const shared = {
+      confidence: confidenceOf(query),
+      halfWidth: number(query, 'half_width'),
+      missing: missingOf(query),
+    };
     return { kind: 'convergence', batchId, output, quantity, ...shared };
   },
   worst: (batchId, query) => ({

@@ -1,6 +1,7 @@
 /** Statistics of a study's outputs, as the coordinator answers them: never of the survivors alone where runs have no value. */
-import { Fragment } from 'react';
+import { Fragment, useState } from 'react';
 import type { BatchStatusResponse, Convergence, StudySummary } from '../../../src/contract/types.ts';
+import { intervalNote, meanText, quantileParts, rangeText } from '../../../src/analysis/outputs/estimate-text.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting } from '../parts/common.tsx';
 import { labelOf } from '../plots/variables.ts';
@@ -12,11 +13,19 @@ import { changeQuery } from '../router.ts';
 const QUANTILES = [0.05, 0.5, 0.95];
 const COLUMNS = ['Output', 'Values', 'Mean', 'Standard deviation', ...QUANTILES.map((p) => `P${100 * p}`)];
 
+/** Of the answer without another. */
+const CONFIDENCE = 0.95;
+const INFINITIES = ['−∞', '∞'] as const;
+
 type Output = StudySummary['outputs'][number];
 
 export function Statistics({ progress }: { progress: BatchStatusResponse }) {
-  const { data, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${QUANTILES.join()}`);
+  const [isAtRandom, setAtRandom] = useState(false);
+  const missing = isAtRandom ? '&missing=at_random' : '';
+  const { data, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${QUANTILES.join()}${missing}`);
   const outputs = data?.outputs.filter((it) => it.count > 0) ?? [];
+  const hasMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
+  const hasIncidents = (['crashed', 'timeout', 'lost'] as const).some((it) => (data?.excluded[it] ?? 0) > 0);
   if (data !== undefined && outputs.length === 0) return null;
   return (
     <Panel title="Statistics" flush>
@@ -27,11 +36,12 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
           <div className="body limits small">
             <p>{data.sentence}</p>
             <Limits warnings={data.warnings.filter((it) => it.message !== data.sentence)} />
-            {outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null)) && (
-              <p>
-                In brackets: the quantile of all runs, whatever the missing values are (a value between two runs may lie
-                just outside). Mean and standard deviation are of the values alone.
-              </p>
+            <p>{intervalNote(CONFIDENCE, hasMissing)}</p>
+            {hasIncidents && (
+              <label className="row">
+                <input type="checkbox" checked={isAtRandom} onChange={(event) => setAtRandom(event.target.checked)} />
+                Take crashed, timed-out and lost runs as missing at random
+              </label>
             )}
           </div>
           <Table label="Statistics of the outputs" columns={COLUMNS.map((name, at) => ({ name, right: at > 0 }))}>
@@ -39,9 +49,7 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
               <tr key={it.name}>
                 <td className="mono">{labelOf(it.name, it.units ?? undefined)}</td>
                 <td className="right">{count(it.count)}</td>
-                <td className="right nowrap">
-                  {shown(it.mean)} <Range of={it.mean_interval} />
-                </td>
+                <td className="right nowrap">{meanText(it.mean, it.mean_interval)}</td>
                 <td className="right">{shown(it.sd)}</td>
                 {QUANTILES.map((p) => (
                   <td key={p} className="right nowrap">
@@ -60,23 +68,15 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
 function Quantile({ output, p }: { output: Output; p: number }) {
   const quantile = output.quantiles.find((it) => it.p === p);
   if (quantile === undefined) return '–';
-  const { value, bounds } = quantile;
+  const [value, interval] = quantileParts(quantile, INFINITIES);
   return (
     <>
-      {figure(value)} {bounds !== null && <span className="bounds">[{rangeText(bounds)}]</span>}
+      {value} {interval !== undefined && <span className="interval">{interval}</span>}
     </>
   );
 }
 
 const shown = (value: number | null): string => (value === null ? '–' : figure(value));
-
-/** An end that no run bounds is open. */
-const rangeText = ([low, high]: readonly [number | null, number | null]): string =>
-  `${low === null ? '−∞' : figure(low)} to ${high === null ? '∞' : figure(high)}`;
-
-function Range({ of: range }: { of: readonly [number, number] | null }) {
-  return range === null ? null : <span className="soft">({rangeText(range)})</span>;
-}
 
 function Limits({ warnings }: Pick<StudySummary, 'warnings'>) {
   return warnings.map(({ code, message }) => (
@@ -166,7 +166,7 @@ function Curve({ output, answer }: { output: string; answer: Convergence }) {
       />
       <p className="small soft">
         After {count(last.n)} runs of the complete prefix: {figure(last.value)}
-        {last.low === null || last.high === null ? '' : `, interval ${rangeText([last.low, last.high])}`}
+        {last.low === null || last.high === null ? '' : `, interval ${rangeText([last.low, last.high], INFINITIES)}`}
       </p>
       <div className="small soft">
         <Limits warnings={warnings} />

@@ -1,10 +1,11 @@
 /** The main outputs of a study on its overview: mean, percentiles, and a small histogram each. */
 import type { ReactNode } from 'react';
 import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
+import { meanText, quantileParts } from '../../../src/analysis/outputs/estimate-text.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
-import { brief, count } from '../parts/time.tsx';
+import { count } from '../parts/time.tsx';
 import { Spark } from '../plots/spark.tsx';
 import { hrefOf } from '../router.ts';
 
@@ -98,7 +99,7 @@ function Row({
         className="right nowrap"
         title={`${count(it.count)} values; ${it.mean_reason ?? 'half of the 95 % interval of the mean'}`}
       >
-        {meanOf(it)}
+        {meanText(it.mean, it.mean_interval)}
       </td>
       <td className="right nowrap">{low === undefined ? '–' : <Bounded quantile={low} />}</td>
       <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
@@ -111,29 +112,13 @@ function Row({
 const breakable = (name: string): ReactNode[] =>
   name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]));
 
-/** The mean, rounded to the digits that its interval supports. */
-function meanOf({ mean, mean_interval: interval }: Output): string {
-  if (mean === null) return '–';
-  if (interval === null) return brief(mean);
-  const half = (interval[1] - interval[0]) / 2;
-  if (!(half > 0)) return brief(mean);
-  const places = Math.max(0, 1 - Math.floor(Math.log10(half)));
-  if (places > 6 || Math.abs(mean) >= 1e7) return `${brief(mean)} ± ${brief(half)}`;
-  return `${Number(mean.toFixed(places))} ± ${Number(half.toFixed(places))}`;
-}
-
-/** A percentile; with a mark where runs without a value could move it. */
-function Bounded({ quantile: { value, bounds, interval } }: { quantile: Output['quantiles'][number] }) {
-  const ends = ([low, high]: readonly [number | null, number | null]): string =>
-    `${low === null ? '−∞' : brief(low)} to ${high === null ? '∞' : brief(high)}`;
-  const title = [
-    `95 % interval ${ends(interval)}`,
-    bounds === null ? '' : `of all runs, whatever the missing values are: ${ends(bounds)}`,
-  ];
+/** A percentile with its interval. */
+function Bounded({ quantile }: { quantile: Output['quantiles'][number] }) {
+  const [value, interval] = quantileParts(quantile, ['−∞', '∞']);
   return (
-    <span title={title.filter((it) => it !== '').join('; ')}>
-      {brief(value)}
-      {bounds !== null && <div className="small soft">[{ends(bounds)}]</div>}
+    <span title="95 % interval of the percentile of all runs, whatever the values of the runs without one are">
+      {value}
+      {interval !== undefined && <div className="small soft">{interval}</div>}
     </span>
   );
 }

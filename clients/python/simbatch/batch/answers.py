@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 
 class Answer(Dict[str, Any]):
@@ -23,6 +23,14 @@ class Answer(Dict[str, Any]):
         """The rows of the answer's table."""
         found: List[Mapping[str, Any]] = self.get(self.table_member) or []
         return found
+
+    def shown(self) -> Tuple[Sequence[str], Sequence[Mapping[str, Any]]]:
+        """The columns and rows that people see."""
+        return self.columns, self.rows()
+
+    def notes(self) -> List[str]:
+        """Lines that explain the table."""
+        return []
 
     def frame(self) -> Any:
         """The answer's table as a pandas DataFrame. Raises MissingPackageError without pandas."""
@@ -45,7 +53,31 @@ class Summary(Answer):
     """Statistics of every output, the failures by pattern, the verdicts."""
 
     table_member = "outputs"
-    columns = ("name", "units", "count", "missing", "mean", "mean_interval", "sd", "min", "max")
+    quantiles = (0.05, 0.5, 0.95)
+    """Those that are shown where the answer has them; otherwise all that it has."""
+
+    def shown(self) -> Tuple[Sequence[str], Sequence[Mapping[str, Any]]]:
+        """The outputs that have values: the mean with its half-width, quantiles with their intervals."""
+        from ..show.estimates import mean_text, quantile_text
+
+        rows: List[Mapping[str, Any]] = []
+        names: List[str] = []
+        for one in self.rows():
+            if not one["count"]:
+                continue
+            wanted = [it for it in one["quantiles"] if it["p"] in self.quantiles] or one["quantiles"]
+            texts = {f"P{100 * it['p']:g}": quantile_text(it) for it in wanted}
+            names = names or list(texts)
+            rows.append({**one, **texts, "mean": mean_text(one["mean"], one["mean_interval"])})
+        return ["name", "units", "count", "missing", "mean", "sd", "min", *names, "max"], rows
+
+    def notes(self) -> List[str]:
+        """What the brackets are."""
+        from ..show.estimates import interval_note
+
+        outputs = [one for one in self.rows() if one["count"]]
+        missing = any(it["bounds"] is not None for one in outputs for it in one["quantiles"])
+        return [interval_note(outputs[0]["tolerance"]["confidence"], missing)] if outputs else []
 
 
 class Verdicts(Answer):

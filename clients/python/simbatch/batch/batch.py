@@ -157,9 +157,12 @@ class Batch:
 
     # Questions
 
-    def summary(self, *, confidence: Optional[float] = None, quantiles: Sequence[float] = ()) -> answers.Summary:
-        """Statistics of every output, the failures by pattern, the verdicts."""
-        return self._ask(answers.Summary, "summary", confidence=confidence, quantiles=list(quantiles) or None)
+    def summary(
+        self, *, confidence: Optional[float] = None, quantiles: Sequence[float] = (), missing: Optional[str] = None,
+    ) -> answers.Summary:
+        """Statistics of every output, the failures by pattern, the verdicts. missing: `any`, or `at_random` for crashed, timed-out and lost runs."""
+        query = {"confidence": confidence, "quantiles": list(quantiles) or None, "missing": missing}
+        return self._ask(answers.Summary, "summary", **query)
 
     def verdicts(
         self, output: Optional[str] = None, condition: Optional[str] = None, probability: Optional[float] = None,
@@ -179,10 +182,10 @@ class Batch:
 
     def convergence(
         self, output: Optional[str] = None, quantity: Optional[str] = None, *, half_width: Optional[float] = None,
-        confidence: Optional[float] = None,
+        confidence: Optional[float] = None, missing: Optional[str] = None,
     ) -> answers.Convergence:
         """An estimate over the first n runs: `mean` or a percentile (`p95`) of an output, or `failure`, the share of failed runs."""
-        query = {"output": output, "quantity": quantity, "half_width": half_width, "confidence": confidence}
+        query = {"output": output, "quantity": quantity, "half_width": half_width, "confidence": confidence, "missing": missing}
         return self._ask(answers.Convergence, "convergence", **query)
 
     def worst(self, output: str, k: int = 10, *, direction: str = "largest") -> "Runs":

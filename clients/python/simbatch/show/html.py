@@ -40,13 +40,13 @@ def _lines(lines: Sequence[str]) -> str:
 
 def answer_html(answer: "Answer") -> str:
     """Sentence, table, warnings; the points of a convergence as a line."""
-    columns = text.answer_columns(answer)
+    columns, cells = text.answer_table(answer)
     parts = [_lines((answer.sentence or "").splitlines())]
     if answer.table_member == "points":
         points = [(row["n"], row["value"]) for row in answer.rows() if row.get("value") is not None]
         parts.append(svg.line(points, title=f"{answer.get('quantity', 'estimate')} over the first n runs"))
     elif columns:
-        parts.append(table_html(columns, [[row.get(name) for name in columns] for row in answer.rows()]))
+        parts.append(table_html(columns, cells))
     elif not answer.table_member:
         parts.append(_lines([text.answer_text(answer)]))
     return "".join([*parts, _lines(text.answer_notes(answer))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple
 
 from ..errors import SimbatchError
 
@@ -53,25 +53,26 @@ def _line(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -
     return "  ".join(parts).rstrip()
 
 
-def answer_columns(answer: "Answer") -> List[str]:
-    """The columns of an answer's table: the ones of its kind that have a value in some row."""
-    rows = answer.rows()
-    names = list(answer.columns) or [name for name, value in (rows[0] if rows else {}).items() if not isinstance(value, list)]
-    return [name for name in names if any(row.get(name) is not None for row in rows)]
+def answer_table(answer: "Answer") -> Tuple[List[str], List[List[Any]]]:
+    """The columns and cells of an answer's table: the columns of its kind that have a value in some row."""
+    columns, rows = answer.shown()
+    names = list(columns) or [name for name, value in (rows[0] if rows else {}).items() if not isinstance(value, list)]
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    return names, [[row.get(name) for name in names] for row in rows]
 
 
 def answer_notes(answer: "Answer") -> List[str]:
-    """What limits the answer: its reason and its warnings."""
+    """Explains and limits the answer: the notes of its table, its reason and its warnings."""
     reason = [str(answer["reason"])] if answer.get("reason") else []
-    return [*reason, *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
+    return [*answer.notes(), *reason, *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
 
 
 def answer_text(answer: "Answer") -> str:
     """Sentence, table, warnings."""
-    columns = answer_columns(answer)
+    columns, cells = answer_table(answer)
     parts = [answer.sentence or ""]
     if columns:
-        parts.append(table(columns, [[row.get(name) for name in columns] for row in answer.rows()]))
+        parts.append(table(columns, cells))
     elif not answer.table_member:
         parts.append(", ".join(sorted(answer)))
     return "\n".join(part for part in [*parts, *answer_notes(answer)] if part) or type(answer).__name__

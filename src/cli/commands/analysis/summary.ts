@@ -1,12 +1,13 @@
 /** `simbatch summary`: statistics of the outputs, failures and verdicts; `simbatch worst` and `simbatch convergence` of one output. */
 import { Option, type Command } from 'commander';
-import { DIRECTIONS } from '../../../contract/enums.ts';
-import type { Direction, StudySummary } from '../../../contract/types.ts';
+import { DIRECTIONS, MISSING_RULES } from '../../../contract/enums.ts';
+import type { Convergence, Direction, MissingRule, StudySummary } from '../../../contract/types.ts';
+import { quantileParts } from '../../../analysis/outputs/estimate-text.ts';
 import { integerBetween } from '../../options.ts';
 import {
-  boundsLines,
   cell,
   failureLines,
+  intervalLines,
   limitLines,
   rangeCell,
   statisticsTable,
@@ -28,18 +29,25 @@ import {
   type SourceFlags,
 } from './answer-command.ts';
 
+interface SummaryFlags extends AnswerFlags {
+  missing?: MissingRule;
+}
+
+const missingOption = (): Option =>
+  new Option('--missing <rule>', 'how quantiles take runs without a value (default: any)').choices(MISSING_RULES);
+
 export function summaryCommand(): Command {
-  return familyCommand('summary', 'statistics of the outputs, failures by pattern, verdicts').action(
-    async (reference: string | undefined, flags: AnswerFlags) => {
+  return familyCommand('summary', 'statistics of the outputs, failures by pattern, verdicts')
+    .addOption(missingOption())
+    .action(async (reference: string | undefined, flags: SummaryFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
       const answer = await analysis.summary(batchId, {
-        ...given({ confidence: flags.confidence }),
+        ...given({ confidence: flags.confidence, missing: flags.missing }),
         ...familyQuery(flags),
       });
       await printAnswer(flags, answer, summaryLines);
-    },
-  );
+    });
 }
 
 /** The sentence, the verdicts, the statistics, the failures. */
@@ -51,7 +59,7 @@ export function summaryLines(summary: StudySummary, options: TableOptions = {}):
     ...verdictLines(summary.requirements, said),
   ];
   if (summary.outputs.some((it) => it.count > 0))
-    lines.push('', statisticsTable(summary, options), ...boundsLines(summary));
+    lines.push('', statisticsTable(summary, options), ...intervalLines(summary));
   const failures = failureLines(summary);
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }
@@ -89,7 +97,7 @@ export function worstCommand(): Command {
     });
 }
 
-interface ConvergenceFlags extends AnswerFlags {
+interface ConvergenceFlags extends SummaryFlags {
   quantity?: string;
   halfWidth?: number;
 }
@@ -104,12 +112,13 @@ export function convergenceCommand(): Command {
     .addOption(
       new Option('--half-width <width>', 'the half-width to reach, in the units of the output').argParser(Number),
     )
+    .addOption(missingOption())
     .action(async (reference: string | undefined, name: string | undefined, flags: ConvergenceFlags) => {
-      const { quantity, halfWidth: half_width, confidence } = flags;
+      const { quantity, halfWidth: half_width, confidence, missing } = flags;
       const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
       noMore(rest, 1);
       const [output] = rest;
-      const query = { ...given({ output, quantity, half_width, confidence }), ...familyQuery(flags) };
+      const query = { ...given({ output, quantity, half_width, confidence, missing }), ...familyQuery(flags) };
       await printAnswer(flags, await analysis.convergence(batchId, query), (answer, options) => {
         const last = answer.points.at(-1);
         const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;
@@ -120,18 +129,27 @@ export function convergenceCommand(): Command {
           ...usedRunsLines(answer),
           last === undefined
             ? `${estimated}: no values yet`
-            : `${estimated}: ${cell(last.value)} after ${last.n} runs, interval ${rangeCell([last.low, last.high])}`,
-          ...(answer.bounds === null
-            ? []
-            : [`of all runs, whatever the missing values are: ${rangeCell(answer.bounds)}`]),
+            : `${estimated}: ${lastText(answer, last)} after ${last.n} runs`,
           ...(needed === null ? [] : [`half-width ${cell(half_width)} needs about ${needed} runs`]),
           ...limitLines(answer, ['runs-left-out']),
           renderTable(
             [{ name: 'runs', align: 'right' }, { name: 'value', align: 'right' }, { name: 'interval' }],
-            shown.map((it) => [it.n, cell(it.value), rangeCell([it.low, it.high])]),
+            shown.map((it) => [it.n, isInside(it) ? cell(it.value) : '-', rangeCell([it.low, it.high])]),
             options,
           ),
         ];
       });
     });
+}
+
+type Point = Convergence['points'][number];
+
+/** False where the threshold of a rule excludes the value of the survivors: the interval alone is true then. */
+const isInside = ({ value, low, high }: Point): boolean =>
+  (low === null || low <= value) && (high === null || value <= high);
+
+/** The last estimate with its interval; where the sampling method has none, the estimate alone. */
+function lastText({ bounds }: Convergence, { value, low, high }: Point): string {
+  if (low === null && high === null) return cell(value);
+  return quantileParts({ value, interval: [low, high], bounds }).join(' ');
 }

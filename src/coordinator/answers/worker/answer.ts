@@ -52,13 +52,13 @@ interface AnswerOf {
 }
 
 const ANSWERERS: Answerers = {
-  summary: ({ confidence, quantiles }, { table, submission }) => {
+  summary: ({ confidence, quantiles, missing }, { table, submission }) => {
     const declared = Object.entries(submission.outputs ?? {});
     const units = unitsOfOutputs(submission);
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = requirementsOf(submission);
     return summarizeStudy(inDeclaredOrder(table, submission), {
-      ...given({ confidence, quantiles }),
+      ...given({ confidence, quantiles, missing }),
       requirements,
       units,
       censored,
@@ -85,10 +85,10 @@ const ANSWERERS: Answerers = {
   },
   attribution: ({ failing, confidence }, { table, submission }) =>
     studyAttribution(table, { ...given({ failing, confidence }), requirements: requirementsOf(submission) }),
-  convergence: ({ output = '', quantity, confidence = DEFAULT_CONFIDENCE, halfWidth }, study) => {
+  convergence: ({ output = '', quantity, confidence = DEFAULT_CONFIDENCE, halfWidth, missing }, study) => {
     if (quantity !== 'failure') requireOutput(study, output);
     const variable = study.submission.outputs?.[output]?.censored;
-    return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth, variable }) });
+    return convergence(study.table, { output, quantity, confidence, ...given({ halfWidth, variable, missing }) });
   },
   worst: ({ output, k, direction }, study) => {
     requireOutput(study, output);
