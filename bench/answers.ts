@@ -15,7 +15,7 @@ import { stateOf } from '../src/coordinator/kernel/actors/directory.ts';
 import { encodeJob } from '../src/coordinator/kernel/actors/job-codec.ts';
 import { keys } from '../src/coordinator/kernel/storage/keys.ts';
 import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
-import { JOB_MEMBERS, initialState } from '../src/contract/records/members.ts';
+import { JOB_MEMBERS, initialState } from '../src/contract/members/members.ts';
 import { study } from '../test/support/studies.ts';
 import { measureTasks } from './support/task-meter.ts';
 

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/base/package.ts';
-import { AttemptActor } from '../src/runner/attempt/attempt-actor.ts';
+import { AttemptActor } from '../src/runner/attempt-actor.ts';
 import { ProcessTable } from '../src/runner/processes/proc-fs.ts';
 import { ONLY_COLD } from '../src/runner/launch/launchers.ts';
 import { Waits } from '../src/runner/waits.ts';
 import { Attempt } from '../src/runner/attempt/run-attempt.ts';
-import { inheritedEnvironment } from '../src/runner/attempt/environment.ts';
+import { inheritedEnvironment } from '../src/runner/launch/environment.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { measure, type Measure } from './support/measure.ts';
 

@@ -9,9 +9,10 @@ import {
   LEASE_MS,
   MAX_INFRASTRUCTURE_FAULTS,
 } from '../src/domain/rules.ts';
-import { initialState, JOB_MEMBERS } from '../src/contract/records/members.ts';
+import { initialState, JOB_MEMBERS } from '../src/contract/members/members.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
-import type { Deadline, JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
+import type { Deadline } from './deadline.ts';
+import type { JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';
 
 /** The members that all jobs of a batch share; not stored with the job. */

@@ -9,7 +9,7 @@ import { jobDeadline, reviveJob, type JobContext, type JobInput } from './job-co
 import { jobMachine } from './job.ts';
 import { notificationDeadline, reviveNotification, type NotificationContext } from './notification/context.ts';
 import { notificationMachine } from './notification/notification.ts';
-import type { Deadline } from './protocol.ts';
+import type { Deadline } from './deadline.ts';
 import { reviveRunner, runnerDeadline, type RunnerContext } from './runner-context.ts';
 import { runnerMachine } from './runner.ts';
 import { supervisorMachine, type SupervisorContext } from './supervisor.ts';

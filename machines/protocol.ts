@@ -2,6 +2,7 @@
  * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
  * `src/coordinator/kernel/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
+import type { DeadlineKind } from './deadline.ts';
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';
 import type {
@@ -17,14 +18,6 @@ import type {
 /** `batch/<id>`, `job/<id>`, `runner/<id>`, `notification/<id>` or `supervisor`. */
 export type Address =
   `batch/${string}` | `job/${string}` | `runner/${string}` | `notification/${string}` | 'supervisor';
-
-/** The kind of a deadline. The actor that owns the deadline decides whether it has expired. */
-export type DeadlineKind = 'claim' | 'time-limit' | 'silence' | 'lease' | 'missing' | 'drain' | 'expiry' | 'answer';
-
-export interface Deadline {
-  kind: DeadlineKind;
-  atMs: number;
-}
 
 export interface DueDeadline {
   address: Address;

@@ -4,7 +4,8 @@
  */
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
 import type { AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
-import type { Deadline, JobChange, RunnerEvent } from './protocol.ts';
+import type { Deadline } from './deadline.ts';
+import type { JobChange, RunnerEvent } from './protocol.ts';
 
 export type { HeldAttempt, RunnerContext } from '../src/contract/types.ts';
 

@@ -1,6 +1,6 @@
 /** The context of a notification: its data, its back-off and its deadlines. Pure. */
 import type { ContextOf, NotificationRecord } from '../../src/contract/types.ts';
-import type { Deadline } from '../protocol.ts';
+import type { Deadline } from '../deadline.ts';
 
 /** A notification that is not delivered by then is given up. */
 export const NOTIFICATION_LIFETIME_MS = 24 * 3_600_000;

@@ -19,7 +19,8 @@ export async function runCommandLine(name: string, execute: () => Promise<void>,
 }
 
 async function printProblem(error: unknown): Promise<ExitCode> {
-  const { Failure, problemOf } = await import('./failure.ts');
+  const { Failure } = await import('./failure.ts');
+  const { problemOf } = await import('./terminal/failure-text.ts');
   const isUsage = error instanceof CommanderError;
   const problem = problemOf(isUsage ? new Failure(EXIT.usage, error.message.replace(/^error: /, '')) : error);
   process.stderr.write(`${JSON.stringify(problem)}\n`);
@@ -27,7 +28,7 @@ async function printProblem(error: unknown): Promise<ExitCode> {
 }
 
 async function printFailure(name: string, error: unknown): Promise<ExitCode> {
-  const { describeFailure } = await import('./failure.ts');
+  const { describeFailure } = await import('./terminal/failure-text.ts');
   const { paint } = await import('./terminal/colour.ts');
   const { note } = await import('./terminal/output.ts');
   const { exitCode, lines } = describeFailure(error, process.env['SVC_DEBUG'] !== undefined);

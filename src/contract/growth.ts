@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { answered, enumOf, listOf, named, ref, submitted, text } from './build.ts';
 import { FAILURE_KINDS, RELATIONS, TERMINAL_STATUSES } from './enums.ts';
 import { LIMITS } from './limits.ts';
-import { freeText, int32, name } from './scalars.ts';
+import { double, freeText, int32, name } from './scalars.ts';
 import { SubmissionResponse } from './study.ts';
 
 const newName = Type.Optional(name('Name of the new batch; without it the name of this one.'));
@@ -78,3 +78,28 @@ export const RerunResponse = named(
   answered({ ...created, relation: enumOf(RELATIONS, 'Its relation to this batch.') }),
 );
 export type RerunResponse = Static<typeof RerunResponse>;
+
+export const AuditRequest = named(
+  'AuditRequest',
+  'A part of the finished runs, to be executed again.',
+  submitted({
+    fraction: double('The part of the finished runs, above 0 and up to 1; at least one run.', {
+      minimum: 0,
+      maximum: 1,
+    }),
+    seed: Type.Optional(int32('Determines which runs are drawn. Without it one is drawn and reported.')),
+    name: newName,
+  }),
+);
+export type AuditRequest = Static<typeof AuditRequest>;
+
+export const AuditResponse = named(
+  'AuditResponse',
+  'The created batch.',
+  answered({
+    ...created,
+    relation: enumOf(RELATIONS, '`audit`.'),
+    seed: int32('The seed of the draw.'),
+  }),
+);
+export type AuditResponse = Static<typeof AuditResponse>;

@@ -26,7 +26,7 @@ export type * from './live/topics.ts';
 export type * from './resources/notifications.ts';
 export type * from './resources/problem.ts';
 export type * from './queries.ts';
-export type * from './records/members.ts';
+export type * from './members/members.ts';
 export type * from './records/notifications.ts';
 export type * from './records/records.ts';
 export type * from './records/tokens.ts';

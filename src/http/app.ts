@@ -19,7 +19,7 @@ import { answerError } from './response/problem.ts';
 import { abandonedSignal, type Stop } from './request/abandoned.ts';
 import { nameAnswer, sendJson, sendTagged, type RequestState } from './response/json.ts';
 import { sendLater } from './response/late.ts';
-import { readQuery, type Query } from './request/query.ts';
+import { readQuery } from './request/query.ts';
 import {
   listingName,
   preferredType,
@@ -30,14 +30,22 @@ import {
   readPage,
   requireOwnRunner,
 } from './request/request.ts';
-import { LateAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './routes/answers.ts';
-import { hasFilePath, pathParameter, type Call, type PathParameter, type Route, type Service } from './routes/route.ts';
+import { LateAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './answers.ts';
+import {
+  hasFilePath,
+  pathParameter,
+  type Call,
+  type PathParameter,
+  type Query,
+  type Route,
+  type Service,
+} from './route.ts';
 import { routes } from './routes/index.ts';
 import { routing } from './routing.ts';
 import { writerFor } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { sendComputed } from './response/computed.ts';
-import { nothingHere } from './response/nothing-here.ts';
+import { nothingHere } from './nothing-here.ts';
 import { sendFile } from './response/file.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';

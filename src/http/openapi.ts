@@ -3,7 +3,7 @@ import { IsOptional, type TSchema } from 'typebox';
 import { ERROR_TITLES, type ErrorCode } from '../domain/errors.ts';
 import { packageVersion } from '../base/package.ts';
 import { STATUS_OF } from './response/problem.ts';
-import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './routes/route.ts';
+import { PATH_PARAMETERS, TAGS, errorsOf, hasFilePath, pathParameter, type Route } from './route.ts';
 import { EXAMPLES } from './examples.ts';
 import { routes } from './routes/index.ts';
 import { registry } from '../contract/build.ts';
@@ -64,7 +64,10 @@ export function apiDescription(): Json {
           description: 'A token of `simbatch token create`. `x-scope` says which scope an operation needs.',
         },
       },
-      schemas: Object.fromEntries([...registry].map(([name, schema]) => [name, published(schema)])),
+      // By name: the order of the registry is that in which modules are loaded.
+      schemas: Object.fromEntries(
+        [...registry.keys()].toSorted().map((name) => [name, published(registry.get(name)!)]),
+      ),
     },
   };
   return made;

@@ -1,7 +1,7 @@
 /** The router of the application, made from the table of routes. */
 import { Router } from '@koa/router';
 import type { Middleware } from './application.ts';
-import type { Route } from './routes/route.ts';
+import type { Route } from './route.ts';
 
 /** Returns middleware that serves the first route that takes the request, with the handlers that `serving` makes. */
 export function routing(routes: readonly Route[], serving: (route: Route) => Middleware): Middleware {

@@ -5,7 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Clock } from '../base/clock.ts';
 import type { DemandGroup } from '../contract/types.ts';
-import type { AllocationSize, QueueConfig } from './config/types.ts';
+import type { AllocationSize, QueueConfig } from './settings.ts';
 
 /** How the runner of an allocation is started. */
 export interface RunnerCommand {

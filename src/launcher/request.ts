@@ -1,6 +1,6 @@
 /** The request of an allocation: how its runner is started, with everything the queue says. Pure. */
 import type { DemandGroup } from '../contract/types.ts';
-import type { LauncherConfig, QueueConfig } from './config/types.ts';
+import type { LauncherConfig, QueueConfig } from './settings.ts';
 import type { AllocationRequest } from './engine.ts';
 
 const BYTES_PER_GB = 1024 ** 3;

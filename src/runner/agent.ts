@@ -4,7 +4,7 @@
  */
 import type { Client, ClaimResponse } from '../client/client.ts';
 import type { RunnerConfig } from './config/config.ts';
-import type { Python } from './attempt/engine.ts';
+import type { Python } from './launch/engine.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';

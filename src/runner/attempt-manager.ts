@@ -5,8 +5,8 @@
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from './config/config.ts';
-import { AttemptActor } from './attempt/attempt-actor.ts';
-import { AttemptCheckpoint } from './checkpoints/attempt-checkpoint.ts';
+import { AttemptActor } from './attempt-actor.ts';
+import { AttemptCheckpoint } from './attempt/attempt-checkpoint.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
@@ -17,7 +17,7 @@ import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
 import { Fitness } from './capacity/fitness.ts';
 import { Slots, type Slot } from './capacity/slots.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
-import { OutcomeDelivery } from './connection/outcome-delivery.ts';
+import { OutcomeDelivery } from './attempt/outcome-delivery.ts';
 import type { ReportQueue } from './connection/report-queue.ts';
 import { recover } from './recovery.ts';
 import type { Undelivered } from './recovery.ts';

@@ -13,7 +13,7 @@ import { parseExact } from '../base/json/exact-json.ts';
 import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite, ExecutionPlan } from './attempt/execution-site.ts';
-import { AttemptActor } from './attempt/attempt-actor.ts';
+import { AttemptActor } from './attempt-actor.ts';
 import { containerOf, limitsOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import type { Sample } from './telemetry/sample.ts';

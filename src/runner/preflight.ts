@@ -9,9 +9,9 @@ import { SimbatchError } from '../domain/errors.ts';
 import { readConfig } from './config/config.ts';
 import { readCredential } from './config/credential.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
-import { entrypointProblem, findPython } from './attempt/engine.ts';
-import { imageEntrypoint } from './containers/image-entrypoint.ts';
-import type { Python } from './attempt/engine.ts';
+import { entrypointProblem, findPython } from './launch/engine.ts';
+import { imageEntrypoint } from './config/image-entrypoint.ts';
+import type { Python } from './launch/engine.ts';
 import { functionEngine } from './functions/engine.ts';
 import { oneLine } from './system-error.ts';
 

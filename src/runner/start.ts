@@ -1,7 +1,7 @@
 /** Assembles a runner from its configuration: opens the spool, prepares the machine, connects. */
 import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
-import { inheritedEnvironment } from './attempt/environment.ts';
+import { inheritedEnvironment } from './launch/environment.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
 import { httpFetch } from './connection/http-fetch.ts';
 import { Containers } from './containers/containers.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { judgeStudy } from '../../src/analysis/requirements/verdicts.ts';
 import { summarizeStudy } from '../../src/analysis/summary.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
-import { summaryLines } from '../../src/cli/commands/analysis/summary.ts';
+import { summaryLines } from '../../src/cli/study/summary-lines.ts';
 import { verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
 import { verdictExitCode } from '../../src/cli/study/verdicts.ts';
 import { BATCH_ID } from '../support/fake-api.ts';

@@ -1,7 +1,7 @@
 /** Tests of the choice of a route. */
 import { expect } from 'chai';
 import type { Context, Middleware } from '../../src/http/application.ts';
-import type { Route } from '../../src/http/routes/route.ts';
+import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/http/routes/index.ts';
 import { routing } from '../../src/http/routing.ts';
 

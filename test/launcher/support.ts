@@ -1,5 +1,5 @@
 /** Queues, requests and views of the launcher's tests. */
-import type { QueueConfig } from '../../src/launcher/config/types.ts';
+import type { QueueConfig } from '../../src/launcher/settings.ts';
 import type { AllocationRequest, EngineAllocation, EngineView } from '../../src/launcher/engine.ts';
 
 const GIB = 1024 ** 3;

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { resolveConfig, supportedSimulationTypes } from '../../src/runner/config/config.ts';
 import type { ConfigSources, RunnerConfig } from '../../src/runner/config/config.ts';
 import { FIELDS } from '../../src/runner/config/fields.ts';
-import { chooseEngine, commandOf } from '../../src/runner/attempt/engine.ts';
+import { chooseEngine, commandOf } from '../../src/runner/launch/engine.ts';
 
 const host = { hostname: 'lab-7.example.org', cpuCores: 8, memoryGb: 31.3 };
 const FULL = `# every field

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Level } from 'level';
 import { sleep, systemClock } from '../../src/base/clock.ts';
 import { AttemptManager, type AttemptManagerOptions } from '../../src/runner/attempt-manager.ts';
-import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
+import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
 import { ProcessTable } from '../../src/runner/processes/proc-fs.ts';
 import { ProcessScope } from '../../src/runner/processes/process-scope.ts';
 import { silentLog } from '../../src/runner/log.ts';

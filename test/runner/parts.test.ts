@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { Level } from 'level';
-import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/attempt/artifacts.ts';
+import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
 import { LogFile, OutputCapture } from '../../src/runner/attempt/output-capture.ts';
 import { killOrphans } from '../../src/runner/processes/process-scope.ts';
 import { CoordinatorConnection, type ConnectionOptions } from '../../src/runner/connection/coordinator-connection.ts';

@@ -86,7 +86,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'an outcome is reported before it is spooled',
-    file: 'src/runner/connection/outcome-delivery.js',
+    file: 'src/runner/attempt/outcome-delivery.js',
     find: 'await spool.ended(',
     replace: 'void spool.ended(',
     test: 'runner/durability.test.js',
@@ -107,7 +107,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a link in place of metadata.json is followed',
-    file: 'src/runner/attempt/artifacts.js',
+    file: 'src/runner/files/artifacts.js',
     find: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK',
     replace: 'constants.O_RDONLY | constants.O_NONBLOCK',
     test: 'runner/durability.test.js',

@@ -1,6 +1,6 @@
 /** A query with the required parameters of a route, for the fake coordinator's study or another one. */
 import { IsOptional } from 'typebox';
-import type { Route } from '../../src/http/routes/route.ts';
+import type { Route } from '../../src/http/route.ts';
 import { BATCH_ID } from './fake-api.ts';
 
 /** `?output=apogee_m`, or nothing. */

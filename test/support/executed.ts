@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Containers } from '../../src/runner/containers/containers.ts';
 import type { AttemptEnd } from '../../src/runner/attempt/outcome.ts';
-import { findPython } from '../../src/runner/attempt/engine.ts';
+import { findPython } from '../../src/runner/launch/engine.ts';
 import type { Engine } from '../../src/runner/config/config.ts';
 import { Launchers, ONLY_COLD } from '../../src/runner/launch/launchers.ts';
 import { runLocally } from '../../src/runner/local-run.ts';

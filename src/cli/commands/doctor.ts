@@ -7,7 +7,7 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/transport.ts';
 import type { NotificationList, Runner } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
-import { describeFailure } from '../failure.ts';
+import { describeFailure } from '../terminal/failure-text.ts';
 import { clientCommand, connect, type ClientFlags } from '../options.ts';
 import { paint, type Tone } from '../terminal/colour.ts';
 import { formatTimestamp, plural, printable, shortId } from '../terminal/format.ts';
@@ -48,7 +48,7 @@ export function doctorCommand(): Command {
 }
 
 async function python(): Promise<Check> {
-  const { findPython } = await import('../../runner/attempt/engine.ts');
+  const { findPython } = await import('../../runner/launch/engine.ts');
   const found = await findPython(undefined, process.env['PATH'] ?? '');
   return found === undefined
     ? warning('python', 'not found: simulations in Python cannot run here; install it, or name it to the runner')

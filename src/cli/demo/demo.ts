@@ -10,7 +10,8 @@ import type { BatchStatusResponse, Job, StudySummary, Uuid } from '../../contrac
 import { packageRoot } from '../../base/package.ts';
 import { loadStudy } from '../study/check-study.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { describeFailure, Failure } from '../failure.ts';
+import { Failure } from '../failure.ts';
+import { describeFailure } from '../terminal/failure-text.ts';
 import { formatDuration, plural } from '../terminal/format.ts';
 import { histogramLines } from './histogram.ts';
 import { note, outputWidth, writeLine, writeText } from '../terminal/output.ts';
@@ -18,9 +19,9 @@ import { renderPairs, tableOptions, type Pair } from '../terminal/table.ts';
 import { follow } from '../progress/follow.ts';
 import { formatCounts } from '../progress/progress-text.ts';
 import { NumberSeries } from '../../analysis/numeric/statistics.ts';
-import { summaryLines } from '../commands/analysis/summary.ts';
+import { summaryLines } from '../study/summary-lines.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
-import { writeRunsFile } from '../commands/runs/table.ts';
+import { writeFileFrom } from '../terminal/output-file.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import { Processes } from '../processes.ts';
 
@@ -148,6 +149,13 @@ async function report(
   await writeText(summaryLines(summary, tableOptions('table')));
   await writeLine(`\n${SHOWN_OUTPUT}: distance of the landing point from the launcher, in metres, and runs`);
   for (const line of histogramLines(shown)) await writeLine(`  ${line}`);
+}
+
+/** The runs of a study as a CSV file. */
+async function writeRunsFile(client: Client, batchId: Uuid, path: string): Promise<void> {
+  await writeFileFrom(path, async (put) => {
+    for await (const piece of client.analysis.table(batchId, { format: 'csv' })) await put(piece);
+  });
 }
 
 /** Failures other than the early termination that the study asks for. */

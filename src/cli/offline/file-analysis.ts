@@ -7,7 +7,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { answerTo } from '../../coordinator/answers/worker/answer.ts';
 import type { RecordQuestion } from '../../coordinator/answers/question.ts';
 import { QUESTIONS } from '../../http/request/questions.ts';
-import type { Query } from '../../http/request/query.ts';
+import type { Query } from '../../http/route.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import type { FileStudy } from './file-study.ts';

@@ -1,5 +1,6 @@
-/** Prints a list in every format that lists have: for people, for programs, and the names alone. */
+/** Prints a list in every format that lists have: for people, for programs, and the names alone; and the line for an empty list. */
 import { csvField } from '../../base/csv.ts';
+import { printable } from './format.ts';
 import { note, write, writeJsonArray, writeJsonLines, writeLine } from './output.ts';
 import { tableOptions, writeTable, type Cell, type Column } from './table.ts';
 
@@ -60,4 +61,26 @@ async function printTable<T>(
 /** The items of an array, as lists take them. */
 export async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
   for (const item of items) yield item;
+}
+
+/** Remedy for an empty list of studies or runs. */
+export const SUBMIT = 'submit a study with `simbatch submit STUDY`';
+
+interface Filtered {
+  /** Noun of the items, in the plural. */
+  plural: string;
+  /** The way to create an item. */
+  remedy: string;
+  /** Filters as option and values; a filter without values is inactive. */
+  filters: Readonly<Record<string, readonly (string | number)[] | undefined>>;
+}
+
+/** Returns one line for an empty list, e.g. `no batches match --status Failed`. */
+export function emptyList({ plural, remedy, filters }: Filtered): string {
+  const given = Object.entries(filters).flatMap(([option, values = []]) =>
+    values.length === 0 ? [] : [`${option} ${values.join(',')}`],
+  );
+  return given.length === 0
+    ? `there are no ${plural} yet; ${remedy}`
+    : `no ${plural} match ${printable(given.join(' '))}`;
 }

@@ -1,35 +1,8 @@
-/** Audits of a study: the request, and the comparison of the repeated runs with the original ones. */
+/** The answer about an audit: the comparison of the repeated runs with the original ones. */
 import { Type, type Static } from 'typebox';
-import { answered, enumOf, listOf, named, nullable, ref, submitted, text } from '../build.ts';
-import { RELATIONS } from '../enums.ts';
-import { double, int32, name, uuid } from '../scalars.ts';
-import { SubmissionResponse } from '../study.ts';
+import { answered, listOf, named, nullable, ref, text } from '../build.ts';
+import { double, int32, uuid } from '../scalars.ts';
 import { sentence } from './header.ts';
-
-export const AuditRequest = named(
-  'AuditRequest',
-  'A part of the finished runs, to be executed again.',
-  submitted({
-    fraction: double('The part of the finished runs, above 0 and up to 1; at least one run.', {
-      minimum: 0,
-      maximum: 1,
-    }),
-    seed: Type.Optional(int32('Determines which runs are drawn. Without it one is drawn and reported.')),
-    name: Type.Optional(name('Name of the new batch; without it the name of this one.')),
-  }),
-);
-export type AuditRequest = Static<typeof AuditRequest>;
-
-export const AuditResponse = named(
-  'AuditResponse',
-  'The created batch.',
-  answered({
-    ...SubmissionResponse.properties,
-    relation: enumOf(RELATIONS, '`audit`.'),
-    seed: int32('The seed of the draw.'),
-  }),
-);
-export type AuditResponse = Static<typeof AuditResponse>;
 
 const digest = nullable(
   text('SHA-256 over class and outputs, 64 hex digits; equal where both are. Null where there is no such run.'),

@@ -5,7 +5,7 @@ import {
   type AttemptRecord,
   type Member,
   type Members,
-} from '../records/members.ts';
+} from '../members/members.ts';
 import { compile, member } from '../../base/codegen.ts';
 
 /** The names of an object's members, typed. */

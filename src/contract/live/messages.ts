@@ -1,7 +1,7 @@
 /** The messages of the live feed: requests of a subscriber and messages of the coordinator; `topics.ts` has their data. */
 import { Type, type Static } from 'typebox';
 import { literal } from '../build.ts';
-import { storedCount } from '../records/member-schemas.ts';
+import { storedCount } from '../members/member-schemas.ts';
 
 /** A place in the deltas of a topic: they are numbered; the epoch changes when the numbering starts again. */
 export const Position = Type.Object({ epoch: Type.String(), seq: storedCount });

@@ -4,8 +4,8 @@ import { BatchStatusResponse } from '../resources/batches.ts';
 import { enumOf, flag, listOf, nullable, ref, text } from '../build.ts';
 import { JOB_STATUSES } from '../enums.ts';
 import { Job, JobHistory, JobResult } from '../resources/jobs.ts';
-import { shownProperties, storedCount, storedTime } from '../records/member-schemas.ts';
-import { JOB_MEMBERS } from '../records/members.ts';
+import { shownProperties, storedCount, storedTime } from '../members/member-schemas.ts';
+import { JOB_MEMBERS } from '../members/members.ts';
 import { Runner } from '../resources/runners.ts';
 
 /** The latest state of a run. Times in ms since the epoch; members without a value are absent. */

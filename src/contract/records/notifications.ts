@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { enumOf, text } from '../build.ts';
 import { NOTIFICATION_STATUSES, NOTIFICATION_TYPES } from '../enums.ts';
 import { BATCH_ID_PATTERN } from '../patterns.ts';
-import { storedCount as count, storedTime as time } from './member-schemas.ts';
+import { storedCount as count, storedTime as time } from '../members/member-schemas.ts';
 
 export const NotificationRecord = Type.Object({
   value: enumOf(NOTIFICATION_STATUSES, 'The status.'),

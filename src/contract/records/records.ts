@@ -6,8 +6,8 @@ import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_ST
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
-import { storedCount, storedProperties, storedTime } from './member-schemas.ts';
-import { JOB_MEMBERS } from './members.ts';
+import { storedCount, storedProperties, storedTime } from '../members/member-schemas.ts';
+import { JOB_MEMBERS } from '../members/members.ts';
 
 const batchId = Type.String({ pattern: BATCH_ID_PATTERN });
 const jobId = Type.String({ pattern: JOB_ID_PATTERN });

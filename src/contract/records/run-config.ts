@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { mapOf, text } from '../build.ts';
 import { double } from '../scalars.ts';
-import { storedCount } from './member-schemas.ts';
+import { storedCount } from '../members/member-schemas.ts';
 
 export const RunConfigFile = Type.Object({
   run_id: storedCount,

@@ -5,8 +5,8 @@ import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted,
 import { LIMITS } from '../limits.ts';
 import { count, double, freeForm, freeText, int32, int64, name, timestamp, uuid } from '../scalars.ts';
 import { JOB_ID_PATTERN } from '../patterns.ts';
-import { shownProperties } from '../records/member-schemas.ts';
-import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../records/members.ts';
+import { shownProperties } from '../members/member-schemas.ts';
+import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../members/members.ts';
 
 export const jobStatus = enumOf(JOB_STATUSES, 'Status of the job. The last four are final.');
 

@@ -3,7 +3,7 @@ import { batchIdOf } from '../../domain/ids.ts';
 import { numericOutputs } from '../../domain/runs/outputs.ts';
 import { presenterOf } from '../../contract/codegen/member-functions.ts';
 import { RunRow as RunRowSchema } from '../../contract/live/topics.ts';
-import { JOB_MEMBERS } from '../../contract/records/members.ts';
+import { JOB_MEMBERS } from '../../contract/members/members.ts';
 import type {
   BatchData,
   BatchesData,

@@ -5,9 +5,7 @@ import { shown } from '../../contract/validation/validation-errors.ts';
 import { IsOptional, type TSchema } from 'typebox';
 import { MAX_VALUES, type QueryParameters } from '../../contract/queries.ts';
 import { UUID_PATTERN } from '../../contract/patterns.ts';
-
-/** Values by parameter; absent parameters are absent. */
-export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
+import type { Query } from '../route.ts';
 
 const UUID = new RegExp(UUID_PATTERN, 'i');
 

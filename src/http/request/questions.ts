@@ -5,7 +5,8 @@ import type { Quantity } from '../../analysis/outputs/convergence.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 import { isBatchId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { malformed, type Query } from './query.ts';
+import type { Query } from '../route.ts';
+import { malformed } from './query.ts';
 
 const text = (query: Query, name: string): string | undefined => query[name] as string | undefined;
 const number = (query: Query, name: string): number | undefined => query[name] as number | undefined;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
 import { mediaTypeOf } from '../../domain/runs/file-path.ts';
 import type { FileRedirect } from '../../coordinator/files/read-file.ts';
-import type { FileAnswer } from '../routes/answers.ts';
+import type { FileAnswer } from '../answers.ts';
 import { matchesTag } from './etag.ts';
 
 /** Sends it no faster than the client reads. A fault in the middle cuts the connection. */

@@ -3,7 +3,7 @@
  * response and little else in memory: ten thousand runners wait at the same time.
  */
 import { type Context, sendBody } from '../application.ts';
-import type { LateAnswer } from '../routes/answers.ts';
+import type { LateAnswer } from '../answers.ts';
 import { nameAnswer, sendJson, type RequestState } from './json.ts';
 import { answerError, type FaultLog } from './problem.ts';
 

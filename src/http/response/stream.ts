@@ -4,8 +4,8 @@
  */
 import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
-import type { ListAnswer, ListLayout, RawAnswer } from '../routes/answers.ts';
-import type { Route } from '../routes/route.ts';
+import type { ListAnswer, ListLayout, RawAnswer } from '../answers.ts';
+import type { Route } from '../route.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** Layout of a list: its own, or `[...]`, or an object with the other members and `"results":[...]`. */

@@ -12,10 +12,10 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { Answer, AskOptions } from '../../coordinator/answers/answers.ts';
 import type { TableFormat } from '../../contract/types.ts';
-import { malformed, type Query } from '../request/query.ts';
+import { malformed } from '../request/query.ts';
 import { QUESTIONS } from '../request/questions.ts';
-import type { RawAnswer } from './answers.ts';
-import { type Call, routesOf } from './route.ts';
+import type { RawAnswer } from '../answers.ts';
+import { type Call, type Query, routesOf } from '../route.ts';
 
 const route = routesOf('analysis');
 const computed = { method: 'GET', scope: 'read', answer: 'computed' } as const;

@@ -7,8 +7,8 @@ import * as live from '../../contract/resources/live-telemetry.ts';
 import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { LateAnswer } from './answers.ts';
-import { routesOf } from './route.ts';
+import { LateAnswer } from '../answers.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('jobs');
 const protocolRoute = routesOf('runner protocol');

@@ -2,7 +2,7 @@
 import * as audit from '../../contract/answers/audit.ts';
 import * as batches from '../../contract/resources/batches.ts';
 import * as growth from '../../contract/growth.ts';
-import { IDEMPOTENCY, routesOf } from './route.ts';
+import { IDEMPOTENCY, routesOf } from '../route.ts';
 
 const route = routesOf('studies');
 
@@ -89,9 +89,9 @@ export const growthRoutes = [
     description:
       'Creates a batch that repeats a drawn part of the finished runs, on other runners than the original ones where there are any.',
     scope: 'submit',
-    body: { schema: audit.AuditRequest, limit: 'small' },
+    body: { schema: growth.AuditRequest, limit: 'small' },
     headers: IDEMPOTENCY,
-    response: audit.AuditResponse,
+    response: growth.AuditResponse,
     errors: ['illegal-transition', 'idempotency-key-reused'],
     handle: (coordinator, call) =>
       coordinator.auditBatch(call.id, call.body, {

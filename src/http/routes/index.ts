@@ -8,7 +8,7 @@ import { growthRoutes } from './growth.ts';
 import { launchingRoutes } from './launching.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../route.ts';
 import { runsRoutes } from './runs.ts';
 import { serviceRoutes } from './service.ts';
 import { studiesRoutes } from './studies.ts';

@@ -1,6 +1,6 @@
 /** Routes of launchers: tokens for the runners of their allocations, and their reports. */
 import * as launchers from '../../contract/resources/launchers.ts';
-import { routesOf } from './route.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('launchers');
 

@@ -3,7 +3,7 @@ import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { DRAIN_QUERY, POOL_HISTORY_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
 import { DemandResponse } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
-import { routesOf } from './route.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('runners');
 

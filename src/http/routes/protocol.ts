@@ -7,8 +7,8 @@ import * as runners from '../../contract/resources/runners.ts';
 import type { ClaimResponse, ReportOutcome } from '../../contract/types.ts';
 import type { ReportJudgement } from '../../coordinator/runs/reports.ts';
 import { problemOf } from '../response/problem.ts';
-import { LateAnswer } from './answers.ts';
-import { routesOf } from './route.ts';
+import { LateAnswer } from '../answers.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('runner protocol');
 

@@ -2,8 +2,8 @@
 import { CancelRequest } from '../../contract/resources/batches.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import { JOB_FILTER, PAGE_QUERY } from '../../contract/queries.ts';
-import { filterOf, list } from './answers.ts';
-import { routesOf } from './route.ts';
+import { filterOf, list } from '../answers.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('jobs');
 

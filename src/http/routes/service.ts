@@ -2,8 +2,8 @@
 import { HealthResponse, LimitsResponse } from '../../contract/resources/problem.ts';
 import { SnapshotExport } from '../../contract/resources/batches.ts';
 import { NotificationList } from '../../contract/resources/notifications.ts';
-import { exported } from './answers.ts';
-import { routesOf } from './route.ts';
+import { exported } from '../answers.ts';
+import { routesOf } from '../route.ts';
 
 const route = routesOf('service');
 

@@ -12,8 +12,8 @@ import {
 import * as study from '../../contract/study.ts';
 import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
-import { exported, filterOf, list } from './answers.ts';
-import { IDEMPOTENCY, routesOf } from './route.ts';
+import { exported, filterOf, list } from '../answers.ts';
+import { IDEMPOTENCY, routesOf } from '../route.ts';
 
 const route = routesOf('studies');
 

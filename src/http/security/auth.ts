@@ -8,7 +8,7 @@ import type { TokenRecord, TokenScope } from '../../contract/types.ts';
 import type { Tokens } from '../../coordinator/kernel/storage/tokens.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { TooManyRequests } from '../response/problem.ts';
-import type { Scope } from '../routes/route.ts';
+import type { Scope } from '../route.ts';
 
 /** The identity of a request; both members are undefined when no credentials are needed. */
 export interface Principal {

@@ -5,7 +5,7 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Access, Principal } from './auth.ts';
-import type { Scope } from '../routes/route.ts';
+import type { Scope } from '../route.ts';
 
 /** Interval of revalidation: a lookup in memory for each session, and at most one read of the token file for all. */
 const CHECK_MS = 1_000;

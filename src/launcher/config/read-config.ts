@@ -7,7 +7,7 @@ import { parseMemory } from '../../domain/quantity.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { engineNamed, ENGINES } from '../engines/table.ts';
 import { LauncherFile, type QueueFile } from './schema.ts';
-import type { LauncherConfig, QueueConfig } from './types.ts';
+import type { LauncherConfig, QueueConfig } from '../settings.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

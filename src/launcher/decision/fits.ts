@@ -9,7 +9,7 @@ import {
   type RunLength,
 } from '../../domain/scheduling.ts';
 import type { DemandGroup } from '../../contract/types.ts';
-import type { QueueConfig } from '../config/types.ts';
+import type { QueueConfig } from '../settings.ts';
 import { engineNamed } from '../engines/table.ts';
 import { slotsOf } from '../request.ts';
 

@@ -1,6 +1,6 @@
 /** How many more allocations the limits allow, and which limit is the narrowest. Pure apart from its own counters. */
 import { plural } from '../../domain/plural.ts';
-import type { LauncherLimits, QueueConfig } from '../config/types.ts';
+import type { LauncherLimits, QueueConfig } from '../settings.ts';
 import type { Usage } from './usage.ts';
 
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@
 import { plural } from '../../domain/plural.ts';
 import { endsInTime, usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { DemandGroup, Runner } from '../../contract/types.ts';
-import type { LauncherLimits, QueueConfig } from '../config/types.ts';
+import type { LauncherLimits, QueueConfig } from '../settings.ts';
 import { lengthOf, misfitOf, requestedBy, runsThatFit, serves, usableMs, wholeCapacity, type Misfit } from './fits.ts';
 import { Room } from './room.ts';
 import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';

@@ -1,6 +1,6 @@
 /** Applies the commands of an operator: pause and resume queues, stop allocations. No I/O. */
 import type { Clock } from '../../base/clock.ts';
-import type { LauncherConfig } from '../config/types.ts';
+import type { LauncherConfig } from '../settings.ts';
 import type { Allocations } from '../state/allocations.ts';
 import { afterPause, afterResume, type QueueState } from '../state/queue-state.ts';
 import { runnerNameOf } from './observe.ts';

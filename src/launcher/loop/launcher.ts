@@ -7,7 +7,7 @@ import { plural } from '../../domain/plural.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../coordinator/kernel/storage/store.ts';
 import type { AllocationFact } from '../../../machines/allocation/context.ts';
-import type { LauncherConfig } from '../config/types.ts';
+import type { LauncherConfig } from '../settings.ts';
 import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';
 import { wanted, type QueueDecision, type Unserved } from '../decision/wanted.ts';
 import type { Engine } from '../engine.ts';

@@ -2,7 +2,7 @@
 import type { AllocationContext, AllocationEvent, AllocationInput } from '../../../machines/allocation/context.ts';
 import { allocationDeadline } from '../../../machines/allocation/context.ts';
 import type { DemandGroup, Runner } from '../../contract/types.ts';
-import type { LauncherConfig, QueueConfig } from '../config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../settings.ts';
 import type { Engine, EngineAllocation, EngineView, Silence } from '../engine.ts';
 import { allocationName } from '../request.ts';
 import { isLive } from '../decision/usage.ts';

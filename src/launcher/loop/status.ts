@@ -1,7 +1,7 @@
 /** The launcher's state for people: queues with their last decisions, and allocations with their history. Pure. */
 import { isLive } from '../decision/usage.ts';
 import type { QueueDecision, Unserved } from '../decision/wanted.ts';
-import type { QueueConfig } from '../config/types.ts';
+import type { QueueConfig } from '../settings.ts';
 import type { AllocationRecord } from '../state/allocations.ts';
 import { blockOf, type QueueState } from '../state/queue-state.ts';
 

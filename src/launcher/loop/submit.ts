@@ -2,7 +2,7 @@
 import { randomUuid, type Clock } from '../../base/clock.ts';
 import { ApiError } from '../../client/transport.ts';
 import type { DemandGroup } from '../../contract/types.ts';
-import type { LauncherConfig, QueueConfig } from '../config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../settings.ts';
 import type { QueueDecision } from '../decision/wanted.ts';
 import { EngineRefused, EngineUnreachable, type Engine } from '../engine.ts';
 import { allocationName, requestOf, runnerIdOf } from '../request.ts';

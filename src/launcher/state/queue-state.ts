@@ -1,6 +1,6 @@
 /** The state of a queue: failures in a row, the delay after them, and pauses. Pure. */
 import { formatDuration } from '../../domain/durations.ts';
-import type { BackoffConfig } from '../config/types.ts';
+import type { BackoffConfig } from '../settings.ts';
 
 export interface QueueState {
   /** Failures since the last allocation that became ready. */

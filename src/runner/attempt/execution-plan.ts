@@ -1,13 +1,13 @@
 /** From an assignment to a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
-import { join } from 'node:path';
-import type { Assignment, BatchConfig, Uuid } from '../../contract/types.ts';
+import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
 import { checkpointDirectory } from '../checkpoints/checkpoints.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
-import { chooseEngine } from './engine.ts';
+import { attemptDirectory } from '../files/artifacts.ts';
+import { chooseEngine } from '../launch/engine.ts';
 import type { ResourceRequest } from '../../domain/scheduling.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 
@@ -54,11 +54,6 @@ export function executionPlan(
       runConfigPath: `${directory}.run_config.json`,
     },
   };
-}
-
-/** The output directory of an attempt. */
-export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
-  return join(outputRoot, batchId, String(runId).padStart(8, '0'), `attempt-${String(attempt)}`);
 }
 
 /** The container that a study names, if any. */

@@ -9,7 +9,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
-import { ARTIFACT_LIMITS, listFiles } from '../attempt/artifacts.ts';
+import { ARTIFACT_LIMITS, listFiles } from '../files/artifacts.ts';
 import { addTo } from '../files/object-transfer.ts';
 import { readPart } from '../files/read-part.ts';
 import { systemCode } from '../system-error.ts';

@@ -24,11 +24,10 @@ import {
   text,
   variables,
 } from './values.ts';
-import type { CgroupMode, Given } from './values.ts';
+import type { CgroupMode, Given, RUNTIME_NAMES } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
-import { RUNTIME_NAMES } from '../containers/runtime.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 
 /** When the runner leaves by itself. */

@@ -1,9 +1,7 @@
 /** The values that settings may have: each function returns the value, or throws what it must be. */
 import { isAbsolute, resolve } from 'node:path';
 import { durationMs } from '../../domain/durations.ts';
-import { imageEntrypoint } from '../containers/image-entrypoint.ts';
-import { RUNTIME_NAMES } from '../containers/runtime.ts';
-import { VARIABLE_PATTERN } from '../attempt/environment.ts';
+import { imageEntrypoint } from './image-entrypoint.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
 
@@ -28,6 +26,13 @@ export class Unfit extends Error {
 /** `auto`: a cgroup for each run where the machine allows it. `required`: the runner does not start without. */
 export const CGROUP_MODES = ['auto', 'off', 'required'] as const;
 export type CgroupMode = (typeof CGROUP_MODES)[number];
+
+/** The runtimes that `container_runtime` may name. `none`: simulations run on the machine itself. */
+export const RUNTIME_NAMES = ['none', 'podman', 'docker', 'apptainer', 'charliecloud'] as const;
+export type RuntimeName = Exclude<(typeof RUNTIME_NAMES)[number], 'none'>;
+
+/** A name, a prefix with `*` at its end, or `*` for every name. */
+const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
 const TRUTHS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
 

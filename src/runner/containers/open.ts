@@ -6,7 +6,8 @@ import { openApptainer } from './apptainer.ts';
 import { openCharliecloud } from './charliecloud.ts';
 import { openDocker, openPodman } from './oci.ts';
 import { RuntimeClient } from './runtime-client.ts';
-import type { ContainerRuntime, RuntimeName } from './runtime.ts';
+import type { RuntimeName } from '../config/values.ts';
+import type { ContainerRuntime } from './runtime.ts';
 import { oneLine } from '../system-error.ts';
 
 interface RuntimeEntry {

@@ -1,9 +1,6 @@
 /** A container runtime, as the runner uses it: resolves an image, says the command of a run, ends a container. */
+import type { RuntimeName } from '../config/values.ts';
 import type { CgroupLimits } from '../processes/cgroups.ts';
-
-/** The runtimes that `container_runtime` may name. `none`: simulations run on the machine itself. */
-export const RUNTIME_NAMES = ['none', 'podman', 'docker', 'apptainer', 'charliecloud'] as const;
-export type RuntimeName = Exclude<(typeof RUNTIME_NAMES)[number], 'none'>;
 
 /** An image that can be started now. */
 export interface ResolvedImage {

@@ -7,13 +7,13 @@ import { ApiError, type Client, type Files } from '../../client/client.ts';
 import type { FileRequest } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
-import { attemptDirectory } from '../attempt/execution-plan.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
 import type { LiveViews } from '../telemetry/live/views.ts';
 import type { Waits } from '../waits.ts';
+import { attemptDirectory } from './artifacts.ts';
 import { listRunFiles } from './list-files.ts';
 import { readPart } from './read-part.ts';
 

@@ -4,7 +4,7 @@ import { relative, sep } from 'node:path';
 import { LIMITS } from '../../contract/limits.ts';
 import type { RunnerFiles } from '../../contract/types.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
-import { ARTIFACT_LIMITS, listFiles } from '../attempt/artifacts.ts';
+import { ARTIFACT_LIMITS, listFiles } from './artifacts.ts';
 
 /** Characters of all paths: the list goes in one part. */
 const LIST_LENGTH = 400_000;

@@ -7,7 +7,7 @@ import type { AttemptRef, OutcomeReport, SignedUpload, UploadCompleteRequest } f
 import { ApiError, type Client } from '../../client/client.ts';
 import type { Clock } from '../../base/clock.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
-import { AttemptActor } from '../attempt/attempt-actor.ts';
+import { AttemptActor } from '../attempt-actor.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';
 import type { Log } from '../log.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../base/package.ts';
 import { functionsName } from '../../domain/study/function-code.ts';
-import type { Python } from '../attempt/engine.ts';
+import type { Python } from '../launch/engine.ts';
 import type { Engine } from '../config/config.ts';
 
 /** Executes the function of SVC_FUNCTION. */

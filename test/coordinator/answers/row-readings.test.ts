@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventLoopShare, SLICE_MS } from '../../../src/base/event-loop-share.ts';
-import { JOB_MEMBERS, initialState } from '../../../src/contract/records/members.ts';
+import { JOB_MEMBERS, initialState } from '../../../src/contract/members/members.ts';
 import { encodeJob } from '../../../src/coordinator/kernel/actors/job-codec.ts';
 import { RowReadings } from '../../../src/coordinator/answers/row-readings.ts';
 import { openCoordinator } from '../../../src/coordinator/coordinator.ts';

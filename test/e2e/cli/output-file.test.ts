@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeFailure } from '../../../src/cli/failure.ts';
+import { describeFailure } from '../../../src/cli/terminal/failure-text.ts';
 import { asUnwritable, writeFileFrom } from '../../../src/cli/terminal/output-file.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { serving, simbatch, type Serving } from '../../support/program.ts';

@@ -9,7 +9,7 @@ import { packageRoot } from '../../../src/base/package.ts';
 
 const run = promisify(execFile);
 
-const TABLE = 'src/contract/records/members.ts';
+const TABLE = 'src/contract/members/members.ts';
 const LINE = `  exitCode: { type: 'count', optional: true, api: 'exit_code', live: 'exit', description: 'Its exit code.' },\n`;
 
 /**
@@ -81,7 +81,7 @@ console.log(JSON.stringify({
 process.exit(0);
 `;
 
-describe('contract/records/members', () => {
+describe('contract/members/members', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'new-member-'));

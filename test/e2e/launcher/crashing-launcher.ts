@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
-import type { LauncherConfig } from '../../../src/launcher/config/types.ts';
+import type { LauncherConfig } from '../../../src/launcher/settings.ts';
 import type { Engine } from '../../../src/launcher/engine.ts';
 import { coordinatorPort } from '../../../src/launcher/loop/coordinator.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import { Client } from '../../../src/client/client.ts';
-import type { LauncherConfig, QueueConfig } from '../../../src/launcher/config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../../../src/launcher/settings.ts';
 import type { Engine } from '../../../src/launcher/engine.ts';
 import { kubernetesEngine } from '../../../src/launcher/engines/kubernetes/kubernetes.ts';
 import { sshEngine } from '../../../src/launcher/engines/ssh/ssh.ts';

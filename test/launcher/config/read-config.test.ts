@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { packageRoot } from '../../../src/base/package.ts';
 import { readLauncherConfig } from '../../../src/launcher/config/read-config.ts';
-import type { LauncherConfig } from '../../../src/launcher/config/types.ts';
+import type { LauncherConfig } from '../../../src/launcher/settings.ts';
 
 const QUEUE = { engine: 'slurm', size: { cores: 4 }, lifetime: '1h', max: 2 };
 

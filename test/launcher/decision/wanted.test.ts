@@ -1,7 +1,7 @@
 /** Tests of the one decision of the launcher: how many allocations to submit, and the sentence that explains it. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { QueueConfig } from '../../../src/launcher/config/types.ts';
+import type { QueueConfig } from '../../../src/launcher/settings.ts';
 import { misfitOf, requestedBy, runsThatFit, wholeCapacity } from '../../../src/launcher/decision/fits.ts';
 import { usageOf } from '../../../src/launcher/decision/usage.ts';
 import { wanted, type WantedInput } from '../../../src/launcher/decision/wanted.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Client } from '../../../src/client/client.ts';
 import { coordinatorPort } from '../../../src/launcher/loop/coordinator.ts';
 import type { FakeClusterOptions, FakeJob } from './fake-cluster.ts';
-import type { QueueConfig } from '../../../src/launcher/config/types.ts';
+import type { QueueConfig } from '../../../src/launcher/settings.ts';
 import { isQuiet, Site } from './support.ts';
 
 const MINUTE = 60_000;

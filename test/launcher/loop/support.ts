@@ -1,5 +1,5 @@
 /** A launcher on a cluster in memory, restarted after each crash on the records that were on disk. */
-import type { LauncherConfig, QueueConfig } from '../../../src/launcher/config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../../../src/launcher/settings.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
 import type { OperatorCommand } from '../../../src/launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../src/launcher/loop/status.ts';

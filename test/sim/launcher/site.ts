@@ -1,6 +1,6 @@
 /** A launcher of the simulation, which crashes at any step of its effects, beside the coordinator of a stage and a cluster. */
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
-import type { LauncherConfig } from '../../../src/launcher/config/types.ts';
+import type { LauncherConfig } from '../../../src/launcher/settings.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
 import type { CoordinatorPort, OperatorCommand } from '../../../src/launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../src/launcher/loop/status.ts';

@@ -7,7 +7,8 @@ import { packageRoot } from '../../../src/base/package.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RuntimeClient } from '../../../src/runner/containers/runtime-client.ts';
 import { RUNTIMES } from '../../../src/runner/containers/open.ts';
-import type { ContainerRuntime, RuntimeName } from '../../../src/runner/containers/runtime.ts';
+import type { RuntimeName } from '../../../src/runner/config/values.ts';
+import type { ContainerRuntime } from '../../../src/runner/containers/runtime.ts';
 
 const SOURCES = join(packageRoot, 'test', 'support', 'containers');
 export const SIMULATION = join(SOURCES, 'simulation.sh');

@@ -7,8 +7,8 @@ import { Act, Failure } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { clock, count, duration, minutes, rate, Time } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
-import { endedOf, isOpen, percent, shareOf, stateOf } from '../study/progress.ts';
-import { CancelBatch } from './cancel-study.tsx';
+import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
+import { CancelBatch } from '../study/cancel-study.tsx';
 
 /** Rows whose verdicts and findings are read: more are not on a screen. */
 const READ = 40;

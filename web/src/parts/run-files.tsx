@@ -126,7 +126,7 @@ async function previewOf(jobId: Uuid, file: RunFile, signal: AbortSignal): Promi
   }
   const blob = await (await accepted(readAddress(jobId, file), { signal })).blob();
   if (kind === 'picture') return <img src={await dataAddress(blob)} alt={file.path} />;
-  const { parquetHead } = await import('../telemetry/file.ts');
+  const { parquetHead } = await import('../data/telemetry-file.ts');
   const rows = await parquetHead(await blob.arrayBuffer(), ROWS);
   const names = Object.keys(rows[0] ?? {});
   return <Rows names={names} rows={rows.map((row) => names.map((name) => String(row[name])))} />;

@@ -16,7 +16,7 @@ import { Empty, Waiting } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { readRanges } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
-import { isOpen } from '../study/progress.ts';
+import { isOpen } from '../parts/progress.ts';
 import { ColumnChooser } from './chooser.tsx';
 import { chosenColumns, columnsOf, defaultKeys } from './columns.ts';
 import { FilterBar } from './filter-bar.tsx';

@@ -6,8 +6,8 @@ import { newKey } from '../data/idempotency.ts';
 import { Act, Ask, Failure } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
-import { isOpen } from './progress.ts';
-import { CancelBatch } from '../pages/cancel-study.tsx';
+import { isOpen } from '../parts/progress.ts';
+import { CancelBatch } from './cancel-study.tsx';
 
 type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'cancel';
 

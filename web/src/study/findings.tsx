@@ -6,7 +6,7 @@ import { useRounds } from '../data/use-rounds.ts';
 import { Act, Command, Failure } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { hrefOf } from '../router.ts';
-import { isOpen } from './progress.ts';
+import { isOpen } from '../parts/progress.ts';
 
 const SHOWN: readonly Finding['severity'][] = ['doubtful', 'blocked', 'warning'];
 

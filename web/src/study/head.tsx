@@ -10,7 +10,7 @@ import { clock, duration } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { askToNotify, notifyPermission } from '../title.ts';
 import { BatchActions, BatchRelations, Labels } from './actions.tsx';
-import { isOpen, percent, shareOf, stateOf } from './progress.ts';
+import { isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
 
 export function StudyHead({ progress }: { progress: BatchStatusResponse }) {
   const { batch } = progress;

@@ -4,7 +4,7 @@ import { useRequest } from '../data/api.ts';
 import { Panel } from '../parts/common.tsx';
 import { count, Time } from '../parts/time.tsx';
 import { coded, sentenceOf } from './findings.tsx';
-import { isOpen } from './progress.ts';
+import { isOpen } from '../parts/progress.ts';
 import { Dispersions } from './submission.tsx';
 
 interface Props {

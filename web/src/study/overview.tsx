@@ -14,7 +14,7 @@ import { Failures, WhyItFails } from './failures.tsx';
 import { NothingEnded } from './nothing-ended.tsx';
 import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
-import { endedOf, isOpen } from './progress.ts';
+import { endedOf, isOpen } from '../parts/progress.ts';
 import { Verdicts } from './verdicts.tsx';
 
 interface Props {

@@ -12,7 +12,7 @@ import { announce } from '../title.ts';
 import { FindingsBanner, useFindings } from './findings.tsx';
 import { StudyHead } from './head.tsx';
 import { Overview } from './overview.tsx';
-import { shareOf } from './progress.ts';
+import { shareOf } from '../parts/progress.ts';
 
 import { Submission } from './submission.tsx';
 

@@ -9,7 +9,7 @@ import { Failure, Panel, Waiting } from '../parts/common.tsx';
 import { sizeText } from '../parts/size.ts';
 import { brief, count } from '../parts/time.tsx';
 import { TimeSeries } from '../plots/time-series.tsx';
-import type { Telemetry } from './file.ts';
+import type { Telemetry } from '../data/telemetry-file.ts';
 import { marksOf } from './marks.ts';
 import { fewAfter, VariablePlot } from './plot.tsx';
 
@@ -98,7 +98,7 @@ function Plots({ read, onFailure, job, result, submission }: PlotsProps) {
     let isLeft = false;
     setTelemetry(undefined);
     setFailure(undefined);
-    Promise.all([read(), import('./file.ts')])
+    Promise.all([read(), import('../data/telemetry-file.ts')])
       .then(([bytes, { telemetryIn }]) => telemetryIn(bytes))
       .then(
         (it) => (isLeft ? undefined : setTelemetry(it)),

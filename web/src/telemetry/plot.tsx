@@ -6,7 +6,7 @@ import { isNear } from '../plots/range.ts';
 import { labelOf } from '../plots/variables.ts';
 import { TimeSeries, type Series } from '../plots/time-series.tsx';
 import { linearAt, pointsAt, unitedTimes } from './aligned.ts';
-import type { Line } from './file.ts';
+import type { Line } from '../data/telemetry-file.ts';
 import type { Marks } from './marks.ts';
 
 /** Where fewer than this share of the runs that have the variable are left, the band is drawn paler. */

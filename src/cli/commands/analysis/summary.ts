@@ -1,20 +1,12 @@
 /** `simbatch summary`: statistics of the outputs, failures and verdicts; `simbatch worst` and `simbatch convergence` of one output. */
 import { Option, type Command } from 'commander';
 import { DIRECTIONS, MISSING_RULES } from '../../../contract/enums.ts';
-import type { Convergence, Direction, MissingRule, StudySummary } from '../../../contract/types.ts';
+import type { Convergence, Direction, MissingRule } from '../../../contract/types.ts';
 import { quantileParts } from '../../../analysis/outputs/estimate-text.ts';
 import { integerBetween } from '../../options.ts';
-import {
-  cell,
-  failureLines,
-  intervalLines,
-  limitLines,
-  rangeCell,
-  statisticsTable,
-  usedRunsLines,
-  verdictLines,
-} from '../../study/answer-text.ts';
-import { renderTable, type TableOptions } from '../../terminal/table.ts';
+import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
+import { summaryLines } from '../../study/summary-lines.ts';
+import { renderTable } from '../../terminal/table.ts';
 import {
   FAMILY_OPTION,
   familyCommand,
@@ -48,20 +40,6 @@ export function summaryCommand(): Command {
       });
       await printAnswer(flags, answer, summaryLines);
     });
-}
-
-/** The sentence, the verdicts, the statistics, the failures. */
-export function summaryLines(summary: StudySummary, options: TableOptions = {}): string[] {
-  const said = summary.warnings.map(({ code }) => code);
-  const lines = [
-    summary.sentence,
-    ...limitLines(summary, ['runs-left-out']),
-    ...verdictLines(summary.requirements, said),
-  ];
-  if (summary.outputs.some((it) => it.count > 0))
-    lines.push('', statisticsTable(summary, options), ...intervalLines(summary));
-  const failures = failureLines(summary);
-  return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }
 
 interface WorstFlags extends SourceFlags {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { DemandGroup } from '../../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../../domain/quantity.ts';
 import { BYTES_PER_GB } from '../../../domain/scheduling.ts';
-import type { LauncherConfig, QueueConfig } from '../../../launcher/config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../../../launcher/settings.ts';
 import { misfitOf } from '../../../launcher/decision/fits.ts';
 import type { AllocationRequest, Engine } from '../../../launcher/engine.ts';
 import { requestOf } from '../../../launcher/request.ts';

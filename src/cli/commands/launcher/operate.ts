@@ -5,7 +5,7 @@ import { sleep, systemClock } from '../../../base/clock.ts';
 import type { OperatorCommand } from '../../../launcher/loop/ports.ts';
 import { runnerNameOf } from '../../../launcher/loop/observe.ts';
 import type { LauncherStatus } from '../../../launcher/loop/status.ts';
-import { readStatus, sendCommand } from '../../../launcher/state/folder.ts';
+import { readStatus, sendCommand } from '../../../launcher/state-folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { note, writeLine } from '../../terminal/output.ts';

@@ -8,7 +8,7 @@ import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts
 import { Launcher, messageOf } from '../../../launcher/loop/launcher.ts';
 import type { LauncherLog } from '../../../launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../launcher/loop/status.ts';
-import { inboxOf, storePath, writeStatus } from '../../../launcher/state/folder.ts';
+import { inboxOf, storePath, writeStatus } from '../../../launcher/state-folder.ts';
 import { connect, endpointOption } from '../../options.ts';
 import { note, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { readLauncherConfig } from '../../../launcher/config/read-config.ts';
-import type { LauncherConfig, QueueConfig } from '../../../launcher/config/types.ts';
+import type { LauncherConfig, QueueConfig } from '../../../launcher/settings.ts';
 import type { Engine } from '../../../launcher/engine.ts';
 import { ENGINES } from '../../../launcher/engines/table.ts';
 import { EXIT } from '../../exit-codes.ts';

@@ -5,7 +5,7 @@ import { formatDuration } from '../../../domain/durations.ts';
 import { isLive } from '../../../launcher/decision/usage.ts';
 import { runnerNameOf } from '../../../launcher/loop/observe.ts';
 import type { LauncherStatus, QueueStatus } from '../../../launcher/loop/status.ts';
-import { readStatus } from '../../../launcher/state/folder.ts';
+import { readStatus } from '../../../launcher/state-folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';

@@ -4,10 +4,9 @@ import { RUNNER_STATUSES } from '../../../contract/enums.ts';
 import type { Runner, RunnerListResponse, RunnerStatus } from '../../../contract/types.ts';
 import { formatDuration, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
-import { emptyList } from '../../terminal/empty-list.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { statusTone } from '../../terminal/colour.ts';
-import { each, LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { each, emptyList, LIST_FORMATS, type ListColumn, printList } from '../../terminal/list.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { systemClock } from '../../../base/clock.ts';
 

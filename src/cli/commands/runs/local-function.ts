@@ -1,6 +1,6 @@
 /** The function that a study carries, executed on this machine for a person: consent, engine, file. */
 import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
-import type { Python } from '../../../runner/attempt/engine.ts';
+import type { Python } from '../../../runner/launch/engine.ts';
 import type { Engine } from '../../../runner/config/config.ts';
 import { FunctionFiles } from '../../../runner/functions/function-files.ts';
 import type { LocalRun } from '../../../runner/local-run.ts';

@@ -9,9 +9,8 @@ import { statusTone } from '../../terminal/colour.ts';
 import { formatAgo, formatDuration, secondsBetween, shortId } from '../../terminal/format.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { statusOption, clientCommand, connect, integerBetween, texts, type ClientFlags } from '../../options.ts';
-import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { emptyList, LIST_FORMATS, type ListColumn, printList, SUBMIT } from '../../terminal/list.ts';
 
 interface JobsFlags extends ClientFlags {
   batch?: string;

@@ -11,11 +11,10 @@ import { clientCommand, connect, integerBetween, texts, type ClientFlags } from 
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import { statusTone, type Tone } from '../../terminal/colour.ts';
-import { writeFileFrom } from '../../terminal/output-file.ts';
 import { note, write, writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { tableOptions, type Column, writeTable } from '../../terminal/table.ts';
 import { given } from '../analysis/answer-command.ts';
-import { summaryLines } from '../analysis/summary.ts';
+import { summaryLines } from '../../study/summary-lines.ts';
 
 const FORMATS = ['table', 'wide', ...TABLE_FORMATS, 'name'] as const;
 type Format = (typeof FORMATS)[number];
@@ -63,13 +62,6 @@ function runsAs(client: Client, batchId: Uuid, format: TableFormat, flags: Table
   if (limit !== undefined && limit > LIMITS.pageSize)
     throw new Failure(EXIT.usage, `--limit is at most ${LIMITS.pageSize} in a file; select runs with --where`);
   return client.analysis.table(batchId, { ...queryOf(flags), format, ...given({ limit }) });
-}
-
-/** The runs of a study as a CSV file. */
-export async function writeRunsFile(client: Client, batchId: Uuid, path: string): Promise<void> {
-  await writeFileFrom(path, async (put) => {
-    for await (const piece of client.analysis.table(batchId, { format: 'csv' })) await put(piece);
-  });
 }
 
 async function showSummary(client: Client, batchId: Uuid, format: Format): Promise<void> {

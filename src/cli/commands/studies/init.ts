@@ -64,7 +64,7 @@ async function inputsOf(entrypoint: string, configured: string | undefined): Pro
     throw new Failure(EXIT.missing, `no file ${entrypoint}: name the script of the simulation`);
   if (extname(entrypoint).toLowerCase() !== '.py')
     throw new Failure(EXIT.usage, `${entrypoint} is not a .py file: only the inputs of Python scripts can be found`);
-  const { findPython } = await import('../../../runner/attempt/engine.ts');
+  const { findPython } = await import('../../../runner/launch/engine.ts');
   const python = await findPython(configured, process.env['PATH'] ?? '');
   if (python === undefined)
     throw new Failure(EXIT.missing, 'no Python was found to read the script: name one with --python-executable');

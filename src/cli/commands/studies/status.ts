@@ -20,7 +20,7 @@ import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
 import { failureLines, verdictLines } from '../../study/answer-text.ts';
-import { failuresOf, nextLines, tookSecs } from '../../study/outcome.ts';
+import { failuresOf, nextLines, tookSecs } from '../../progress/outcome.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
 import { poolLine } from '../pool/runners.ts';
 import { systemClock } from '../../../base/clock.ts';

@@ -5,9 +5,8 @@ import { BATCH_STATUSES } from '../../../contract/enums.ts';
 import type { Batch, BatchStatus } from '../../../contract/types.ts';
 import { formatAgo, shortId } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, labelTexts, texts, type ClientFlags } from '../../options.ts';
-import { emptyList, SUBMIT } from '../../terminal/empty-list.ts';
 import { statusTone } from '../../terminal/colour.ts';
-import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
+import { emptyList, LIST_FORMATS, type ListColumn, printList, SUBMIT } from '../../terminal/list.ts';
 
 interface BatchesFlags extends ClientFlags {
   status?: BatchStatus[];

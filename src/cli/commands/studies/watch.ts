@@ -8,7 +8,7 @@ import { writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { follow, type Following } from '../../progress/follow.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { failureLines, verdictLines } from '../../study/answer-text.ts';
-import { failuresOf, nextLines, outcomeLine, reasonLines } from '../../study/outcome.ts';
+import { failuresOf, nextLines, outcomeLine, reasonLines } from '../../progress/outcome.ts';
 import { declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
 import { findingLines, isDoubtful } from '../../study/findings.ts';
 

@@ -2,7 +2,8 @@
  * The deadlines of all active actors, soonest first: a binary heap with lazy deletion. Postponing a deadline (a heartbeat)
  * costs nothing; an outdated entry is discarded or moved when it reaches the top.
  */
-import type { Address, Deadline, DueDeadline } from '../../../../machines/protocol.ts';
+import type { Deadline } from '../../../../machines/deadline.ts';
+import type { Address, DueDeadline } from '../../../../machines/protocol.ts';
 
 interface HeapEntry {
   actor: TimedActor;

@@ -1,7 +1,7 @@
 /** The JSON encoding of the records of a job. Every job is written three times, so this is the hottest code of the write path. */
 import { equalityOf } from '../../../contract/codegen/member-functions.ts';
 import { jsonWriterOf } from '../../../contract/codegen/json-writer.ts';
-import { JOB_MEMBERS, type JobHistoryState } from '../../../contract/records/members.ts';
+import { JOB_MEMBERS, type JobHistoryState } from '../../../contract/members/members.ts';
 import { JobRecord } from '../../../contract/records/records.ts';
 import { StoredResult } from '../../../contract/resources/jobs.ts';
 import type { JobStatus } from '../../../contract/types.ts';

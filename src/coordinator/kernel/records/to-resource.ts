@@ -3,7 +3,7 @@ import { hasFailedCanary, pendingRuns } from '../../../../machines/batch.ts';
 import { isTerminal } from '../../../../machines/kinds.ts';
 import { presenterOf } from '../../../contract/codegen/member-functions.ts';
 import { Attempt as AttemptSchema, Job as JobSchema } from '../../../contract/resources/jobs.ts';
-import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../../contract/records/members.ts';
+import { ATTEMPT_MEMBERS, JOB_MEMBERS } from '../../../contract/members/members.ts';
 import type {
   Attempt,
   Batch,

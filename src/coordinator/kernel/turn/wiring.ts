@@ -2,7 +2,8 @@
  * The wiring: one table that routes each fact to actors as events. All communication between actors is in this table; an
  * actor never addresses another one.
  */
-import type { Address, AnyEvent, DeadlineKind, Fact, FactType, JobChange } from '../../../../machines/protocol.ts';
+import type { DeadlineKind } from '../../../../machines/deadline.ts';
+import type { Address, AnyEvent, Fact, FactType, JobChange } from '../../../../machines/protocol.ts';
 import type { AttemptRef, Uuid } from '../../../contract/types.ts';
 
 /** The lookups that a route may use to find the addressees of a fact. */

@@ -1,6 +1,6 @@
 /** From the errors of the API server about a Job to the place in launcher.yaml or in the study that causes each. Pure. */
 import { oneLine } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import type { AllocationRequest } from '../../engine.ts';
 import { reasonOf, type ApiAnswer } from './api.ts';
 import type { KubernetesSection } from './section.ts';

@@ -1,5 +1,5 @@
 /** The Job of an allocation, and the Secret with its token. Pure. */
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import type { AllocationRequest } from '../../engine.ts';
 import { terminationGraceSecs, type KubernetesSection } from './section.ts';
 

@@ -12,7 +12,7 @@ import {
   type EngineView,
   type Submitted,
 } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { stringify } from 'yaml';
 import { KubernetesApi, reasonOf, type ApiAnswer } from './api.ts';
 import { faultsOf } from './faults.ts';

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import type { DemandGroup } from '../../../contract/types.ts';
 import { durationMs } from '../../../domain/durations.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 
 const text = (description: string, pattern = '^[^\\u0000-\\u001f]+$', maxLength = 1_000) =>
   Type.String({ minLength: 1, maxLength, pattern, description });

@@ -1,7 +1,7 @@
 /** The batch script of an allocation, and the arguments of sbatch. Pure. */
 import { resolve } from 'node:path';
 import type { AllocationRequest } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { quoted } from '../../shell.ts';
 import { termBeforeSecs, type SlurmSection } from './section.ts';
 

@@ -14,7 +14,7 @@ import {
   type EngineView,
   type Submitted,
 } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
 import { readQueue, SQUEUE_FORMAT, SQUEUE_TIMES } from './queue-list.ts';
 import { batchScript, sbatchArguments, type Places } from './script.ts';

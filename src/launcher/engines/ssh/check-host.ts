@@ -1,6 +1,6 @@
 /** `simbatch launcher check` for one host: whether it is reached, and has what a runner needs. */
 import type { CheckResult } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import type { Machine } from './machines.ts';
 import { OLDEST_NODE } from '../../kit/start-script.ts';
 import { checkScript } from './scripts.ts';

@@ -1,6 +1,6 @@
 /** The machines of all queues: how each is reached, which queues use it, and how many of their allocations it has. */
 import type { EngineAllocation, EngineContext } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { DEFAULT_DIRECTORY, hostsOf, type SshHost, type SshSection } from './section.ts';
 import type { HostFolders } from './scripts.ts';
 import type { SshTarget } from './ssh-program.ts';

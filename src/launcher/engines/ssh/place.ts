@@ -1,6 +1,6 @@
 /** The meaning of a study's `compute.baremetal` for a queue: it may choose among its hosts and narrow them, nothing else. Pure. */
 import type { BareMetalConfig, DemandGroup } from '../../../contract/types.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { hostsOf, type SshHost, type SshSection } from './section.ts';
 
 type WantedHost = NonNullable<BareMetalConfig['ssh_hosts']>[number];

@@ -1,6 +1,6 @@
 /** The section `ssh` of a queue in launcher.yaml, and the hosts that it names. */
 import { Type, type Static } from 'typebox';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 
 const line = (description: string, pattern = '^[^\\u0000-\\u001f]+$', maxLength = 1_000) =>
   Type.String({ minLength: 1, maxLength, pattern, description });

@@ -13,7 +13,7 @@ import {
   type EngineView,
   type Submitted,
 } from '../../engine.ts';
-import type { QueueConfig } from '../../config/types.ts';
+import type { QueueConfig } from '../../settings.ts';
 import { describeNode, packKit, type Kit } from '../../kit/kit.ts';
 import { checkHost } from './check-host.ts';
 import { hostOf, readHost } from './host-list.ts';

@@ -11,7 +11,7 @@ import {
   type Member,
   type Members,
   type MemberType,
-} from '../../../../src/contract/records/members.ts';
+} from '../../../../src/contract/members/members.ts';
 import type { AttemptRecord, JobHistoryState, JobStatus } from '../../../../src/contract/types.ts';
 import { encodeJob, encodeResult } from '../../../../src/coordinator/kernel/actors/job-codec.ts';
 import { reportedResult } from '../../../../src/coordinator/kernel/records/to-resource.ts';

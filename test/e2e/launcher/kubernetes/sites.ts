@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
-import type { QueueConfig } from '../../../../src/launcher/config/types.ts';
+import type { QueueConfig } from '../../../../src/launcher/settings.ts';
 import type { EngineContext } from '../../../../src/launcher/engine.ts';
 import { KubernetesApi } from '../../../../src/launcher/engines/kubernetes/api.ts';
 import type { KubernetesSection } from '../../../../src/launcher/engines/kubernetes/section.ts';

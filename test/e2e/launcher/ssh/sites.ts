@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
-import type { QueueConfig } from '../../../../src/launcher/config/types.ts';
+import type { QueueConfig } from '../../../../src/launcher/settings.ts';
 import type { EngineContext } from '../../../../src/launcher/engine.ts';
 import type { SshSection } from '../../../../src/launcher/engines/ssh/section.ts';
 import { Sshd, sshdMissing } from '../../../support/sshd.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
-import type { LauncherConfig } from '../../../../src/launcher/config/types.ts';
+import type { LauncherConfig } from '../../../../src/launcher/settings.ts';
 import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import { requestOf } from '../../../../src/launcher/request.ts';
 import { until } from '../../support.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { findPython } from '../../../../src/runner/attempt/engine.ts';
+import { findPython } from '../../../../src/runner/launch/engine.ts';
 import { logsIn, SimulationProcess } from '../../../../src/runner/attempt/simulation-process.ts';
 import { coldLauncher } from '../../../../src/runner/launch/cold.ts';
 import type { Ending, Launch, Launcher } from '../../../../src/runner/launch/launcher.ts';

@@ -1,5 +1,5 @@
 /** The members of a job's record that tables show, read from its bytes. */
-import type { AttemptRecord } from '../../../../contract/records/members.ts';
+import type { AttemptRecord } from '../../../../contract/members/members.ts';
 import type { JobStatus } from '../../../../contract/types.ts';
 import type { RecordBytes } from './chunk.ts';
 import { decimalAt } from '../../../../base/decimals/read.ts';

@@ -1,9 +1,9 @@
 /** Answers that are more than one JSON value, and how lists of them are laid out. */
-import type { Listing } from '../../coordinator/reads/listings.ts';
-import type { ExportedRecord, ExportListing } from '../../coordinator/reads/export.ts';
-import type { FileReading } from '../../coordinator/files/file-reading.ts';
-import type { FileRedirect } from '../../coordinator/files/read-file.ts';
-import type { Query } from '../request/query.ts';
+import type { Listing } from '../coordinator/reads/listings.ts';
+import type { ExportedRecord, ExportListing } from '../coordinator/reads/export.ts';
+import type { FileReading } from '../coordinator/files/file-reading.ts';
+import type { FileRedirect } from '../coordinator/files/read-file.ts';
+import type { Query } from './route.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */
 export interface RawAnswer {

@@ -1,7 +1,7 @@
 /** The outcome of a study for people: how it ended, why, its failures by pattern, and the commands that follow. */
 import { ApiError, type Client } from '../../client/client.ts';
 import type { BatchStatusResponse, StudySummary } from '../../contract/types.ts';
-import { formatCounts } from '../progress/progress-text.ts';
+import { formatCounts } from './progress-text.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
 import { formatDuration, printable, secondsBetween, shortId } from '../terminal/format.ts';
 import { note } from '../terminal/output.ts';

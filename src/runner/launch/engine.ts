@@ -5,7 +5,7 @@ import { access, open, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isFolder } from '../../base/directories.ts';
-import { imageEntrypoint } from '../containers/image-entrypoint.ts';
+import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import type { Engine } from '../config/config.ts';
 import { systemCode } from '../system-error.ts';
 

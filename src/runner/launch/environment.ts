@@ -70,9 +70,6 @@ export const ALLOWED: readonly string[] = [
 /** The prefix of the run contract and of the runner's own settings. */
 const RESERVED = 'SVC_';
 
-/** A name, a prefix with `*` at its end, or `*` for every name. */
-export const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
-
 /** True when a pattern is the name, or ends in `*` and begins like it. */
 export function matchesAny(name: string, patterns: readonly string[]): boolean {
   return patterns.some((it) => (it.endsWith('*') ? name.startsWith(it.slice(0, -1)) : name === it));

@@ -1,7 +1,7 @@
 /** The answer to a request that no route takes: the address is unknown, or the method is not allowed there. */
-import type { Middleware } from '../application.ts';
-import { SimbatchError } from '../../domain/errors.ts';
-import { routes } from '../routes/index.ts';
+import type { Middleware } from './application.ts';
+import { SimbatchError } from '../domain/errors.ts';
+import { routes } from './routes/index.ts';
 
 /** Reached when no route matched: the address is unknown, or the method is not allowed. */
 export const nothingHere: Middleware = (ctx) => {

@@ -1,10 +1,10 @@
 /** Files of the state folder beside the store: the status that other commands read, and the commands that they leave. */
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { randomUuid, type Clock } from '../../base/clock.ts';
-import { isDirectory, makeDirectory } from '../../base/directories.ts';
-import type { Inbox, OperatorCommand } from '../loop/ports.ts';
-import type { LauncherStatus } from '../loop/status.ts';
+import { randomUuid, type Clock } from '../base/clock.ts';
+import { isDirectory, makeDirectory } from '../base/directories.ts';
+import type { Inbox, OperatorCommand } from './loop/ports.ts';
+import type { LauncherStatus } from './loop/status.ts';
 
 const statusPath = (folder: string): string => join(folder, 'status.json');
 const inboxPath = (folder: string): string => join(folder, 'inbox');

@@ -1,16 +1,10 @@
 /** The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. */
-import { flatMachine } from '../../base/interpreters/flat-machine.ts';
-import { SharedScope } from '../../base/interpreters/shared-scope.ts';
-import { attemptMachine } from '../../../machines/attempt.ts';
-import type {
-  AttemptContext,
-  AttemptEvent,
-  AttemptSnapshot,
-  AttemptState,
-  KillCause,
-} from '../../../machines/attempt.ts';
-import type { AttemptRef } from '../../contract/types.ts';
-import type { Log } from '../log.ts';
+import { flatMachine } from '../base/interpreters/flat-machine.ts';
+import { SharedScope } from '../base/interpreters/shared-scope.ts';
+import { attemptMachine } from '../../machines/attempt.ts';
+import type { AttemptContext, AttemptEvent, AttemptSnapshot, AttemptState, KillCause } from '../../machines/attempt.ts';
+import type { AttemptRef } from '../contract/types.ts';
+import type { Log } from './log.ts';
 
 /** XState's own interpreter and an actor for each attempt take 2 million instructions more, of 16 million for a run that does nothing. */
 const ATTEMPT_LOGIC = flatMachine(attemptMachine, {

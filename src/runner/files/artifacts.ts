@@ -6,6 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { lossyFault } from '../../base/json/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import type { Uuid } from '../../contract/types.ts';
+
+/** The output directory of an attempt. */
+export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
+  return join(outputRoot, batchId, String(runId).padStart(8, '0'), `attempt-${String(attempt)}`);
+}
 
 export interface ArtifactLimits {
   files: number;

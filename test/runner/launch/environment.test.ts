@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../src/base/package.ts';
+import { packageRoot } from '../../../src/base/package.ts';
 import {
   ALLOWED,
   environmentFault,
   INHERITED,
   inheritedEnvironment,
   matchesAny,
-} from '../../src/runner/attempt/environment.ts';
+} from '../../../src/runner/launch/environment.ts';
 
 describe('runner: the environment of a simulation', () => {
   const matches: [name: string, patterns: string[], matched: boolean][] = [

@@ -1,16 +1,23 @@
 /** The shape of a route: its schema and its handler in one object, and properties derived from them. */
-import type { Abandoned } from '../../base/abandonment.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import type { LimitsResponse, TokenScope } from '../../contract/types.ts';
-import type { QueryOf, QueryParameters } from '../../contract/queries.ts';
-import type { ByteRange } from '../../domain/runs/byte-range.ts';
+import type { Abandoned } from '../base/abandonment.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type {
+  AllocationTokensRequest,
+  AllocationTokensResponse,
+  AllocationsEndedResponse,
+  LimitsResponse,
+  TokenScope,
+} from '../contract/types.ts';
+import type { QueryOf, QueryParameters } from '../contract/queries.ts';
+import type { ByteRange } from '../domain/runs/byte-range.ts';
 import type { Static } from 'typebox';
-import type { NamedSchema } from '../../contract/build.ts';
-import type { CoordinatorApi } from '../../coordinator/api.ts';
-import type { PageRequest } from '../../coordinator/reads/listings.ts';
-import type { Idempotency } from '../../coordinator/kernel/turn/idempotency.ts';
-import type { Query } from '../request/query.ts';
-import type { AllocationTokens } from '../security/allocation-tokens.ts';
+import type { NamedSchema } from '../contract/build.ts';
+import type { CoordinatorApi } from '../coordinator/api.ts';
+import type { PageRequest } from '../coordinator/reads/listings.ts';
+import type { Idempotency } from '../coordinator/kernel/turn/idempotency.ts';
+
+/** Values of a query by parameter; absent parameters are absent. */
+export type Query = Record<string, string | number | readonly string[] | readonly number[] | undefined>;
 
 /** The scope that a credential needs. `open` needs no credential. */
 export type Scope = 'open' | TokenScope;
@@ -58,7 +65,10 @@ export interface Service {
   /** In the Prometheus text format. */
   metrics(): Promise<string>;
   limits(): LimitsResponse;
-  allocationTokens: Pick<AllocationTokens, 'make' | 'revoke'>;
+  allocationTokens: {
+    make(request: AllocationTokensRequest): Promise<AllocationTokensResponse>;
+    revoke(allocations: readonly string[]): Promise<AllocationsEndedResponse>;
+  };
 }
 
 /** The header of a route whose repeated requests get the first answer. */

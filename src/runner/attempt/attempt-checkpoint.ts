@@ -1,8 +1,8 @@
 /** The checkpoint of one attempt on its way through an object store: it continues at that of an earlier attempt, and sends its own. */
 import { sleep, type Clock } from '../../base/clock.ts';
-import type { AttemptActor } from '../attempt/attempt-actor.ts';
-import type { ExecutionPlan } from '../attempt/execution-site.ts';
-import type { CheckpointFollower, StoredCheckpoints } from './stored-checkpoints.ts';
+import type { AttemptActor } from '../attempt-actor.ts';
+import type { ExecutionPlan } from './execution-site.ts';
+import type { CheckpointFollower, StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
 
 /** Less than the time after which the coordinator takes a claim back. */
 const FETCH_BEFORE_START_MS = 30_000;

@@ -1,13 +1,13 @@
 /** Brings the outcome of an attempt to the coordinator: into the spool first, then reported until it is acknowledged. */
 import { TERMINAL_STATUSES } from '../../contract/enums.ts';
-import type { AttemptActor } from '../attempt/attempt-actor.ts';
-import type { AttemptEnd } from '../attempt/outcome.ts';
+import type { AttemptActor } from '../attempt-actor.ts';
+import type { AttemptEnd } from './outcome.ts';
 import type { Log } from '../log.ts';
 import type { Outcome, Spool, SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
-import { Stopped } from './coordinator-connection.ts';
+import { Stopped } from '../connection/coordinator-connection.ts';
 import type { Uploads } from '../files/uploads.ts';
-import type { ReportQueue, Verdict } from './report-queue.ts';
+import type { ReportQueue, Verdict } from '../connection/report-queue.ts';
 
 export interface DeliveryOptions {
   spool: Spool;

@@ -1,0 +1,18 @@
+/** The summary of a study as lines for people. */
+import type { StudySummary } from '../../contract/types.ts';
+import type { TableOptions } from '../terminal/table.ts';
+import { failureLines, intervalLines, limitLines, statisticsTable, verdictLines } from './answer-text.ts';
+
+/** The sentence, the verdicts, the statistics, the failures. */
+export function summaryLines(summary: StudySummary, options: TableOptions = {}): string[] {
+  const said = summary.warnings.map(({ code }) => code);
+  const lines = [
+    summary.sentence,
+    ...limitLines(summary, ['runs-left-out']),
+    ...verdictLines(summary.requirements, said),
+  ];
+  if (summary.outputs.some((it) => it.count > 0))
+    lines.push('', statisticsTable(summary, options), ...intervalLines(summary));
+  const failures = failureLines(summary);
+  return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
+}
