@@ -7,7 +7,7 @@ const nothingAbove = (name, from, above) => ({
   to: { path: above },
 });
 // The files of the contract that load no package: constants for the domain, the machines and the web pages.
-const PLAIN_CONTRACT = '^src/contract/(enums|limits|patterns|live/close-codes|records/members)[.]ts$';
+const PLAIN_CONTRACT = '^src/contract/(enums|limits|patterns|live/close-codes|members/members)[.]ts$';
 module.exports = {
   forbidden: [
     nothingAbove('base-is-the-bottom', '^src/base', '^(machines|bin|src/(?!base))'),
