@@ -4,7 +4,16 @@
 // The end of the descriptor without an order is the end of the runner. What Node does afterwards is what it does without
 // this file, so main module, arguments, exit code and uncaught errors are the same.
 'use strict';
-const { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } = require('node:fs');
+const {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} = require('node:fs');
 const { isMainThread } = require('node:worker_threads');
 
 const CHANNEL = 3;
@@ -51,8 +60,26 @@ function mark(directory) {
   }
 }
 
+/** Closes the descriptors that the runner put in place of its own. */
+function closePlaceholders() {
+  let names = [];
+  try {
+    names = readdirSync('/proc/self/fd');
+  } catch {
+    // They stay open, and lead to /dev/null.
+  }
+  for (const name of names) {
+    try {
+      if (Number(name) > CHANNEL && readlinkSync(`/proc/self/fd/${name}`) === '/dev/null') closeSync(Number(name));
+    } catch {
+      // The descriptor of the listing is closed by now.
+    }
+  }
+}
+
 function wait() {
   delete process.env.SVC_OUTPUT_DIR;
+  closePlaceholders();
   const { env, cgroup } = JSON.parse(readLine());
   mark(env.SVC_OUTPUT_DIR);
   if (cgroup !== null) {

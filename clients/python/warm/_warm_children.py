@@ -25,6 +25,20 @@ CHUNK = 1 << 16
 STREAMS = (1, 2)
 
 
+def close_inherited():
+    """Closes all descriptors but the standard ones and the channel: no process of a run inherits what this one inherited."""
+    try:
+        open_ones = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        open_ones = range(256)
+    for fd in open_ones:
+        try:
+            if fd > CONTROL and os.get_inheritable(fd):
+                os.close(fd)
+        except OSError:
+            pass  # it is not open, as that of the listing
+
+
 def error_code(error):
     import errno
 

@@ -50,6 +50,7 @@ class Server:
     def start(self):
         """Imports and compiles; returns False when this simulation cannot be forked, after a message to the runner."""
         began = time.monotonic()
+        children.close_inherited()
         if self.prctl:
             self.prctl(runs.PR_SET_PDEATHSIG, _signal.SIGKILL)
         directory = os.path.dirname(os.path.realpath(self.entrypoint))

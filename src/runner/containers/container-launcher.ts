@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { CgroupLimits } from '../processes/cgroups.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher } from '../launch/launcher.ts';
+import { withoutInherited } from '../processes/inherited-descriptors.ts';
 import { systemCode } from '../system-error.ts';
 import type { ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
 
@@ -67,7 +68,7 @@ export class ContainerLauncher implements Launcher {
           cwd: launch.cwd,
           env,
           detached: true,
-          stdio: ['ignore', 'pipe', 'pipe'],
+          stdio: withoutInherited(['ignore', 'pipe', 'pipe']),
         }),
       );
     } catch (error) {

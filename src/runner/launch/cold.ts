@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { withoutInherited } from '../processes/inherited-descriptors.ts';
 import { systemCode } from '../system-error.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher } from './launcher.ts';
 
@@ -16,7 +17,7 @@ export const coldLauncher: Launcher = {
           cwd: launch.cwd,
           env: { ...launch.env, ...launch.contract },
           detached: true,
-          stdio: ['ignore', 'pipe', 'pipe'],
+          stdio: withoutInherited(['ignore', 'pipe', 'pipe']),
         }),
       );
     } catch (error) {

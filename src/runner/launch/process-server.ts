@@ -11,6 +11,7 @@ import { warmServerMachine } from '../../../machines/warm/server.ts';
 import type { WarmServerEvent } from '../../../machines/warm/server.ts';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { withoutInherited } from '../processes/inherited-descriptors.ts';
 import { readAnswers, sendOrder } from './control-channel.ts';
 import type { Answer, Order, RunOrder } from './control-channel.ts';
 import type { Ending, LaunchContext, LaunchedProcess } from './launcher.ts';
@@ -84,7 +85,7 @@ export class ProcessServer {
       env,
       // A Ctrl-C at a terminal is the runner's to judge.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: withoutInherited(['ignore', 'pipe', 'pipe', 'pipe']),
     });
     this.#child = child;
     this.#control = child.stdio[3] as Duplex;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { packageRoot } from '../../base/package.ts';
+import { withoutInherited } from '../processes/inherited-descriptors.ts';
 import { RESERVED_BYTES } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
 
@@ -101,7 +102,7 @@ export class WaitingNode implements WarmLauncher {
         cwd,
         env: { ...env, SVC_OUTPUT_DIR: '-'.repeat(RESERVED_BYTES) },
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+        stdio: withoutInherited(['ignore', 'pipe', 'pipe', 'pipe']),
       });
     } catch {
       // The run is started cold, and reports why.

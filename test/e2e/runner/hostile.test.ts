@@ -78,6 +78,25 @@ function suite(mode: RunnerMode): void {
     expect(job.job.status).to.equal('Completed');
   });
 
+  it('no run, and no process of one, inherits a descriptor of the runner', async function () {
+    if (!existsSync('/proc/self/fd')) return this.skip();
+    site.start(fake.url, mode.args);
+    const job = add('descriptors');
+    await over(job);
+    expect(job.job.status).to.equal('Completed');
+    const found = JSON.parse(readFileSync(join(directoryOf(job), 'descriptors.json'), 'utf8')) as {
+      own: Record<string, string>;
+      of_child: string;
+    };
+    const ofChild = Array.from(found.of_child.matchAll(/ (\d+) -> (.*)$/gm), ([, fd, link]) => [fd!, link!]);
+    for (const [fd, link] of [...Object.entries(found.own), ...ofChild]) {
+      if (Number(fd) < 3) continue;
+      // Node has descriptors of its own: of its event loop and threads. The listing is one, too.
+      expect(link, `descriptor ${fd}`).to.match(/^(\/dev\/null|\/proc\/\d+\/fd|anon_inode:.*|pipe:.*)$/);
+    }
+    expect(JSON.stringify(found)).not.to.include('spool');
+  });
+
   it('a daemon without the environment of the run is dead before the run is reported, with a cgroup', async function () {
     if (!hasCgroups()) return this.skip();
     site.start(fake.url, [...mode.args, '--cgroup', 'required']);

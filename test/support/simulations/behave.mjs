@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -53,6 +54,18 @@ const behaviours = {
     const stay = child({ stdio: 'ignore' });
     writeFileSync(join(out, 'pids.json'), JSON.stringify([process.pid, stay.pid]));
     process.exit(0);
+  },
+  descriptors() {
+    const own = {};
+    for (const name of readdirSync('/proc/self/fd')) {
+      try {
+        own[name] = readlinkSync(`/proc/self/fd/${name}`);
+      } catch {
+        // That of the listing.
+      }
+    }
+    const of_child = execFileSync('ls', ['-l', '/proc/self/fd'], { encoding: 'utf8' });
+    writeFileSync(join(out, 'descriptors.json'), JSON.stringify({ own, of_child }));
   },
   flood() {
     const block = Buffer.alloc(1 << 20, 'x');

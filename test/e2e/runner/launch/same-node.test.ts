@@ -14,7 +14,7 @@ const PROGRAMS: [name: string, extension: string, text: string][] = [
     `const fs = require('fs');
      console.log(JSON.stringify([process.argv, process.execArgv, require.main === module, __filename, process.cwd(), module.children,
        Object.keys(require.cache), Object.keys(process.env).sort(), process.umask(), process.stdout.isTTY, process.env.SVC_OUTPUT_DIR,
-       fs.readdirSync('/proc/self/fd').filter((fd) => { try { return /socket|null/.test(fs.readlinkSync('/proc/self/fd/' + fd)) } catch {} }).length]));`,
+       fs.readdirSync('/proc/self/fd').filter((fd) => { try { return (fd < 3 ? /socket|null/ : /socket/).test(fs.readlinkSync('/proc/self/fd/' + fd)) } catch {} }).length]));`,
   ],
   ['a module', 'mjs', 'console.log(import.meta.url, process.argv[1], typeof require, import.meta.dirname);'],
   ['its modules', 'mjs', "import { NAME } from './helper.mjs'; console.log(NAME);"],
