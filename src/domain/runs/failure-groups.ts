@@ -1,6 +1,7 @@
 /**
  * Groups failure messages that differ only in numbers, names and addresses under one pattern. Pure.
  */
+import { lastLine, lastOwnLine, reportedError } from './error-line.ts';
 
 export interface FailureGroup {
   /** The message with its varying parts replaced by `…`. */
@@ -25,23 +26,36 @@ const VARYING: readonly RegExp[] = [
   /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\b/gi,
 ];
 
-/** First lines in which the runner gives the reason; the lines after it are the end of the simulation's stderr. */
+/** First lines in which the runner or the coordinator gives the reason; the lines after it are the end of the simulation's stderr. */
 const VERDICT =
   /^\s*(?:terminated early: |the simulation was killed by signal |killed after its time limit |the disk of )[^\n]*/;
+/** Wordings of one reason, with that by which it is known. */
+const WORDINGS: readonly [RegExp, string][] = [
+  [/^\s*the run exceeded its time limit of ([^\n]*)/, 'killed after its time limit of $1'],
+  [/^\s*the simulation [^\n]*: it exceeded container\.memory_limit/, 'the simulation exceeded container.memory_limit'],
+];
+/** The first line of a run that ended by itself. */
+const ENDED = /^\s*the simulation (?:exited with code \d+|was killed by signal (SIG\w+))[^\n]*\n/;
+/** Signals that a program causes itself, mostly after a report. */
+const OWN_SIGNALS: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 
 /**
- * Returns the line that names the cause: the runner's verdict if there is one, else the last line that is not blank,
- * where most languages print the error at the end of a traceback.
+ * Returns the line that names the cause: the reason that the runner gives if it ended the run, else the error that the simulation's runtime has
+ * reported, else the last line of its stderr that is not blank.
  */
 export function decisiveLine(message: string): string {
-  const verdict = VERDICT.exec(message.slice(0, MAX_LENGTH))?.[0].trim();
-  if (verdict !== undefined) return verdict;
-  const lines = message
-    .slice(-MAX_LENGTH)
-    .split('\n')
-    .map((it) => it.trim())
-    .filter((it) => it !== '');
-  return lines.at(-1) ?? '(no message)';
+  const start = message.slice(0, MAX_LENGTH);
+  for (const [wording, known] of WORDINGS) {
+    const found = wording.exec(start)?.[0];
+    if (found !== undefined) return found.replace(wording, known).trim();
+  }
+  const ended = ENDED.exec(start);
+  const signal = ended?.[1];
+  const verdict = VERDICT.exec(start)?.[0].trim();
+  if (verdict !== undefined && (signal === undefined || !OWN_SIGNALS.has(signal))) return verdict;
+  const text = message.slice(ended?.[0].length ?? 0).slice(-MAX_LENGTH);
+  const reported = reportedError({ text, isAborted: signal !== undefined });
+  return reported || verdict || lastOwnLine(text) || ended?.[0].trim() || lastLine(text) || '(no message)';
 }
 
 /** Returns the pattern of a message: its decisive line without the varying parts. */

@@ -1,6 +1,25 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { CommonParts, groupFailures, normalizeMessage, takeApart } from '../../../src/domain/runs/failure-groups.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../../src/base/package.ts';
+import {
+  CommonParts,
+  decisiveLine,
+  groupFailures,
+  normalizeMessage,
+  takeApart,
+} from '../../../src/domain/runs/failure-groups.ts';
+
+/**
+ * Messages of failed runs, with the line that names the error. Node, Python, Java, Rust, g++ with its sanitizers, bash and dash have printed
+ * theirs for the programs of this name; the texts of the other runtimes are written as these print them.
+ */
+const STDERR = JSON.parse(readFileSync(join(packageRoot, 'test/domain/runs/data/stderr.json'), 'utf8')) as {
+  name: string;
+  message: string;
+  line: string;
+}[];
 
 describe('domain/runs/failure-groups', () => {
   const SAME: [a: string, b: string, pattern: string][] = [
@@ -45,6 +64,18 @@ describe('domain/runs/failure-groups', () => {
       expect(normalizeMessage(b)).to.equal(pattern);
     });
   }
+
+  it('finds the line that names the error in the stderr of each runtime', () => {
+    for (const { name, message, line } of STDERR) expect(decisiveLine(message), name).to.equal(line);
+    expect(STDERR.length).to.be.above(90);
+  });
+
+  it('puts two wordings of a limit together', () => {
+    const patternOf = (name: string): string => normalizeMessage(STDERR.find((it) => it.name === name)!.message);
+    expect(patternOf('time-limit-runner')).to.equal(patternOf('time-limit-coordinator'));
+    expect(patternOf('memory-limit-signal')).to.equal(patternOf('memory-limit-exit'));
+    expect(patternOf('java-cause')).to.equal(patternOf('java-thread'));
+  });
 
   const APART: [string, string][] = [
     ['ValueError: x', 'TypeError: x'],
