@@ -56,10 +56,17 @@ module.exports = {
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     },
     {
+      // The types of a question follow from its schemas.
       name: 'analysis-has-no-packages',
       severity: 'error',
       from: { path: '^src/analysis' },
-      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'] },
+      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'], pathNot: '^node_modules/typebox/' },
+    },
+    {
+      name: 'analysis-uses-typebox-in-questions-only',
+      severity: 'error',
+      from: { path: '^src/analysis', pathNot: '^src/analysis/questions?([.]ts$|/)' },
+      to: { path: '^node_modules/typebox/' },
     },
     {
       name: 'analysis-does-no-io',
@@ -73,7 +80,12 @@ module.exports = {
       '^(machines|bin|src/(?!base|contract|domain|analysis))',
     ),
     nothingAbove('machines-know-the-domain-only', '^machines', '^(bin|src/(?!base|contract|domain))'),
-    nothingAbove('client-knows-the-domain-only', '^src/client', '^(machines|bin|src/(?!base|contract|domain|client))'),
+    // The list of questions is known by its types alone.
+    nothingAbove(
+      'client-knows-the-domain-only',
+      '^src/client',
+      '^(machines|bin|src/(?!base|contract|domain|client|analysis/questions[.]ts))',
+    ),
     nothingAbove('coordinator-is-below-http', '^src/coordinator', '^(bin|src/(http|runner|launcher|cli|client))'),
     {
       // Koa's own types let an answer have any object as its body.

@@ -10,7 +10,7 @@ import { sleep, systemClock } from '../src/base/clock.ts';
 import type { Uuid } from '../src/contract/types.ts';
 import { jobId } from '../src/domain/ids.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';
-import type { Question } from '../src/coordinator/answers/question.ts';
+import type { Asked } from '../src/analysis/questions.ts';
 import { stateOf } from '../src/coordinator/kernel/actors/directory.ts';
 import { encodeJob } from '../src/coordinator/kernel/actors/job-codec.ts';
 import { keys } from '../src/coordinator/kernel/storage/keys.ts';
@@ -47,7 +47,7 @@ async function write(batch: Uuid, first = 0): Promise<void> {
 }
 await write(batchId);
 
-const ask = async (name: string, question: Question): Promise<void> => {
+const ask = async (name: string, question: Asked): Promise<void> => {
   const startedMs = performance.now();
   const answer = await coordinator.answer(question, { waitMs: 3_600_000 });
   const size = answer.state === 'ready' ? `${answer.body.length} bytes` : answer.state;
@@ -70,14 +70,14 @@ await tasksDuring('idle', () => sleep(systemClock, 5_000));
 await tasksDuring('another thread computes', () => computing(5_000));
 await tasksDuring('four analyses in flight', () =>
   Promise.all([
-    ask('summary, study read', { kind: 'summary', batchId }),
-    ask('attribution', { kind: 'attribution', batchId, failing: 'outputs.output_0 > 90' }),
-    ask('sensitivity', { kind: 'sensitivity', batchId, output: 'output_0' }),
-    ask('convergence', { kind: 'convergence', batchId, output: 'output_1', quantity: { p: 0.95 } }),
+    ask('summary, study read', { name: 'summary', batchId, query: {} }),
+    ask('attribution', { name: 'attribution', batchId, query: { failing: 'outputs.output_0 > 90' } }),
+    ask('sensitivity', { name: 'sensitivity', batchId, query: { output: 'output_0' } }),
+    ask('convergence', { name: 'convergence', batchId, query: { output: 'output_1', quantity: 'p95' } }),
   ]),
 );
-await ask('summary, study in memory', { kind: 'summary', batchId, confidence: 0.9 });
-await ask('the same answer again', { kind: 'summary', batchId, confidence: 0.9 });
+await ask('summary, study in memory', { name: 'summary', batchId, query: { confidence: 0.9 } });
+await ask('the same answer again', { name: 'summary', batchId, query: { confidence: 0.9 } });
 
 // An open study of as many runs: further ends change the version of its answers.
 const ENDS = 100;
@@ -112,7 +112,7 @@ for (let round = 0; round < ROUNDS; round++) {
     });
   await coordinator.reports('r', { instance: 'i', reports });
   const name = round === 0 ? 'open study, read whole' : `after ${ENDS} further ends`;
-  await ask(name, { kind: 'convergence', batchId: open, output: 'output_1', quantity: 'mean' });
+  await ask(name, { name: 'convergence', batchId: open, query: { output: 'output_1', quantity: 'mean' } });
 }
 
 await coordinator.close();

@@ -4,7 +4,7 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import type { Core } from './core.ts';
-import { answer, manifest, table } from './answers/operations.ts';
+import { manifest, table } from './answers/operations.ts';
 import { cancelBatch, cancelJob } from './studies/cancel.ts';
 import { claim } from './runs/claims.ts';
 import { demand } from './runs/demand.ts';
@@ -40,7 +40,7 @@ import { filePart, fileRequests } from './files/runner/serve-files.ts';
 import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './files/checkpoints/checkpoints.ts';
 import { beginUpload, completeUpload } from './files/uploads.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
-import { studyAnswer } from './reads/study-answer.ts';
+import { answer } from './reads/study-answer.ts';
 import { submit } from './studies/submit.ts';
 import { keepView, removeView, views } from './studies/views.ts';
 
@@ -101,7 +101,6 @@ const OPERATIONS = {
   completeCheckpoint,
   signOff,
   answer,
-  studyAnswer,
   manifest,
   table,
   exportSnapshot,

@@ -1,6 +1,4 @@
 /** A coordinator without state: says what it was asked, and answers from fixed examples. For the tests of http/ alone. */
-import { conclude, situationOf } from '../../src/analysis/conclusion/conclude.ts';
-import type { StudyEvidence } from '../../src/analysis/conclusion/evidence.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoopShare } from '../../src/base/event-loop-share.ts';
 import { designText } from '../../src/domain/sampling/design-table.ts';
@@ -8,7 +6,8 @@ import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { MoveTally } from '../../machines/job-parts/moves.ts';
-import { answerTo, type AnsweredStudy } from '../../src/coordinator/answers/worker/answer.ts';
+import { answerTo, concluded } from '../../src/analysis/questions.ts';
+import type { AnsweredStudy } from '../../src/analysis/table/answered-study.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId } from '../../src/domain/ids.ts';
@@ -135,7 +134,7 @@ function analysedStudy(): AnsweredStudy {
     builder.add({ row, status: 'Completed', parameters: { mass: row }, outputs: [['apogee_m', 1000 + row]] });
     moves.addUntouched();
   }
-  return { submission, table: builder.build(), moves };
+  return { submission, table: builder.build(), moves, readBand: async () => band };
 }
 
 /** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
@@ -343,13 +342,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     batches: async (_filter, page) => new FakeListing(2, () => batch, page),
     batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
     answer: async (question) => {
-      const answered = question.kind === 'band' ? band : answerTo(question, [analysedStudy(), analysedStudy()]);
-      const text = stringifyExact(answered);
-      return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
-    },
-    studyAnswer: async () => {
-      const evidence = answerTo({ kind: 'evidence', batchId: BATCH_ID }, [analysedStudy()]) as StudyEvidence;
-      const text = JSON.stringify(conclude(evidence, situationOf(evidence)));
+      const found = await answerTo(question, [analysedStudy(), analysedStudy()]);
+      const text = stringifyExact(concluded(question.name, found));
       return { state: 'ready', tag: '"1"', body: new TextEncoder().encode(text) };
     },
     table: async ({ format }) => {

@@ -87,7 +87,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   const csv = join(outputDir, 'results.csv');
   await writeRunsFile(client, batchId, csv);
   const { shown, results } = await shownValues(client, batchId);
-  await report(ended, await client.analysis.summary(batchId), shown, tookSecs);
+  await report(ended, await client.analysis.ask('summary', batchId), shown, tookSecs);
   const unexpected = await unexpectedFailures(client, ended);
   await listLocations(client, ended, outputDir, csv);
   if (ended.batch.status !== 'Completed' || unexpected.length > 0 || results !== total_jobs) {

@@ -1,4 +1,5 @@
 /** The study of a file of runs: its table, and the configuration from the file itself or from a study file. */
+import { declaredOutputs } from '../../analysis/table/answered-study.ts';
 import type { RunTable } from '../../analysis/table/run-table.ts';
 import { STUDY_KEY, type DescribedStudy } from '../../analysis/table/described-study.ts';
 import type { Warning } from '../../analysis/warning.ts';
@@ -7,7 +8,6 @@ import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
-import { declaredOutputs } from '../../coordinator/answers/worker/study.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { loadStudy } from '../study/check-study.ts';

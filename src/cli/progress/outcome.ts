@@ -33,7 +33,7 @@ export function reasonLines({ batch }: BatchStatusResponse): string[] {
 export async function failuresOf(client: Client, { batch }: BatchStatusResponse): Promise<StudySummary['failures']> {
   if (batch.failed_jobs === 0) return [];
   try {
-    return (await client.analysis.summary(batch.id)).failures;
+    return (await client.analysis.ask('summary', batch.id)).failures;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     note(`the failures cannot be grouped: ${printable(error.message)}`);

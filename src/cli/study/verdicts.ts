@@ -9,7 +9,7 @@ export async function declaredVerdicts(client: Client, status: BatchStatusRespon
   const { id } = status.batch;
   const { requirements = [] } = await client.submission(id);
   // A study that has just ended is not judged to its end yet: the analysis is.
-  return requirements.length === 0 ? [] : (await client.analysis.verdicts(id)).requirements;
+  return requirements.length === 0 ? [] : (await client.analysis.ask('verdicts', id)).requirements;
 }
 
 /** 0 when all are met, 4 when any is violated, else 5. */

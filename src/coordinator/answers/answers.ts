@@ -2,6 +2,7 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package.ts';
+import { type Asked, batchesOf, checkAsked, questionOf } from '../../analysis/questions.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
@@ -13,7 +14,6 @@ import { readBatch } from '../kernel/records/read-batch.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
-import { type Question, batchesOf } from './question.ts';
 import { RowReadings } from './row-readings.ts';
 import { TableAnswers } from './table-answers.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
@@ -83,11 +83,12 @@ export class Answers {
 
   /**
    * The answer to a question, as of a version of its studies that is not older than the question. While a study runs, a client that
-   * was asked to come back may get an older one; so may a client that asks for a band, which files that cannot be read make passing.
+   * was asked to come back may get an older one; so may a client whose question reads files, since an unreadable file makes the answer passing.
    * @throws SimbatchError `unknown-batch`; `malformed-query` for a question that its study cannot answer; `too-many-requests`;
    * `unavailable` when the worker crashes.
    */
-  async ask(asked: Question, { waitMs, isKnown, abandoned, family = false }: AskOptions): Promise<Answer> {
+  async ask(asked: Asked, { waitMs, isKnown, abandoned, family = false }: AskOptions): Promise<Answer> {
+    checkAsked(asked);
     const question = family ? { ...asked, members: await this.#family(asked.batchId) } : asked;
     const studies = batchesOf(question).map((batchId) => readBatch(this.#store, batchId));
     const versions = studies.map(versionOf);
@@ -95,7 +96,7 @@ export class Answers {
     const current = this.#tag(key, versions);
     if (isKnown?.(current) === true) return { state: 'unchanged', tag: current };
     // Otherwise a study that changes faster than the answer is computed would never be answered.
-    const mayBeOlder = asked.kind === 'band' || studies.some(({ value }) => !isTerminal(value));
+    const mayBeOlder = questionOf(asked.name).readsFiles === true || studies.some(({ value }) => !isTerminal(value));
     const entry = this.#entry(key, question, versions, mayBeOlder);
     const isThere =
       entry.body !== undefined || (waitMs > 0 && (await this.#isDoneWithin(entry.done, waitMs, abandoned)));
@@ -131,7 +132,7 @@ export class Answers {
   }
 
   /** Returns the entry of a question, in flight or not: of these versions, or owed to a client; otherwise a new entry. */
-  #entry(key: string, question: Question, versions: string[], mayBeOlder: boolean): Entry {
+  #entry(key: string, question: Asked, versions: string[], mayBeOlder: boolean): Entry {
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#drop(key, known);
@@ -155,7 +156,7 @@ export class Answers {
     return entry;
   }
 
-  async #compute(key: string, question: Question, entry: Entry): Promise<void> {
+  async #compute(key: string, question: Asked, entry: Entry): Promise<void> {
     this.#waiting++;
     try {
       const { bytes, versions, isLasting } = await this.thread.call('answer', { question, versions: entry.versions });

@@ -158,7 +158,7 @@ describe('cli/offline', () => {
     const found = await readFileStudy(await parquet(records(), false));
     expect(found.table).to.deep.equal(expected());
     expect(codes(found)).to.deep.equal(['design-unknown']);
-    const { warnings } = await fileAnalysis(found).summary(BATCH);
+    const { warnings } = await fileAnalysis(found).ask('summary', BATCH);
     expect(codes({ warnings })[0]).to.equal('design-unknown');
   });
 
@@ -168,7 +168,7 @@ describe('cli/offline', () => {
       await studyFile(),
     );
     expect(codes(found)).to.deep.equal(['runs-absent']);
-    const { requirements, excluded } = await fileAnalysis(found).summary(BATCH);
+    const { requirements, excluded } = await fileAnalysis(found).ask('summary', BATCH);
     expect(excluded['open']).to.equal(11);
     expect(requirements[0]!.verdict).to.equal('open');
   });
@@ -187,17 +187,19 @@ describe('cli/offline', () => {
       it.row === 0 ? { ...it, status: 'Failed' as const, reason: 'exit', errorMessage: 'exit code 1' } : it,
     );
     const after = await readFileStudy(await parquet(changed, false));
-    const found = await fileAnalysis(before, after).compare(BATCH, { with: BATCH });
+    const found = await fileAnalysis(before, after).ask('compare', BATCH, { with: BATCH });
     expect(found.paired && found.flips.broke).to.deep.equal([0]);
     expect(codes({ warnings: found.with.warnings })).to.include('design-unknown');
   });
 
   it('refuses an unknown output as the coordinator does', async () => {
     const analysis = fileAnalysis(await readFileStudy(await parquet(records())));
-    expect(await refusal(analysis.sensitivity(BATCH, { output: 'mis' }))).to.equal(
+    expect(await refusal(analysis.ask('sensitivity', BATCH, { output: 'mis' }))).to.equal(
       'output not found: the study has no output "mis"; did you mean "miss"?',
     );
-    expect(await refusal(analysis.convergence(BATCH, { output: 'miss', quantity: 'p95x' }))).to.match(/did you mean/);
+    expect(await refusal(analysis.ask('convergence', BATCH, { output: 'miss', quantity: 'p95x' }))).to.match(
+      /did you mean/,
+    );
   });
 
   it('refuses files and studies that do not fit, with the place and the remedy', async () => {

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { fileAnalysis } from '../../../src/cli/offline/file-analysis.ts';
 import { readFileStudy } from '../../../src/cli/offline/file-study.ts';
 import type { TableFormat } from '../../../src/contract/types.ts';
-import type { Question } from '../../../src/coordinator/answers/question.ts';
+import type { Asked } from '../../../src/analysis/questions.ts';
 import { flown as mixed } from '../../coordinator/answers/table/flown-study.ts';
 import { flown } from '../../support/flown.ts';
 import { Scene } from '../../support/scene.ts';
@@ -37,7 +37,7 @@ describe('cli/offline answers', function () {
     return path;
   }
 
-  async function online(question: Question, family = false): Promise<unknown> {
+  async function online(question: Asked, family = false): Promise<unknown> {
     const answer = await scene.api.answer(question, { waitMs: 1e6, family });
     if (answer.state !== 'ready') throw new Error(`the answer is ${answer.state}`);
     return JSON.parse(new TextDecoder().decode(answer.body));
@@ -58,11 +58,6 @@ describe('cli/offline answers', function () {
     ['convergence', {}],
     ['worst', { output: 'miss', k: 5, direction: 'smallest' }],
   ] as const;
-
-  async function questionOf(kind: string, query: object, batchId: string): Promise<Question> {
-    const { QUESTIONS } = await import('../../../src/http/request/questions.ts');
-    return (QUESTIONS as Record<string, (id: string, query: object) => Question>)[kind]!(batchId, query);
-  }
 
   const STUDIES = [
     ['an ended study', {}],
@@ -85,10 +80,10 @@ describe('cli/offline answers', function () {
         await writeFile(file, stringify(submission));
         const study = await readFileStudy(path, format === 'csv' ? file : undefined);
         expect(study.warnings).to.deep.equal([]);
-        const analysis = fileAnalysis(study) as unknown as Record<string, (id: string, query: object) => unknown>;
-        for (const [kind, query] of QUERIES) {
-          const expected = await online(await questionOf(kind, query, batchId));
-          expect(await analysis[kind]!(batchId, query), `${kind} ${JSON.stringify(query)}`).to.deep.equal(expected);
+        for (const [question, query] of QUERIES) {
+          const expected = await online({ name: question, batchId, query });
+          const found = await fileAnalysis(study).ask(question, batchId, query);
+          expect(found, `${question} ${JSON.stringify(query)}`).to.deep.equal(expected);
         }
         await scene.api.cancelBatch(batchId).catch(() => {});
       });
@@ -98,20 +93,20 @@ describe('cli/offline answers', function () {
   it('of two files are those of the comparison online', async () => {
     const before = await flown(scene);
     const after = await flown(scene, { version: '2.0' });
-    const expected = await online({ kind: 'compare', batchId: before, with: after });
+    const expected = await online({ name: 'compare', batchId: before, query: { with: after } });
     const [first, second] = [
       await readFileStudy(await written(before, 'parquet')),
       await readFileStudy(await written(after, 'parquet')),
     ];
-    expect(await fileAnalysis(first, second).compare(before, { with: after })).to.deep.equal(expected);
+    expect(await fileAnalysis(first, second).ask('compare', before, { with: after })).to.deep.equal(expected);
   });
 
   it('of outputs of several types say that text may have been a number, and are the same otherwise', async () => {
     const batchId = await mixed(scene);
     const study = await readFileStudy(await written(batchId, 'parquet'));
     expect(study.warnings.map((it) => it.code)).to.deep.equal(['types-unknown']);
-    const found = await fileAnalysis({ ...study, warnings: [] }).summary(batchId);
-    expect(found).to.deep.equal(await online({ kind: 'summary', batchId }));
+    const found = await fileAnalysis({ ...study, warnings: [] }).ask('summary', batchId);
+    expect(found).to.deep.equal(await online({ name: 'summary', batchId, query: {} }));
   });
 
   it('of a family are those of the family online', async () => {
@@ -120,12 +115,12 @@ describe('cli/offline answers', function () {
     const study = await readFileStudy(await written(batchId, 'parquet', true));
     expect(study.warnings).to.deep.equal([]);
     const analysis = fileAnalysis(study);
-    const summary = await analysis.summary(batchId);
+    const summary = await analysis.ask('summary', batchId);
     expect(summary.of).to.equal(60);
-    expect(summary).to.deep.equal(await online({ kind: 'summary', batchId }, true));
+    expect(summary).to.deep.equal(await online({ name: 'summary', batchId, query: {} }, true));
     const worst = { output: 'miss', k: 5, direction: 'largest' } as const;
-    expect(await analysis.worst(batchId, worst)).to.deep.equal(
-      await online({ kind: 'worst', batchId, ...worst }, true),
+    expect(await analysis.ask('worst', batchId, worst)).to.deep.equal(
+      await online({ name: 'worst', batchId, query: { ...worst } }, true),
     );
   });
 });

@@ -10,7 +10,7 @@ import { StudyTransitions } from '../../../src/contract/answers/transitions.ts';
 import type { NamedSchema } from '../../../src/contract/build.ts';
 import type * as contract from '../../../src/contract/types.ts';
 import type { Answer } from '../../../src/coordinator/answers/answers.ts';
-import type { Question } from '../../../src/coordinator/answers/question.ts';
+import type { Asked } from '../../../src/analysis/questions.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { flown } from '../../support/flown.ts';
@@ -34,9 +34,8 @@ describe('coordinator/answers', function () {
   });
   after(() => scene.api.close());
 
-  const ask = async <T>(question: Question): Promise<T> =>
-    parsed(await scene.api.answer(question, { waitMs: 1e6 })) as T;
-  const refusal = async (question: Question): Promise<string> => {
+  const ask = async <T>(question: Asked): Promise<T> => parsed(await scene.api.answer(question, { waitMs: 1e6 })) as T;
+  const refusal = async (question: Asked): Promise<string> => {
     try {
       await ask(question);
       return 'answered';
@@ -48,19 +47,19 @@ describe('coordinator/answers', function () {
   it('are of the shape that the API describes', async () => {
     const other = await flown(scene, { version: '2.0' });
     const different = await flown(scene, { runs: 30 });
-    const table: [Question, NamedSchema][] = [
-      [{ kind: 'summary', batchId }, StudySummary],
-      [{ kind: 'distributions', batchId, bins: 7 }, StudyDistributions],
-      [{ kind: 'verdicts', batchId }, StudyVerdicts],
-      [{ kind: 'sensitivity', batchId, output: 'miss' }, StudySensitivity],
-      [{ kind: 'attribution', batchId }, StudyAttribution],
-      [{ kind: 'attribution', batchId, failing: 'close' }, StudyAttribution],
-      [{ kind: 'convergence', batchId, output: 'miss', quantity: { p: 0.9 } }, Convergence],
-      [{ kind: 'convergence', batchId, quantity: 'failure' }, Convergence],
-      [{ kind: 'worst', batchId, output: 'miss', k: 3, direction: 'smallest' }, WorstRuns],
-      [{ kind: 'compare', batchId, with: other }, StudyComparison],
-      [{ kind: 'compare', batchId, with: different }, StudyComparison],
-      [{ kind: 'transitions', batchId }, StudyTransitions],
+    const table: [Asked, NamedSchema][] = [
+      [{ name: 'summary', batchId, query: {} }, StudySummary],
+      [{ name: 'distributions', batchId, query: { bins: 7 } }, StudyDistributions],
+      [{ name: 'verdicts', batchId, query: {} }, StudyVerdicts],
+      [{ name: 'sensitivity', batchId, query: { output: 'miss' } }, StudySensitivity],
+      [{ name: 'attribution', batchId, query: {} }, StudyAttribution],
+      [{ name: 'attribution', batchId, query: { failing: 'close' } }, StudyAttribution],
+      [{ name: 'convergence', batchId, query: { output: 'miss', quantity: 'p90' } }, Convergence],
+      [{ name: 'convergence', batchId, query: { quantity: 'failure' } }, Convergence],
+      [{ name: 'worst', batchId, query: { output: 'miss', k: 3, direction: 'smallest' } }, WorstRuns],
+      [{ name: 'compare', batchId, query: { with: other } }, StudyComparison],
+      [{ name: 'compare', batchId, query: { with: different } }, StudyComparison],
+      [{ name: 'transitions', batchId, query: {} }, StudyTransitions],
     ];
     for (const [question, schema] of table)
       expect(strictFaults(schema, await ask(question)), JSON.stringify(question)).to.deep.equal([]);
@@ -68,8 +67,9 @@ describe('coordinator/answers', function () {
 
   it('count each run in its class and use the completed ones', async () => {
     const { of, n_used, excluded, outputs, requirements } = await ask<contract.StudySummary>({
-      kind: 'summary',
+      name: 'summary',
       batchId,
+      query: {},
     });
     expect([of, n_used, excluded]).to.deep.equal([60, 47, { terminated: 5, crashed: 8 }]);
     expect(outputs.map((it) => [it.name, it.units, it.count])).to.deep.equal([
@@ -83,14 +83,18 @@ describe('coordinator/answers', function () {
 
   it('bound an output by the threshold of the rule that its runner names', async () => {
     const failing = "terminated_by = 'nz > 3.8'";
-    const { failing: count } = await ask<contract.StudyAttribution>({ kind: 'attribution', batchId, failing });
+    const { failing: count } = await ask<contract.StudyAttribution>({
+      name: 'attribution',
+      batchId,
+      query: { failing },
+    });
     expect(count).to.equal(5);
   });
 
   it('bound an output by a rule on the telemetry variable that the study declares for it', async () => {
     const p99 = ({ outputs }: contract.StudySummary) =>
       outputs[0]!.quantiles.find((it) => it.p === 0.01)!.bounds as [number | null, number | null];
-    const summary = (id: string) => ask<contract.StudySummary>({ kind: 'summary', batchId: id });
+    const summary = (id: string) => ask<contract.StudySummary>({ name: 'summary', batchId: id, query: {} });
     const free = await flown(scene, { crashes: false });
     const bounded = await flown(scene, { outputs: { miss: { censored: 'nz' } }, crashes: false });
     // Of 60 runs, 5 were ended by nz > 3.8: without the declaration their values may be the smallest.
@@ -100,7 +104,7 @@ describe('coordinator/answers', function () {
 
   it('say what rules in shadow would have done, and let lost telemetry change no outcome of theirs', async () => {
     const shadow = await flown(scene, { shadow: true });
-    const summary = (id: string) => ask<contract.StudySummary>({ kind: 'summary', batchId: id });
+    const summary = (id: string) => ask<contract.StudySummary>({ name: 'summary', batchId: id, query: {} });
     const { shadow: found, sentence, requirements } = await summary(shadow);
     // Every fifth run would have been ended; the runs 20 and 55 crash.
     expect(found).to.deep.equal({ would_end: 12, completed: 10, passed: 10 });
@@ -112,7 +116,11 @@ describe('coordinator/answers', function () {
   });
 
   it('name the parameter that drives an output', async () => {
-    const { parameters } = await ask<contract.StudySensitivity>({ kind: 'sensitivity', batchId, output: 'miss' });
+    const { parameters } = await ask<contract.StudySensitivity>({
+      name: 'sensitivity',
+      batchId,
+      query: { output: 'miss' },
+    });
     expect(parameters.map((it) => [it.name, it.told_apart])).to.deep.equal([
       ['wind', true],
       ['mass', false],
@@ -120,31 +128,33 @@ describe('coordinator/answers', function () {
   });
 
   it('refuse a name that the study does not have, with the nearest one', async () => {
-    expect(await refusal({ kind: 'sensitivity', batchId, output: 'mis' })).to.equal(
+    expect(await refusal({ name: 'sensitivity', batchId, query: { output: 'mis' } })).to.equal(
       'malformed-query: output not found: the study has no output "mis"; did you mean "miss"?',
     );
-    expect(await refusal({ kind: 'worst', batchId, output: 'mode', k: 1, direction: 'largest' })).to.match(
+    expect(await refusal({ name: 'worst', batchId, query: { output: 'mode', k: 1, direction: 'largest' } })).to.match(
       /mode is text/,
     );
-    expect(await refusal({ kind: 'attribution', batchId, failing: 'crahsed' })).to.match(/did you mean "crashed"/);
-    expect(await refusal({ kind: 'attribution', batchId, failing: 'outputs.mis > 5' })).to.match(
+    expect(await refusal({ name: 'attribution', batchId, query: { failing: 'crahsed' } })).to.match(
+      /did you mean "crashed"/,
+    );
+    expect(await refusal({ name: 'attribution', batchId, query: { failing: 'outputs.mis > 5' } })).to.match(
       /^malformed-query: .*outputs\.miss/,
     );
-    expect(await refusal({ kind: 'summary', batchId: jobId(batchId, 5) })).to.match(/^unknown-batch/);
+    expect(await refusal({ name: 'summary', batchId: jobId(batchId, 5), query: {} })).to.match(/^unknown-batch/);
   });
 
   it('take every name while no run has completed, and say why there is no figure', async () => {
     const empty = await scene.submit({ runs: 3 });
     const { parameters, reason } = await ask<contract.StudySensitivity>({
-      kind: 'sensitivity',
+      name: 'sensitivity',
       batchId: empty,
-      output: 'x',
+      query: { output: 'x' },
     });
     expect([parameters.every((it) => it.prcc === null), typeof reason]).to.deep.equal([true, 'string']);
-    const { excluded } = await ask<contract.StudySummary>({ kind: 'summary', batchId: empty });
+    const { excluded } = await ask<contract.StudySummary>({ name: 'summary', batchId: empty, query: {} });
     expect(excluded).to.deep.equal({ open: 3 });
     await scene.api.cancelBatch(empty);
-    const after = await ask<contract.StudySummary>({ kind: 'summary', batchId: empty });
+    const after = await ask<contract.StudySummary>({ name: 'summary', batchId: empty, query: {} });
     expect(after.excluded).to.deep.equal({ cancelled: 3 });
   });
 
@@ -155,7 +165,7 @@ describe('coordinator/answers', function () {
     const [first] = await scene.claim('a');
     await scene.start(batch_id, first!, 'a');
     await scene.complete(batch_id, first!, 'a');
-    const worst = { kind: 'worst', batchId: batch_id, output: 'miss', k: 5, direction: 'largest' } as const;
+    const worst = { name: 'worst', batchId: batch_id, query: { output: 'miss', k: 5, direction: 'largest' } } as const;
     const { of, excluded, runs } = await ask<contract.WorstRuns>(worst);
     expect([of, excluded, runs.map((it) => it.run_id)]).to.deep.equal([5, { open: 4 }, [3]]);
     await scene.api.cancelBatch(batch_id);
@@ -167,7 +177,7 @@ describe('coordinator/answers', function () {
 
   it('keep their tag until a run ends', async () => {
     const running = await flown(scene, { runs: 5, done: 2 });
-    const question: Question = { kind: 'summary', batchId: running };
+    const question: Asked = { name: 'summary', batchId: running, query: {} };
     const first = await scene.api.answer(question, { waitMs: 1e6 });
     const tag = 'tag' in first ? first.tag : '';
     const known = { waitMs: 1e6, isKnown: (it: string) => it === tag };
@@ -184,7 +194,7 @@ describe('coordinator/answers', function () {
   it('are pending after the wait, and ready later', async () => {
     // The next worker takes longer to start than the simulated wait.
     await scene.api.core.answers.thread.worker?.terminate();
-    const question: Question = { kind: 'summary', batchId, confidence: 0.8 };
+    const question: Asked = { name: 'summary', batchId, query: { confidence: 0.8 } };
     const waiting = scene.api.answer(question, { waitMs: 1000 });
     await scene.world.advance(1001);
     expect(await waiting).to.deep.equal({ state: 'pending' });
@@ -193,7 +203,7 @@ describe('coordinator/answers', function () {
 
   it('are pending at once for a client that has disconnected', async () => {
     const abandoned = AbortSignal.abort();
-    const question: Question = { kind: 'summary', batchId, confidence: 0.81 };
+    const question: Asked = { name: 'summary', batchId, query: { confidence: 0.81 } };
     expect(await scene.api.answer(question, { waitMs: 1e9, abandoned })).to.deep.equal({ state: 'pending' });
   });
 
@@ -227,12 +237,12 @@ describe('coordinator/answers', function () {
     // A study that the worker must read first.
     const unread = await flown(scene, { runs: 20 });
     const crashes = scene.faults.length;
-    const asked = refusal({ kind: 'summary', batchId: unread });
+    const asked = refusal({ name: 'summary', batchId: unread, query: {} });
     await answers.thread.worker?.terminate();
     expect(await asked).to.match(
       /^unavailable: the answer was not computed: the analysis worker ended \(exit code 1\)/,
     );
     expect(scene.faults).to.have.length(crashes + 1);
-    expect(await ask<contract.StudySummary>({ kind: 'summary', batchId: unread })).to.include({ of: 20 });
+    expect(await ask<contract.StudySummary>({ name: 'summary', batchId: unread, query: {} })).to.include({ of: 20 });
   });
 });

@@ -1,7 +1,7 @@
 /** Answers about a family: replicates of a design give the mean an honest interval, and each run counts once. */
 import { expect } from 'chai';
 import type * as contract from '../../../src/contract/types.ts';
-import type { Question } from '../../../src/coordinator/answers/question.ts';
+import type { Asked } from '../../../src/analysis/questions.ts';
 import { joinTables } from '../../../src/analysis/table/join.ts';
 import { estimateMean } from '../../../src/analysis/outputs/mean.ts';
 import { NumberSeries } from '../../../src/analysis/numeric/statistics.ts';
@@ -18,7 +18,7 @@ describe('coordinator/answers of a family', function () {
   });
   after(() => scene.api.close());
 
-  const ask = async <T>(question: Question, family: boolean): Promise<T> => {
+  const ask = async <T>(question: Asked, family: boolean): Promise<T> => {
     const answer = await scene.api.answer(question, { waitMs: 1e6, family });
     if (answer.state !== 'ready') throw new Error(`the answer is ${answer.state}`);
     return JSON.parse(new TextDecoder().decode(answer.body)) as T;
@@ -48,8 +48,8 @@ describe('coordinator/answers of a family', function () {
       await scene.api.extendBatch(batchId, { runs: 16 });
       await completed();
     }
-    const alone = await ask<contract.StudySummary>({ kind: 'summary', batchId }, false);
-    const pooled = await ask<contract.StudySummary>({ kind: 'summary', batchId }, true);
+    const alone = await ask<contract.StudySummary>({ name: 'summary', batchId, query: {} }, false);
+    const pooled = await ask<contract.StudySummary>({ name: 'summary', batchId, query: {} }, true);
     expect([alone.of, pooled.of, pooled.n_used, pooled.batch_id]).to.deep.equal([16, 64, 64, batchId]);
     const [one, four] = [alone, pooled].map((it) => it.outputs.find(({ name }) => name === 'y')!);
     expect([one!.mean_method, four!.mean_method]).to.deep.equal(['t-conservative', 'replicates']);
@@ -59,11 +59,11 @@ describe('coordinator/answers of a family', function () {
     expect(four!.mean_interval![0]).to.be.below(0);
     expect(four!.mean_interval![1]).to.be.above(0);
     const { runs } = await ask<contract.WorstRuns>(
-      { kind: 'worst', batchId, output: 'y', k: 3, direction: 'largest' },
+      { name: 'worst', batchId, query: { output: 'y', k: 3, direction: 'largest' } },
       true,
     );
     expect(runs.every((it) => it.replicate !== undefined)).to.equal(true);
-    const convergence = { kind: 'convergence', batchId, output: 'y', quantity: 'mean' } as const;
+    const convergence = { name: 'convergence', batchId, query: { output: 'y', quantity: 'mean' } } as const;
     const { points } = await ask<contract.Convergence>(convergence, true);
     expect(points.map((it) => it.n)).to.deep.equal([16, 32, 48, 64]);
   });
@@ -74,8 +74,8 @@ describe('coordinator/answers of a family', function () {
     const { batch_id: second } = await scene.api.extendBatch(first, { runs: 20 });
     await completed();
     const [a, b] = [
-      await ask<contract.StudySummary>({ kind: 'summary', batchId: first }, true),
-      await ask<contract.StudySummary>({ kind: 'summary', batchId: second }, true),
+      await ask<contract.StudySummary>({ name: 'summary', batchId: first, query: {} }, true),
+      await ask<contract.StudySummary>({ name: 'summary', batchId: second, query: {} }, true),
     ];
     expect(a.of).to.equal(20);
     expect({ ...b, batch_id: first }).to.deep.equal(a);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { StudySummary, StudyTransitions, Uuid } from '../../../src/contract/types.ts';
 import { EndedRuns } from '../../../src/coordinator/answers/ended-runs.ts';
 import { RowReadings } from '../../../src/coordinator/answers/row-readings.ts';
-import type { Question } from '../../../src/coordinator/answers/question.ts';
+import type { Asked } from '../../../src/analysis/questions.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import { idOf } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId, runIdOf } from '../../../src/domain/ids.ts';
@@ -57,16 +57,16 @@ describe('coordinator/answers: columns of open studies', function () {
     });
     await scene.api.reports('a', { instance: scene.instance('a'), reports });
   };
-  const ask = async <T = StudySummary>(question: Question): Promise<T> => {
+  const ask = async <T = StudySummary>(question: Asked): Promise<T> => {
     const answer = await scene.api.answer(question, { waitMs: 1e6 });
     if (answer.state !== 'ready') throw new Error(answer.state);
     return JSON.parse(new TextDecoder().decode(answer.body)) as T;
   };
-  const summary = (): Promise<StudySummary> => ask({ kind: 'summary', batchId: batch });
+  const summary = (): Promise<StudySummary> => ask({ name: 'summary', batchId: batch, query: {} });
   /** The answer of a worker that has never seen the study. */
   const anew = async (): Promise<StudySummary> => {
     await scene.api.core.answers.thread.worker?.terminate();
-    const answer = await ask<StudySummary>({ kind: 'summary', batchId: batch, confidence: 0.95 });
+    const answer = await ask<StudySummary>({ name: 'summary', batchId: batch, query: { confidence: 0.95 } });
     read = [];
     return answer;
   };
@@ -82,7 +82,7 @@ describe('coordinator/answers: columns of open studies', function () {
     expect(read).to.deep.equal([700, 701, 2000]);
     expect([three.n_used, three.outputs.find((it) => it.name === 'miss')!.max]).to.deep.equal([503, 2000]);
     read = [];
-    await ask({ kind: 'convergence', batchId: batch, quantity: 'failure' });
+    await ask({ name: 'convergence', batchId: batch, query: { quantity: 'failure' } });
     expect(read, 'another question about the same runs').to.deep.equal([]);
     expect(await anew()).to.deep.equal(three);
   });
@@ -103,7 +103,7 @@ describe('coordinator/answers: columns of open studies', function () {
     const asked = [];
     for (let run = 1901; run < 1931; run++) {
       await end([run]);
-      asked.push(ask<StudySummary>({ kind: 'summary', batchId: batch, confidence: 0.5 + run / 1e4 }));
+      asked.push(ask<StudySummary>({ name: 'summary', batchId: batch, query: { confidence: 0.5 + run / 1e4 } }));
     }
     const counts = (await Promise.all(asked)).map((it) => it.n_used);
     for (const [at, count] of counts.entries()) expect(count, 'not older than the question').to.be.at.least(1605 + at);
@@ -112,7 +112,7 @@ describe('coordinator/answers: columns of open studies', function () {
   });
 
   it('counts the transitions of a run once, as a worker that has never seen the study does', async () => {
-    const transitions = (): Promise<StudyTransitions> => ask({ kind: 'transitions', batchId: batch });
+    const transitions = (): Promise<StudyTransitions> => ask({ name: 'transitions', batchId: batch, query: {} });
     const before = await transitions();
     await end([1935, 1936]);
     const after = await transitions();
@@ -145,7 +145,7 @@ describe('coordinator/answers: columns of open studies', function () {
     expect(over.excluded).to.deep.equal({ cancelled: RUNS - 1639 });
     expect(read).to.have.length(RUNS - 10 - 1639);
     const cancelled = async (): Promise<number> =>
-      (await ask<StudyTransitions>({ kind: 'transitions', batchId: batch })).transitions
+      (await ask<StudyTransitions>({ name: 'transitions', batchId: batch, query: {} })).transitions
         .filter((it) => it.to === 'Cancelled')
         .reduce((sum, it) => sum + it.count, 0);
     expect(await cancelled()).to.equal(RUNS - 1639);

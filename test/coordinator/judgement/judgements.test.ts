@@ -54,7 +54,7 @@ describe('coordinator/judgement', function () {
     return `${verdict} ${passed}/${failed}/${unknown}`;
   };
   const judgedByWorker = async (batch: Uuid): Promise<RequirementVerdict[]> => {
-    const answer = await scene.api.answer({ kind: 'verdicts', batchId: batch }, { waitMs: 1e6 });
+    const answer = await scene.api.answer({ name: 'verdicts', batchId: batch, query: {} }, { waitMs: 1e6 });
     if (answer.state !== 'ready') throw new Error(answer.state);
     const { requirements } = JSON.parse(new TextDecoder().decode(answer.body)) as StudyVerdicts;
     return requirements.map(({ course, ...verdict }) => {

@@ -12,7 +12,7 @@ describe('coordinator/reads/study-answer', function () {
   afterEach(() => scene.api.close());
 
   const ask = (batchId: Uuid, family = false, known?: string) =>
-    scene.api.studyAnswer(batchId, { waitMs: 1e6, family, isKnown: (tag) => tag === known });
+    scene.api.answer({ name: 'answer', batchId, query: {} }, { waitMs: 1e6, family, isKnown: (tag) => tag === known });
   const answer = async (batchId: Uuid, family = false): Promise<StudyAnswer> => {
     const found = await ask(batchId, family);
     if (found.state !== 'ready') throw new Error(`the answer is ${found.state}`);

@@ -74,7 +74,7 @@ describe('e2e: a study of 20,000 runs that stops when its requirement is settled
         unknown: 0,
         sentence: `met: execution_secs < 5 with probability 99 % at 90 % confidence; 232 of 232 runs passed, decided at run ${LAST}`,
       });
-      const { requirements: judged } = await client.analysis.verdicts(batch.id);
+      const { requirements: judged } = await client.analysis.ask('verdicts', batch.id);
       // The answer has the course of the estimate as well, up to the run that decided.
       expect(judged.map(({ course: _, ...verdict }) => verdict)).to.deep.equal(requirements);
       expect(judged[0]?.course.at(-1)).to.include({ n: LAST + 1, estimate: 1 });

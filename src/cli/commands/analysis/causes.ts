@@ -61,7 +61,10 @@ export function whyCommand(): Command {
     .action(async (reference: string | undefined, { failing, confidence, ...flags }: FailingFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
-      const found = await analysis.attribution(batchId, { ...given({ failing, confidence }), ...familyQuery(flags) });
+      const found = await analysis.ask('attribution', batchId, {
+        ...given({ failing, confidence }),
+        ...familyQuery(flags),
+      });
       await printAnswer(flags, found, (answer, options) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
@@ -94,7 +97,7 @@ export function sensitivityCommand(): Command {
         ...given({ confidence: flags.confidence }),
         ...familyQuery(flags),
       };
-      await printAnswer(flags, await analysis.sensitivity(batchId, query), (answer, options) => [
+      await printAnswer(flags, await analysis.ask('sensitivity', batchId, query), (answer, options) => [
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
         ...(answer.parameters.length === 0 ? [] : ['']),
@@ -121,7 +124,7 @@ export function diffCommand(): Command {
       const { analysis, batchId, otherId, rest } = await openSource(flags, [before, after], 2);
       noMore(rest, 0);
       const { failing, confidence } = flags;
-      const answer = await analysis.compare(batchId, { with: otherId, ...given({ failing, confidence }) });
+      const answer = await analysis.ask('compare', batchId, { with: otherId, ...given({ failing, confidence }) });
       await printAnswer(flags, answer, comparisonLines);
     });
 }

@@ -34,7 +34,7 @@ export function summaryCommand(): Command {
     .action(async (reference: string | undefined, flags: SummaryFlags) => {
       const { analysis, batchId, rest } = await openSource(flags, [reference]);
       noMore(rest, 0);
-      const answer = await analysis.summary(batchId, {
+      const answer = await analysis.ask('summary', batchId, {
         ...given({ confidence: flags.confidence, missing: flags.missing }),
         ...familyQuery(flags),
       });
@@ -60,7 +60,7 @@ export function worstCommand(): Command {
       const output = required(rest[0], 'output');
       await printAnswer(
         flags,
-        await analysis.worst(batchId, { output, k, direction, ...familyQuery(flags) }),
+        await analysis.ask('worst', batchId, { output, k, direction, ...familyQuery(flags) }),
         (answer, options) => [
           ...usedRunsLines(answer),
           `${answer.runs.length} ${direction} of ${answer.n_used} values of ${output}`,
@@ -97,7 +97,7 @@ export function convergenceCommand(): Command {
       noMore(rest, 1);
       const [output] = rest;
       const query = { ...given({ output, quantity, half_width, confidence, missing }), ...familyQuery(flags) };
-      await printAnswer(flags, await analysis.convergence(batchId, query), (answer, options) => {
+      await printAnswer(flags, await analysis.ask('convergence', batchId, query), (answer, options) => {
         const last = answer.points.at(-1);
         const estimated = `${quantity ?? (output === undefined ? 'failed share' : 'mean')}${output === undefined ? '' : ` of ${output}`}`;
         const needed = answer.runs_for_half_width;

@@ -45,7 +45,7 @@ export function verdictCommand(): Command {
         ...given({ output, condition, probability, confidence, terminated, look }),
         ...familyQuery(flags),
       };
-      const { requirements } = await printAnswer(flags, await analysis.verdicts(batchId, query), verdictReport);
+      const { requirements } = await printAnswer(flags, await analysis.ask('verdicts', batchId, query), verdictReport);
       if (requirements.length === 0) {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);

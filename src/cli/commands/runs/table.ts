@@ -65,7 +65,7 @@ function runsAs(client: Client, batchId: Uuid, format: TableFormat, flags: Table
 }
 
 async function showSummary(client: Client, batchId: Uuid, format: Format): Promise<void> {
-  const summary = await client.analysis.summary(batchId);
+  const summary = await client.analysis.ask('summary', batchId);
   return format === 'json' ? writeJson(summary) : writeText(summaryLines(summary, tableOptions(format)));
 }
 

@@ -1,9 +1,10 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
 import { MoveTally } from '../../../../machines/job-parts/moves.ts';
+import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import type { BatchSubmission, JobRecord, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
-import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
+import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
@@ -170,10 +171,4 @@ function bytesOf(table: RunTable): number {
     ...[...table.texts.values()].map((it) => it.codes),
   ];
   return columns.reduce((sum, it) => sum + it.byteLength, 0);
-}
-
-/** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
-export function declaredOutputs({ submission }: { submission: Partial<BatchSubmission> }): Set<string> {
-  const required = (submission.requirements ?? []).map((it) => it.output);
-  return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
 }

@@ -1,14 +1,14 @@
 /** The analysis worker: a thread that reads studies through the coordinator and answers questions about them, one at a time. */
 import { parentPort } from 'node:worker_threads';
+import { type Asked, answerTo, batchesOf } from '../../../analysis/questions.ts';
+import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
 import { joinTables } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
-import { type Question, batchesOf } from '../question.ts';
 import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { type AnsweredStudy, answerTo } from './answer.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
@@ -40,7 +40,7 @@ export interface WorkerAnswer {
 
 /** The methods of this thread. */
 export type WorkerMethods = {
-  answer(request: { question: Question; versions: string[] }): Promise<WorkerAnswer>;
+  answer(request: { question: Asked; versions: string[] }): Promise<WorkerAnswer>;
   openManifest(batchId: Uuid): Promise<number>;
   openTable(request: MergeRequest): Promise<number>;
   /** The next piece of a manifest or table; null after the last one. */
@@ -115,16 +115,15 @@ const methods: WorkerMethods = {
   async answer({ question, versions }) {
     const studies: Study[] = [];
     for (const [at, batchId] of batchesOf(question).entries()) studies.push(await tables.of(batchId, versions[at]!));
-    const used = studies.map((it) => it.version);
-    if (question.kind === 'band') {
-      const { band, isLasting } = await bands.of(studies[0]!.table, question.without, BAND_MS);
-      return { bytes: encoded(band), versions: used, isLasting };
-    }
-    const answer = answerTo(
-      question,
-      question.members === undefined ? (studies as [Study, Study?]) : [pooled(question.batchId, studies)],
-    );
-    return { bytes: encoded(answer), versions: used, isLasting: true };
+    const asked: AnsweredStudy[] = question.members === undefined ? studies : [pooled(question.batchId, studies)];
+    let isLasting = true;
+    const readBand: AnsweredStudy['readBand'] = async (without) => {
+      const found = await bands.of(asked[0]!.table, without, BAND_MS);
+      isLasting = found.isLasting;
+      return found.band;
+    };
+    const answer = await answerTo(question, [{ ...asked[0]!, readBand }, asked[1]]);
+    return { bytes: encoded(answer), versions: studies.map((it) => it.version), isLasting };
   },
   async openManifest(batchId) {
     const head = await coordinator.call('openReading', batchId);

@@ -43,7 +43,10 @@ describe('coordinator/studies/growth', function () {
     expect(jobs).to.equal(8);
     // One failure is not mended.
     expect(await execute(after, (run) => run === 12)).to.deep.equal([2, 7, 12, 17, 22, 27, 32, 37]);
-    const answer = await scene.api.answer({ kind: 'compare', batchId: before, with: after }, { waitMs: 1e6 });
+    const answer = await scene.api.answer(
+      { name: 'compare', batchId: before, query: { with: after } },
+      { waitMs: 1e6 },
+    );
     if (answer.state !== 'ready') throw new Error(answer.state);
     const {
       paired,

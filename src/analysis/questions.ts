@@ -1,0 +1,90 @@
+/** The list of questions about a study, and how one is asked and answered. A new question is a file and its line here. */
+import type { Static } from 'typebox';
+import type { QueryOf } from '../contract/queries.ts';
+import type { Uuid } from '../contract/types.ts';
+import { SimbatchError } from '../domain/errors.ts';
+import type { StudySituation } from './conclusion/conclude.ts';
+import type { Question } from './question.ts';
+import type { AnsweredStudy } from './table/answered-study.ts';
+import { answer } from './questions/answer.ts';
+import { attribution } from './questions/attribution.ts';
+import { compare } from './questions/compare.ts';
+import { convergence } from './questions/convergence.ts';
+import { distributions } from './questions/distributions.ts';
+import { sensitivity } from './questions/sensitivity.ts';
+import { summary } from './questions/summary.ts';
+import { telemetryBand } from './questions/telemetry-band.ts';
+import { transitions } from './questions/transitions.ts';
+import { verdicts } from './questions/verdicts.ts';
+import { worst } from './questions/worst.ts';
+
+/** In the order of the API description. */
+export const QUESTIONS = [
+  answer,
+  summary,
+  distributions,
+  verdicts,
+  sensitivity,
+  attribution,
+  convergence,
+  worst,
+  telemetryBand,
+  compare,
+  transitions,
+] as const;
+
+type Listed = (typeof QUESTIONS)[number];
+export type QuestionName = Listed['name'];
+type Named<N extends QuestionName> = Extract<Listed, { name: N }>;
+/** The query of a question, without `family` and `wait`. */
+export type QuestionQuery<N extends QuestionName> = QueryOf<Named<N>['query']>;
+export type QuestionAnswer<N extends QuestionName> = Static<Named<N>['response']>;
+
+/** A question about a certain study, as plain data. */
+export interface Asked<N extends QuestionName = QuestionName> {
+  name: N;
+  batchId: Uuid;
+  query: QuestionQuery<N>;
+  /** The batches of the family whose runs are pooled, `batchId` among them, oldest first; absent: this batch alone. */
+  members?: readonly Uuid[];
+}
+
+const BY_NAME: ReadonlyMap<string, Question> = new Map(QUESTIONS.map((it) => [it.name, it as unknown as Question]));
+
+/** The question of this name. */
+export const questionOf = (name: QuestionName): Question => BY_NAME.get(name)!;
+
+/** The studies that a question is about. @throws SimbatchError `unknown-batch` for an id in the query that is malformed */
+export function batchesOf({ name, batchId, query, members = [batchId] }: Asked): Uuid[] {
+  const other = questionOf(name).other?.(query as never);
+  return other === undefined ? [...members] : [batchId, other];
+}
+
+/** Refuses a query that no study can answer. @throws SimbatchError `malformed-query` */
+export function checkAsked({ name, query }: Pick<Asked, 'name' | 'query'>): void {
+  refusing(() => questionOf(name).check?.(query as never));
+}
+
+/**
+ * The answer, by the schema of its question, or the evidence for `concluded`. `studies`: as `batchesOf` names them.
+ * @throws SimbatchError `malformed-query` for a name that the study does not have and for a number out of its range
+ */
+export async function answerTo(
+  { name, query }: Pick<Asked, 'name' | 'query'>,
+  [study, other = study]: readonly [AnsweredStudy, AnsweredStudy?],
+): Promise<object> {
+  return (await refusing(() => questionOf(name).answer(study, query as never, other))) as object;
+}
+
+/** The answer by what `answerTo` returns, which is the answer itself of most questions. */
+export const concluded = (name: QuestionName, found: object, situation?: StudySituation): object =>
+  (questionOf(name).conclude?.(found, situation) as object | undefined) ?? found;
+
+function refusing<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof RangeError) throw new SimbatchError('malformed-query', error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+/** Whether a study is in order: one sentence, its reasons, the next steps. */
+import { StudyAnswer } from '../../contract/answers/conclusion.ts';
+import { conclude, situationOf } from '../conclusion/conclude.ts';
+import { studyEvidence } from '../conclusion/evidence.ts';
+import { concludedQuestion } from '../question.ts';
+import { requirementsOf } from '../requirements/requirement.ts';
+import { unitsOfOutputs } from '../table/answered-study.ts';
+
+export const answer = concludedQuestion({
+  name: 'answer',
+  operationId: 'getAnswer',
+  summary: 'Read whether a batch is in order',
+  description:
+    'One sentence, the reasons, and the next steps. The same sentence is the first line of every view of the study.',
+  query: {},
+  response: StudyAnswer,
+  answer: (study) => studyEvidence(study.table, requirementsOf(study.submission), unitsOfOutputs(study)),
+  conclude: (evidence, situation = situationOf(evidence)) => conclude(evidence, situation),
+});

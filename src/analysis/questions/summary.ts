@@ -1,0 +1,29 @@
+/** Statistics of the outputs, the failures by pattern, and the verdicts on the requirements. */
+import { StudySummary } from '../../contract/answers/outputs.ts';
+import { CONFIDENCE, MISSING } from '../../contract/answers/queries.ts';
+import { numbersQuery } from '../../contract/queries.ts';
+import { given, question } from '../question.ts';
+import { requirementsOf } from '../requirements/requirement.ts';
+import { summarizeStudy } from '../summary.ts';
+import { inDeclaredOrder, unitsOfOutputs } from '../table/answered-study.ts';
+
+export const summary = question({
+  name: 'summary',
+  operationId: 'getSummary',
+  summary: 'Read the statistics of a batch',
+  description: 'Statistics of the outputs, the failures by pattern, and the verdicts on the requirements.',
+  query: { ...CONFIDENCE, quantiles: numbersQuery(0, 1, 'The quantiles, from 0 to 1.'), ...MISSING },
+  response: StudySummary,
+  answer(study, { confidence, quantiles, missing }) {
+    const declared = Object.entries(study.submission.outputs ?? {});
+    const units = unitsOfOutputs(study);
+    const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
+    const requirements = requirementsOf(study.submission);
+    return summarizeStudy(inDeclaredOrder(study), {
+      ...given({ confidence, quantiles, missing }),
+      requirements,
+      units,
+      censored,
+    });
+  },
+});

@@ -1,0 +1,55 @@
+/** The verdicts on the requirements of a study, or on the requirement of the query. */
+import { CONFIDENCE, OUTPUT, share } from '../../contract/answers/queries.ts';
+import { StudyVerdicts } from '../../contract/answers/requirements.ts';
+import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { type QueryOf, choiceQuery, textQuery } from '../../contract/queries.ts';
+import type { Requirement } from '../../contract/types.ts';
+import { given, question } from '../question.ts';
+import { requirementsOf } from '../requirements/requirement.ts';
+import { judgeStudy } from '../requirements/verdicts.ts';
+import { requireOutput } from '../table/answered-study.ts';
+
+const query = {
+  ...OUTPUT,
+  condition: textQuery('With `output`: the condition under which a run passes.', LIMITS.textLength),
+  probability: share('With `output`: the required probability of passing.'),
+  ...CONFIDENCE,
+  terminated: choiceQuery(TERMINATED_RULES, 'How a run counts that a rule ended early; `fail` without it.'),
+  look: choiceQuery(LOOKS, 'Judged once, or after each run; `once` without it.'),
+};
+
+export const verdicts = question({
+  name: 'verdicts',
+  operationId: 'getVerdicts',
+  summary: 'Judge requirements',
+  description: 'The requirements of the study, or the one in the query.',
+  query,
+  response: StudyVerdicts,
+  check: requirementIn,
+  answer(study, asked) {
+    const requirement = requirementIn(asked);
+    if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));
+    requireOutput(study, requirement.output);
+    return judgeStudy(study.table, [requirement]);
+  },
+});
+
+/** The requirement of a query; undefined for those of the study. @throws RangeError for a part of one */
+function requirementIn(asked: QueryOf<typeof query>): Requirement | undefined {
+  const { output, condition, probability, confidence, terminated, look } = asked;
+  const settings = given({ confidence, terminated, look });
+  if (output === undefined && condition === undefined && probability === undefined) {
+    const [name] = Object.keys(settings);
+    if (name === undefined) return undefined;
+    throw new RangeError(
+      `the query parameter \`${name}\` has no meaning without a requirement; give \`output\`, \`condition\` and \`probability\` too`,
+    );
+  }
+  if (output === undefined || condition === undefined || probability === undefined) {
+    throw new RangeError(
+      'the requirement is not complete; give `output`, `condition` and `probability`, such as output=miss_m&condition=<= 50&probability=0.9',
+    );
+  }
+  return { name: `${output} ${condition}`, output, condition, probability, ...settings };
+}

@@ -1,0 +1,71 @@
+/** A study as questions see it: its runs as columns, and as much of its submission as is known. */
+import { closestMatch } from '../../base/closest-match.ts';
+import type { BatchSubmission, JobStatus, TelemetryBand } from '../../contract/types.ts';
+import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
+import { CLASS_CODES } from './run-class.ts';
+import { type RunTable, outputColumn, outputNames } from './run-table.ts';
+
+export interface AnsweredStudy {
+  table: RunTable;
+  submission: Partial<Pick<BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
+  /** Absent where the records of the runs are not at hand. */
+  moves?: Moves;
+  /** The sampling definition in force when it was submitted; absent where it is not known. */
+  samplingScheme?: string;
+  /** Reads the files of a drawn sample of runs without the run `without`; absent where the runs have no files. */
+  readBand?: (without: number | undefined) => Promise<TelemetryBand>;
+}
+
+/** The transitions that the runs have taken. */
+export interface Moves {
+  /** Numbers by `from|event|to`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Stays in a state of which the beginning and the end are recorded. */
+  readonly stays: ReadonlyMap<JobStatus, { stays: number; totalMs: number; longestMs: number }>;
+  /** Attempts that the records no longer have. */
+  readonly omittedAttempts: number;
+  /** The first and the last transition, in ms since the epoch. */
+  readonly firstMs: number | undefined;
+  readonly lastMs: number | undefined;
+}
+
+/** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
+export function declaredOutputs({ submission }: { submission: Partial<BatchSubmission> }): Set<string> {
+  const required = (submission.requirements ?? []).map((it) => it.output);
+  return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
+}
+
+export const unitsOfOutputs = ({ submission: { outputs = {} } }: AnsweredStudy): Map<string, string> =>
+  new Map(Object.entries(outputs).flatMap(([name, { units }]) => (units ? [[name, units]] : [])));
+
+/**
+ * Refuses an output that no run has reported, with the nearest name. While no run has completed, every name may still be
+ * reported, and the answer says that there are no values.
+ */
+export function requireOutput(study: AnsweredStudy, name: string): void {
+  const { table } = study;
+  const names = new Set([...outputNames(table), ...declaredOutputs(study)]);
+  if (names.has(name)) return;
+  if (table.texts.has(name)) {
+    throw new RangeError(`output ${name} is text: it has no order; its values are in the summary`);
+  }
+  if (!table.classes.includes(CLASS_CODES.ok)) return;
+  const nearest = closestMatch(name, [...names]);
+  const remedy =
+    nearest === undefined ? `give one of ${[...names].slice(0, 10).join(', ')}` : `did you mean "${nearest}"?`;
+  throw new RangeError(`output not found: the study has no output "${name}"; ${remedy}`);
+}
+
+/** The outputs that the study declares first, as in its table of runs; the others in the order in which runs reported them. */
+export function inDeclaredOrder({ table, submission: { outputs: declared = {} } }: AnsweredStudy): RunTable {
+  const names = Object.keys(declared);
+  const ordered = <T>(columns: ReadonlyMap<string, T>): Map<string, T> =>
+    new Map([...names.flatMap((name) => (columns.has(name) ? [[name, columns.get(name)!] as const] : [])), ...columns]);
+  return { ...table, outputs: ordered(table.outputs), texts: ordered(table.texts) };
+}
+
+/** The table with a column for an output that no run has reported yet. */
+export function withOutput(table: RunTable, name: string): RunTable {
+  if (outputColumn(table, name) !== undefined) return table;
+  return { ...table, outputs: new Map([...table.outputs, [name, new Float64Array(table.rows).fill(Number.NaN)]]) };
+}
