@@ -1,7 +1,7 @@
 /** Exact error of the verdicts: of the sequential test and of bounds that are looked at too often, and of one planned look. */
-import { lowerBound, upperBound } from '../../src/analysis/requirements/exact-bounds.ts';
+import { lowerBound, upperBound } from '../../src/analysis/special/exact-bounds.ts';
 import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
-import { moreCleanRuns } from '../../src/analysis/requirements/exact-bounds.ts';
+import { moreCleanRuns } from '../../src/analysis/special/exact-bounds.ts';
 import { logBeta } from '../../src/analysis/special/beta.ts';
 import { decisionRates, repeatedBoundsRule, sequentialRule } from '../../test/analysis/decision-rates.ts';
 import type { ValidationTable } from './tables.ts';

@@ -1,5 +1,5 @@
 /** The exact error of a decision rule that looks after every run, by dynamic programming over the number of failures. */
-import { showsAtLeast, showsBelow } from '../../src/analysis/requirements/exact-bounds.ts';
+import { showsAtLeast, showsBelow } from '../../src/analysis/special/exact-bounds.ts';
 import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
 
 /** Whether a rule decides after these counts. With one more pass `met` must not turn false, with one more failure `violated`. */

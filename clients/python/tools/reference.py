@@ -82,9 +82,10 @@ def takes_arguments(kind: Any) -> bool:
 
 
 def members(kind: Any) -> List[str]:
-    """The public methods and properties of the class itself, in the order of the source."""
+    """The public methods and properties of the class and of those bases that have no section, in the order of the source."""
     lines = []
-    for name, value in vars(kind).items():
+    own = [one for one in reversed(kind.__mro__) if one is kind or is_internal(one)]
+    for name, value in (member for one in own for member in vars(one).items()):
         if name.startswith("_") or name in ("type", "table_member", "columns", "with_traceback"):
             continue
         if isinstance(value, property):
@@ -92,6 +93,12 @@ def members(kind: Any) -> List[str]:
         elif inspect.isfunction(value):
             lines.append(f"- `{name}{signature(value)}`: {text(value, '  ')}")
     return [*lines, ""] if lines else []
+
+
+def is_internal(kind: Any) -> bool:
+    """Whether a class of the package has no section of its own."""
+    named = {name for _, names in GROUPS for name in names} | {*FILES, *ANSWERS, "Checkpoint"}
+    return bool(kind.__module__.startswith("simbatch.")) and kind.__name__ not in named
 
 
 def signature(value: Any) -> str:

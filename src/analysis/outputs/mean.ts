@@ -1,7 +1,7 @@
 /** The mean of an output with the interval that its sampling method allows. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import type { SamplingMethod } from '../../contract/types.ts';
-import { lowerBound, upperBound } from '../requirements/exact-bounds.ts';
+import { lowerBound, upperBound } from '../special/exact-bounds.ts';
 import { studentUpperQuantile } from '../special/student.ts';
 
 /** `t-conservative`: the t interval of one Latin hypercube, too wide. `exact`: of the share of true values, by Clopper and Pearson. */

@@ -1,7 +1,7 @@
 /** The course of a requirement: its estimate and bounds over beginnings of the complete prefix. */
 import type { RunTable } from '../table/run-table.ts';
 import { logSpaced } from '../outputs/convergence.ts';
-import { lowerBound, upperBound } from './exact-bounds.ts';
+import { lowerBound, upperBound } from '../special/exact-bounds.ts';
 import { outcomeReader, type ParsedRequirement } from './requirement.ts';
 
 /** The figures of the first n runs, as a verdict on these alone has them. */

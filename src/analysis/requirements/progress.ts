@@ -4,7 +4,14 @@ import type { Warning } from '../warning.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Verdict } from '../../contract/types.ts';
 import type { RequirementAnswer } from './answer.ts';
-import { failuresAllowed, lowerBound, moreCleanRuns, showsAtLeast, showsBelow, upperBound } from './exact-bounds.ts';
+import {
+  failuresAllowed,
+  lowerBound,
+  moreCleanRuns,
+  showsAtLeast,
+  showsBelow,
+  upperBound,
+} from '../special/exact-bounds.ts';
 import type { Outcome, ParsedRequirement } from './requirement.ts';
 import { requirementSentence } from './sentence.ts';
 import { SequentialTest } from './sequential-test.ts';

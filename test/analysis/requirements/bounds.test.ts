@@ -9,7 +9,7 @@ import {
   showsAtLeast,
   showsBelow,
   upperBound,
-} from '../../../src/analysis/requirements/exact-bounds.ts';
+} from '../../../src/analysis/special/exact-bounds.ts';
 import { SequentialTest } from '../../../src/analysis/requirements/sequential-test.ts';
 import { expectClose, referenceData } from '../data.ts';
 import { decisionRates, repeatedBoundsRule, sequentialRule } from '../decision-rates.ts';

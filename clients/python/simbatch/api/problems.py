@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 from ..errors import ApiError, Fault, StudyError
-
-if TYPE_CHECKING:
-    from .transport import Answer
+from .answer import Answer
 
 # The pointers of a submission, in the order in which they are tried. `{}` is the name or the number in the pointer.
 _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
@@ -65,7 +63,7 @@ def argument_of(pointer: str, correlations: Optional[List[Tuple[str, str]]] = No
     return pointer
 
 
-def error_of(answer: "Answer", path: str, to_argument: Callable[[str], str] = argument_of) -> ApiError:
+def error_of(answer: Answer, path: str, to_argument: Callable[[str], str] = argument_of) -> ApiError:
     """The exception of an answer with a status from 400 on."""
     problem: Optional[Mapping[str, Any]] = None
     if answer.is_json:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, unquote_plus, urlencode, urlsplit
 
-from ..errors import ApiError, SimbatchError, UnreachableError
+from ..errors import SimbatchError, UnreachableError
+from .answer import Answer
 from .problems import error_of
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:7070"
@@ -28,32 +29,6 @@ _CHUNK = 65536
 
 Query = Mapping[str, Any]
 PathLike = Union[str, "os.PathLike[str]"]
-
-
-class Answer:
-    """A whole answer: status, headers, body as parsed JSON (None when it is not JSON)."""
-
-    def __init__(self, status: int, headers: Mapping[str, str], data: bytes) -> None:
-        self.status = status
-        self.headers = {name.lower(): value for name, value in headers.items()}
-        self.data = data
-        self._json: Any = None
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the media type is JSON or ends in `+json`."""
-        media = self.headers.get("content-type", "").split(";")[0].strip().lower()
-        return media == "application/json" or media.endswith("+json")
-
-    def json(self) -> Any:
-        """The body as a value. Raises ApiError `unexpected-answer` when it is not JSON."""
-        if self._json is None:
-            try:
-                self._json = json.loads(self.data.decode("utf-8"))
-            except ValueError as error:
-                text = f"the answer is not JSON ({error}); check that the address is that of a simbatch coordinator"
-                raise ApiError(self.status, "unexpected-answer", text) from error
-        return self._json
 
 
 class Transport:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 from ..api.transport import PathLike, segment
 from . import answers
 from .frames import columns_of, package, pandas
+from .progress import ENDED, wait
 
 if TYPE_CHECKING:
     import pandas as pandas_types
     import polars as polars_types
     import pyarrow as arrow_types
 
-    from ..study.study import Study
-    from .coordinator import Coordinator
+    from ..study.description import StudyDescription
+    from .connection import Connection
     from .files import RunFiles
     from .runs import Runs, RunView
 
 _Kind = TypeVar("_Kind", bound=answers.Answer)
-ENDED = ("Completed", "Failed", "Cancelled")
 # The longest wait of one question, in seconds; the question is repeated after it.
 _WAIT_S = 20
 
@@ -32,11 +32,11 @@ class Batch:
 
     def __init__(
         self,
-        coordinator: "Coordinator",
+        coordinator: "Connection",
         batch_id: str,
         resource: Optional[Mapping[str, Any]] = None,
         *,
-        study: Optional["Study"] = None,
+        study: Optional["StudyDescription"] = None,
     ) -> None:
         self.coordinator = coordinator
         self.id = batch_id
@@ -95,9 +95,8 @@ class Batch:
         Shows a tqdm bar where tqdm is installed, else a line on stderr; nothing without `progress`. Ctrl-C ends the wait only:
         the study continues. Raises TimeoutError after `timeout` seconds, the study continues then too.
         """
-        from .progress import wait
-
-        return wait(self, timeout, progress)
+        wait(self, timeout, progress)
+        return self
 
     # Runs
 
@@ -153,7 +152,8 @@ class Batch:
         """
         from .files import fetch_files
 
-        return fetch_files(self, to, runs, path, kind, overwrite)
+        numbers = [one["run_id"] for one in self.rows(columns=["run_id"])] if runs is None else runs
+        return fetch_files(((number, self.files(number)) for number in numbers), to, path, kind, overwrite)
 
     # Questions
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from ..api.problems import argument_of
 from ..api.transport import DEFAULT_RETRY_S, DEFAULT_TIMEOUT_S, PathLike, Transport, credential, segment
 from ..errors import ApiError, Fault, SimbatchError, StudyError
+from .batch import Batch
+from .connection import Connection
 
 if TYPE_CHECKING:
-    from ..study.study import Study
-    from .batch import Batch
+    from ..study.description import StudyDescription
+
 
 def connect(
     endpoint: Optional[str] = None,
@@ -35,18 +37,8 @@ def connect(
     return Coordinator(Transport(endpoint, token=secret, ca_file=ca_file, timeout_s=timeout_s, retry_s=retry_s))
 
 
-class Coordinator:
+class Coordinator(Connection):
     """One coordinator. Made by `simbatch.connect()`; threads may share it."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
-        self.local_failures: Optional[Callable[[], List[str]]] = None
-        """Of a coordinator in a folder: the runners there that do not start."""
-
-    @property
-    def endpoint(self) -> str:
-        """Its address."""
-        return self.transport.endpoint
 
     def batches(
         self,
@@ -56,16 +48,12 @@ class Coordinator:
         label: Union[str, Sequence[str], None] = None,
     ) -> "Batches":
         """The studies in order of submission. `status`, `name`: only these; `label`: `"key=value"`, all of them required."""
-        from .batch import Batch
-
         query = {"status": status, "name": name, "label": label}
         found = [Batch(self, one["id"], one) for page in self.transport.pages("/batches", query) for one in page]
         return Batches(found)
 
-    def open(self, reference: str = "latest") -> "Batch":
+    def open(self, reference: str = "latest") -> Batch:
         """A study by its id, the beginning of its id, its name, or `latest`. Raises SimbatchError when there is none."""
-        from .batch import Batch
-
         if len(reference) == 36:
             return Batch(self, reference, self.transport.get(f"/batches/{segment(reference)}")["batch"])
         if reference == "latest":
@@ -81,9 +69,7 @@ class Coordinator:
             raise SimbatchError(f"{len(matching)} studies begin with {reference!r}; give more of the id")
         return matching[0]
 
-    def _newest(self) -> "Optional[Batch]":
-        from .batch import Batch
-
+    def _newest(self) -> Optional[Batch]:
         try:
             page = self.transport.get("/batches", {"order": "newest", "limit": 1})
         except ApiError as error:
@@ -94,10 +80,9 @@ class Coordinator:
             return found[-1] if found else None
         return Batch(self, page[0]["id"], page[0]) if page else None
 
-    def submit(self, study: "Study", *, again: bool = False) -> "Batch":
+    def submit(self, study: "StudyDescription", *, again: bool = False) -> Batch:
         """Submits a study; the same study again is the same batch, for as long as the coordinator has it. See `Study.submit`."""
-        from ..study.study import KEY_LABEL
-        from .batch import Batch
+        from ..study.description import KEY_LABEL
 
         if not again:
             known = [one for one in self.batches(label=f"{KEY_LABEL}={study.key}") if "parent" not in one.resource]
@@ -114,7 +99,7 @@ class Coordinator:
         ]
         return made
 
-    def _submitted(self, study: "Study", key: str) -> Optional[Dict[str, Any]]:
+    def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:
         """The answer to a submission; None when the key belongs to a batch that was deleted."""
         try:
             answer: Dict[str, Any] = self.transport.post("/jobs", study.submission(), idempotency_key=key)
@@ -127,21 +112,8 @@ class Coordinator:
             raise
         return answer
 
-    def runners(self) -> List[Dict[str, Any]]:
-        """The runners of the pool, as `GET /runners` describes them."""
-        found: List[Dict[str, Any]] = self.transport.get("/runners")["runners"]
-        return found
 
-    def limits(self) -> Dict[str, Any]:
-        """The limits of this coordinator."""
-        found: Dict[str, Any] = self.transport.get("/limits")
-        return found
-
-    def __repr__(self) -> str:
-        return f"simbatch.Coordinator({self.endpoint!r})"
-
-
-class Batches(List["Batch"]):
+class Batches(List[Batch]):
     """Studies, as a list that a notebook shows as a table."""
 
     def __repr__(self) -> str:
@@ -155,7 +127,7 @@ class Batches(List["Batch"]):
         return batches_html(self)
 
 
-def _continued(batch: "Batch", study: "Study") -> "Batch":
+def _continued(batch: Batch, study: "StudyDescription") -> Batch:
     """The batch that a study became before."""
     batch.study = study
     if batch.resource["status"] == "Cancelled":
@@ -165,7 +137,7 @@ def _continued(batch: "Batch", study: "Study") -> "Batch":
     return batch
 
 
-def _with_pairs(error: StudyError, study: "Study") -> StudyError:
+def _with_pairs(error: StudyError, study: "StudyDescription") -> StudyError:
     """The same error, with the pairs of correlations by name."""
     faults = [Fault(one.pointer, one.detail, argument_of(one.pointer, study.pairs)) for one in error.faults]
     return StudyError(

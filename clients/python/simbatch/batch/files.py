@@ -8,23 +8,31 @@ import os
 from datetime import datetime
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 from urllib.request import Request, urlopen
 
 from ..api.transport import PathLike, segment
 from ..errors import SimbatchError, UnreachableError
-
-if TYPE_CHECKING:
-    from .batch import Batch
-    from .runs import RunView
+from .connection import Submitted
 
 _TRIES = 4
+
+
+class Owner(Protocol):
+    """The run that files belong to."""
+
+    @property
+    def run_id(self) -> int: ...
+    @property
+    def job(self) -> Dict[str, Any]: ...
+    @property
+    def batch(self) -> Submitted: ...
 
 
 class RunFile:
     """A file of a run. Made by `Batch.files` and `RunView.listing`."""
 
-    def __init__(self, run: "RunView", resource: Mapping[str, Any], attempt: Optional[int]) -> None:
+    def __init__(self, run: Owner, resource: Mapping[str, Any], attempt: Optional[int]) -> None:
         self.run = run
         self.path = str(resource["path"])
         """Its path in the output directory, with `/` between folders."""
@@ -149,7 +157,7 @@ class RunFiles(List[RunFile]):
         return table_html(["path", "kind", "bytes"], [[one.path, one.kind, one.size] for one in self])
 
 
-def files_of(run: "RunView", attempt: Optional[int]) -> RunFiles:
+def files_of(run: Owner, attempt: Optional[int]) -> RunFiles:
     """The files of a run, by default of its last attempt."""
     transport = run.batch.coordinator.transport
     found = transport.get(f"/jobs/{segment(run.job['id'])}/files", {"attempt": attempt}, extra_s=30)
@@ -159,15 +167,14 @@ def files_of(run: "RunView", attempt: Optional[int]) -> RunFiles:
 
 
 def fetch_files(
-    batch: "Batch", to: PathLike, runs: Optional[Sequence[int]], path: str, kind: Union[str, Sequence[str], None], overwrite: bool
+    lists: Iterable[Tuple[int, RunFiles]], to: PathLike, path: str, kind: Union[str, Sequence[str], None], overwrite: bool
 ) -> List[Path]:
     """Copies the files of runs into a folder for each run."""
     kinds = [kind] if isinstance(kind, str) else kind
-    numbers = [one["run_id"] for one in batch.rows(columns=["run_id"])] if runs is None else runs
     copied: List[Path] = []
-    for number in numbers:
+    for number, files in lists:
         folder = Path(to, f"{number:08d}")
-        for one in files_of(batch.run(number), None):
+        for one in files:
             if fnmatch.fnmatchcase(one.path, path) and (kinds is None or one.kind in kinds):
                 copied.append(one.fetch(folder, overwrite=overwrite))
     return copied

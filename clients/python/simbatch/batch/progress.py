@@ -5,18 +5,25 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Set
+from typing import Any, Dict, List, Mapping, Optional, Protocol, Set
 
-if TYPE_CHECKING:
-    from .batch import Batch
-
+ENDED = ("Completed", "Failed", "Cancelled")
 _FIRST_POLL_S = 0.05
 _LONGEST_POLL_S = 1.0
 _LINE_S = 10.0
 _STUCK_S = 5.0
 
 
-def wait(batch: "Batch", timeout: Optional[float], progress: bool) -> "Batch":
+class Followed(Protocol):
+    """A batch, as far as it is waited for."""
+
+    @property
+    def id(self) -> str: ...
+    def refresh(self) -> Dict[str, Any]: ...
+    def obstacles(self) -> List[str]: ...
+
+
+def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
     """See `Batch.wait`."""
     end = None if timeout is None else time.monotonic() + timeout
     pause = _FIRST_POLL_S
@@ -29,8 +36,8 @@ def wait(batch: "Batch", timeout: Optional[float], progress: bool) -> "Batch":
             if progress:
                 bar = bar or _bar(state["batch"])
                 bar.show(state)
-            if batch._has_ended():
-                return batch
+            if state["batch"]["status"] in ENDED:
+                return
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
             time.sleep(pause if end is None else max(0.0, min(pause, end - time.monotonic())))
@@ -70,7 +77,7 @@ def problems_of(jobs: Mapping[str, int]) -> str:
 class _Stuck:
     """Reports the findings of a study in which no run has ended for a while; each finding once."""
 
-    def __init__(self, batch: "Batch") -> None:
+    def __init__(self, batch: Followed) -> None:
         self._batch, self._ended = batch, -1
         self._next = time.monotonic() + _STUCK_S
         self._reported: Set[str] = set()

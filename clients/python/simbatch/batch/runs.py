@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from ..study.trial import Trial
     from .answers import LiveTelemetry
-    from .batch import Batch
+    from .connection import Submitted
     from .files import RunFiles
 
 
 class RunView:
     """One run of a batch. `outputs` of a list of worst runs has the output that was asked for."""
 
-    def __init__(self, batch: "Batch", run_id: int, outputs: Optional[Mapping[str, Any]] = None) -> None:
+    def __init__(self, batch: "Submitted", run_id: int, outputs: Optional[Mapping[str, Any]] = None) -> None:
         self.batch = batch
         self.run_id = run_id
         self._shown: Dict[str, Any] = dict(outputs or {})
@@ -127,7 +127,7 @@ class RunView:
         """
         from ..study.trial import replay
 
-        return replay(self, function, quiet)
+        return replay(self.batch.submission, self.run_id, self.parameters, self.batch.study, function, quiet)
 
     def __repr__(self) -> str:
         shown = "".join(f" {name}={value!r}" for name, value in self._shown.items())

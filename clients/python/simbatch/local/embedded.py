@@ -23,7 +23,7 @@ from .files import lock, replace
 from .program import find_program
 
 if TYPE_CHECKING:
-    from ..study.study import Study
+    from ..study.description import StudyDescription
 
 DEFAULT_FOLDER = ".simbatch"
 # The former supervisor lets its runs end for 30 s; then the new one starts.
@@ -87,7 +87,7 @@ class Embedded:
         made.local_failures = self._failures
         return made
 
-    def runner_for(self, study: "Study", workers: Optional[int]) -> None:
+    def runner_for(self, study: "StudyDescription", workers: Optional[int]) -> None:
         """Starts the runner that a study needs, with so many slots; a running one with as many stays."""
         slots = (os.cpu_count() or 1) if workers is None else workers
         if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:

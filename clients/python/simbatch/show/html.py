@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from ..errors import SimbatchError
 from . import svg, text
-
-if TYPE_CHECKING:
-    from ..batch.answers import Answer
-    from ..batch.batch import Batch
-    from ..study.study import Study
-    from ..study.trial import Trial
+from .shapes import Answer, Batch, Study, Trial
 
 # Runs that the histograms of a study are made of: the first so many of the list.
 _PLOTTED_RUNS = 5000
@@ -38,7 +33,7 @@ def _lines(lines: Sequence[str]) -> str:
     return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
 
 
-def answer_html(answer: "Answer") -> str:
+def answer_html(answer: Answer) -> str:
     """Sentence, table, warnings; the points of a convergence as a line."""
     columns, cells = text.answer_table(answer)
     parts = [_lines((answer.sentence or "").splitlines())]
@@ -52,20 +47,20 @@ def answer_html(answer: "Answer") -> str:
     return "".join([*parts, _lines(text.answer_notes(answer))])
 
 
-def study_html(study: "Study") -> str:
+def study_html(study: Study) -> str:
     """Title, inputs, requirements."""
     title = f"<b>{escape(text.study_title(study))}</b>"
     return title + table_html(["input", "distribution", "units"], text.study_rows(study)) + _lines(text.requirement_lines(study))
 
 
-def batches_html(batches: Sequence["Batch"]) -> str:
+def batches_html(batches: Sequence[Batch]) -> str:
     """A table of the newest 20."""
     older = len(batches) - text.MOST_ROWS
     note = f"<div>{older} older ones, then:</div>" if older > 0 else ""
     return note + table_html(text.BATCH_COLUMNS, text.batches_rows(batches[-text.MOST_ROWS :]))
 
 
-def batch_html(batch: "Batch") -> str:
+def batch_html(batch: Batch) -> str:
     """Progress, verdicts and histograms."""
     try:
         state = batch.refresh()
@@ -81,7 +76,7 @@ def batch_html(batch: "Batch") -> str:
         return _lines([f"study {batch.id} at {batch.coordinator.endpoint}: {error}"])
 
 
-def _histograms(batch: "Batch") -> str:
+def _histograms(batch: Batch) -> str:
     rows = batch.rows(limit=_PLOTTED_RUNS)
     limits = _limits(batch)
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if name.startswith("outputs.")]
@@ -96,7 +91,7 @@ def _histograms(batch: "Batch") -> str:
     return "".join(shown) + note + part
 
 
-def _limits(batch: "Batch") -> Dict[str, float]:
+def _limits(batch: Batch) -> Dict[str, float]:
     found: Dict[str, float] = {}
     for one in batch.submission.get("requirements") or ():
         value: Optional["re.Match[str]"] = re.search(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*$", one["condition"])
@@ -105,7 +100,7 @@ def _limits(batch: "Batch") -> Dict[str, float]:
     return found
 
 
-def trial_html(trial: "Trial") -> str:
+def trial_html(trial: Trial) -> str:
     """Title, parameters and outputs, telemetry as lines."""
     rows = [["parameter", name, value] for name, value in trial.parameters.items()]
     rows += [["output", name, value] for name, value in trial.outputs.items()]

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple
+from typing import Any, List, Mapping, Sequence, Tuple
 
 from ..errors import SimbatchError
-
-if TYPE_CHECKING:
-    from ..batch.answers import Answer
-    from ..batch.batch import Batch
-    from ..study.study import Study
-    from ..study.trial import Trial
+from .shapes import Answer, Batch, Study, Trial
 
 MOST_ROWS = 20
 
@@ -53,7 +48,7 @@ def _line(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -
     return "  ".join(parts).rstrip()
 
 
-def answer_table(answer: "Answer") -> Tuple[List[str], List[List[Any]]]:
+def answer_table(answer: Answer) -> Tuple[List[str], List[List[Any]]]:
     """The columns and cells of an answer's table: the columns of its kind that have a value in some row."""
     columns, rows = answer.shown()
     names = list(columns) or [name for name, value in (rows[0] if rows else {}).items() if not isinstance(value, list)]
@@ -61,13 +56,13 @@ def answer_table(answer: "Answer") -> Tuple[List[str], List[List[Any]]]:
     return names, [[row.get(name) for name in names] for row in rows]
 
 
-def answer_notes(answer: "Answer") -> List[str]:
+def answer_notes(answer: Answer) -> List[str]:
     """Explains and limits the answer: the notes of its table, its reason and its warnings."""
     reason = [str(answer["reason"])] if answer.get("reason") else []
     return [*answer.notes(), *reason, *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
 
 
-def answer_text(answer: "Answer") -> str:
+def answer_text(answer: Answer) -> str:
     """Sentence, table, warnings."""
     columns, cells = answer_table(answer)
     parts = [answer.sentence or ""]
@@ -78,7 +73,7 @@ def answer_text(answer: "Answer") -> str:
     return "\n".join(part for part in [*parts, *answer_notes(answer)] if part) or type(answer).__name__
 
 
-def study_rows(study: "Study") -> List[List[Any]]:
+def study_rows(study: Study) -> List[List[Any]]:
     """Input, distribution, units."""
     rows: List[List[Any]] = []
     for name, one in study.inputs.items():
@@ -88,24 +83,24 @@ def study_rows(study: "Study") -> List[List[Any]]:
     return rows
 
 
-def study_title(study: "Study") -> str:
+def study_title(study: Study) -> str:
     """One line about a study."""
     sampling = study.submission()["config"]["monte_carlo"]
     return f"Study {study.name!r}: {study.runs} runs, {sampling['sampling_method']}, seed {sampling['seed']}"
 
 
-def requirement_lines(study: "Study") -> List[str]:
+def requirement_lines(study: Study) -> List[str]:
     """One line about each requirement."""
     found = study.submission().get("requirements") or ()
     return [f"{one['output']} {one['condition']} with probability {one['probability']:g}" for one in found]
 
 
-def study_text(study: "Study") -> str:
+def study_text(study: Study) -> str:
     """Title, inputs, requirements."""
     return "\n".join([study_title(study), table(["input", "distribution", "units"], study_rows(study)), *requirement_lines(study)])
 
 
-def batch_title(batch: "Batch") -> str:
+def batch_title(batch: Batch) -> str:
     """One line about a batch: name, status, number of runs, id."""
     resource = batch.resource
     done = f"{resource['completed_jobs'] + resource['failed_jobs']} of {resource['total_jobs']} runs ended"
@@ -113,7 +108,7 @@ def batch_title(batch: "Batch") -> str:
     return f"{resource['name']}: {resource['status']}, {done}{failed} ({batch.id})"
 
 
-def batch_text(batch: "Batch") -> str:
+def batch_text(batch: Batch) -> str:
     """One line; without an answer of the coordinator the id and why."""
     try:
         batch.status
@@ -125,7 +120,7 @@ def batch_text(batch: "Batch") -> str:
 BATCH_COLUMNS = ["id", "name", "status", "runs", "completed", "failed", "created"]
 
 
-def batches_rows(batches: Sequence["Batch"]) -> List[List[Any]]:
+def batches_rows(batches: Sequence[Batch]) -> List[List[Any]]:
     """The rows of a list of batches, the newest last."""
     found = [batch.resource for batch in batches]
     return [
@@ -134,14 +129,14 @@ def batches_rows(batches: Sequence["Batch"]) -> List[List[Any]]:
     ]
 
 
-def batches_text(batches: Sequence["Batch"]) -> str:
+def batches_text(batches: Sequence[Batch]) -> str:
     """A table; the newest 20 when there are more."""
     older = len(batches) - MOST_ROWS
     text = table(BATCH_COLUMNS, batches_rows(batches[-MOST_ROWS:])) if batches else "no studies"
     return f"{older} older ones, then:\n{text}" if older > 0 else text
 
 
-def trial_title(trial: "Trial") -> str:
+def trial_title(trial: Trial) -> str:
     """One line about a trial."""
     end = "ended"
     if trial.error is not None:
@@ -152,7 +147,7 @@ def trial_title(trial: "Trial") -> str:
     return f"run {trial.run_id} {end}, {trial.seconds:.3g} s, {len(trial.samples)} samples of telemetry"
 
 
-def trial_text(trial: "Trial") -> str:
+def trial_text(trial: Trial) -> str:
     """Title, parameters and outputs."""
     rows = [["parameter", name, value] for name, value in trial.parameters.items()]
     rows += [["output", name, value] for name, value in trial.outputs.items()]

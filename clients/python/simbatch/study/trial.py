@@ -22,8 +22,7 @@ from ..functions import execute, ship
 if TYPE_CHECKING:
     import pandas as pandas_types
 
-    from ..batch.runs import RunView
-    from .study import Study
+    from .description import StudyDescription
 
 _OPERATORS: Dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
@@ -127,7 +126,7 @@ def _run_config(submission: Mapping[str, Any], run_id: int, parameters: Mapping[
     }
 
 
-def try_function(study: "Study", run_id: int) -> Trial:
+def try_function(study: "StudyDescription", run_id: int) -> Trial:
     """See `Study.try_run`."""
     assert callable(study.simulation)
     (sampled,) = study.sample(first=run_id, count=1)
@@ -135,18 +134,19 @@ def try_function(study: "Study", run_id: int) -> Trial:
     return _execute(study.simulation, _run_config(submission, run_id, sampled["parameters"]), submission)
 
 
-def try_script(study: "Study", run_id: int, quiet: bool) -> Trial:
+def try_script(study: "StudyDescription", run_id: int, quiet: bool) -> Trial:
     """See `Study.try_run`."""
     (sampled,) = study.sample(first=run_id, count=1)
     submission = study.submission()
     return _execute_script(study.entrypoint, _run_config(submission, run_id, sampled["parameters"]), submission, quiet)
 
 
-def replay(run: "RunView", function: Optional[Callable[..., Any]], quiet: bool) -> Trial:
+def replay(
+    submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float], study: "Optional[StudyDescription]",
+    function: Optional[Callable[..., Any]], quiet: bool,
+) -> Trial:
     """See `RunView.replay`."""
-    submission = run.batch.submission
-    config = _run_config(submission, run.run_id, run.parameters)
-    study = run.batch.study
+    config = _run_config(submission, run_id, parameters)
     if function is None and study is not None and callable(study.simulation):
         function = study.simulation
     if function is None and "code" in submission:

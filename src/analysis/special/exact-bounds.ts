@@ -1,5 +1,5 @@
 /** One-sided Clopper-Pearson bounds of a probability, and the numbers of runs that follow from them. */
-import { incompleteBeta, incompleteBetaComplement, incompleteBetaInverse } from '../special/beta.ts';
+import { incompleteBeta, incompleteBetaComplement, incompleteBetaInverse } from './beta.ts';
 import { leastCount, leastWithin } from '../search.ts';
 
 /** Tails closer to the level than this, relatively, are equal to it: rounding decides no verdict. */
