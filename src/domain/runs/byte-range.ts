@@ -16,10 +16,13 @@ export function parseByteRange(header: string | undefined): ByteRange | undefine
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.replaceAll(' ', '')) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   // The last zero bytes: no byte of any file.
-  if (first === '') return { start: Number(last) === 0 ? Number.MAX_SAFE_INTEGER : -Number(last), end: undefined };
+  if (first === '') return Number(last) === 0 ? { start: 0, end: 0 } : { start: -Number(last), end: undefined };
   const end = last === '' ? undefined : Number(last) + 1;
   return end !== undefined && end <= Number(first) ? undefined : { start: Number(first), end };
 }
+
+/** Whether no file has bytes of this range. */
+export const isEmptyRange = ({ end }: ByteRange): boolean => end === 0;
 
 /** The bytes of a range in a file of `size` bytes; undefined when it has none of them. */
 export function bytesOfRange({ start, end }: ByteRange, size: number): { start: number; end: number } | undefined {

@@ -128,7 +128,16 @@ class FileService {
     try {
       await client.files.sendPart(config.id, { request: name, ...read.query }, read.bytes, { signal: stop });
     } catch (error) {
-      if (!stop.aborted) log.debug(`a part of a file was not sent: ${oneLine(error)}`);
+      if (stop.aborted) return;
+      log.debug(`a part of a file was not sent: ${oneLine(error)}`);
+      // The reader would wait for an answer that does not come.
+      const query = {
+        request: name,
+        fault: 'unreadable' as const,
+        detail: `the answer was refused: ${oneLine(error)}`,
+      };
+      if (error instanceof ApiError)
+        await client.files.sendPart(config.id, query, NOTHING, { signal: stop }).catch(() => {});
     }
   }
 

@@ -2,11 +2,10 @@
  * Reads a part of a file that a simulation has written, and trusts none of it: no link is followed, no pipe is waited for, and
  * nothing outside the directory of the attempt is read.
  */
-import { constants } from 'node:fs';
-import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { filePathFault } from '../../domain/runs/file-path.ts';
 import type { FileFault } from '../../contract/types.ts';
+import { LinkInPath, openBelow } from './open-below.ts';
 
 export interface FilePart {
   bytes: Uint8Array;
@@ -36,14 +35,9 @@ export async function readPart(
   if (fault !== undefined) return { fault: 'unknown-file', detail: `the path ${fault}` };
   let file: FileHandle | undefined;
   try {
-    const native = path.replaceAll('/', sep);
-    // A pipe would wait for its writer without O_NONBLOCK, and hold one of Node's few threads.
-    file = await open(join(directory, native), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    file = await openBelow(directory, path);
     const found = await file.stat();
     if (!found.isFile()) return { fault: 'unreadable', detail: 'it is not a regular file' };
-    if (!(await isBelow(directory, native, found))) {
-      return { fault: 'unreadable', detail: 'a folder of its path is a symbolic link' };
-    }
     const { size } = found;
     if (size > maxBytes) {
       const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
@@ -61,15 +55,6 @@ export async function readPart(
   }
 }
 
-/** Whether the open file is the one at this path without any link: its folders may have been exchanged meanwhile. */
-async function isBelow(directory: string, native: string, found: { dev: number; ino: number }): Promise<boolean> {
-  const root = await realpath(directory);
-  const real = await realpath(join(directory, native));
-  if (real !== join(root, native)) return false;
-  const there = await stat(real);
-  return there.dev === found.dev && there.ino === found.ino;
-}
-
 async function fill(file: FileHandle, buffer: Buffer, from: number): Promise<Buffer> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -81,6 +66,7 @@ async function fill(file: FileHandle, buffer: Buffer, from: number): Promise<Buf
 }
 
 function refusalOf(error: unknown): FileRefusal {
+  if (error instanceof LinkInPath) return { fault: 'unreadable', detail: error.message };
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return { fault: 'unknown-file', detail: 'there is no such file' };
   if (code === 'ELOOP' || code === 'EMLINK') return { fault: 'unreadable', detail: 'it is a symbolic link' };

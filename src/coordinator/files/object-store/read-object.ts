@@ -2,7 +2,7 @@
 import type { Abandoned } from '../../../base/abandonment.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { LIMITS } from '../../../contract/limits.ts';
-import { bytesOfRange, type ByteRange } from '../../../domain/runs/byte-range.ts';
+import { bytesOfRange, isEmptyRange, type ByteRange } from '../../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { CALL_MS, ObjectStoreError, refusalOf } from './object-store.ts';
 import type { StoredObject } from '../uploads.ts';
@@ -82,7 +82,9 @@ function opened(
   { range, isHead }: Pick<FileWish, 'range' | 'isHead'>,
   signal: AbortSignal,
 ): Promise<Response> {
-  return store.open(isHead ? 'HEAD' : 'GET', bucket, key, { range: isHead ? undefined : headerOf(range), signal });
+  if (isHead || (range !== undefined && isEmptyRange(range)))
+    return store.open('HEAD', bucket, key, { range: undefined, signal });
+  return store.open('GET', bucket, key, { range: headerOf(range), signal });
 }
 
 /** @throws SimbatchError; ObjectStoreError for an answer that is not the requested part of an object. */
@@ -93,7 +95,7 @@ async function headOf(
   const { status, headers } = response;
   if (status === 404) throw new SimbatchError('unknown-file', `the object store does not have ${quoted(path)}`);
   if (status === 416) throw outside(path, sizeIn(headers));
-  const isPart = range !== undefined && !isHead;
+  const isPart = range !== undefined && !isHead && !isEmptyRange(range);
   if (!response.ok) throw new ObjectStoreError(await refusalOf(response));
   const encoding = headers.get('content-encoding') ?? 'identity';
   // Its bytes would be decoded: others than those of the range and the length.

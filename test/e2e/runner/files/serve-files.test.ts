@@ -102,11 +102,11 @@ describe('runner/files: files of runs read from their runner', function () {
       'bytes 1-6/25',
       'script',
     ]);
-    const beyond = await fetch(url, { headers: { range: 'bytes=25-' } });
-    expect([beyond.status, ((await beyond.json()) as { code: string }).code]).to.deep.equal([
-      416,
-      'range-not-satisfiable',
-    ]);
+    for (const range of ['bytes=25-', 'bytes=-0']) {
+      const beyond = await fetch(url, { headers: { range } });
+      const { code } = (await beyond.json()) as { code: string };
+      expect([beyond.status, code], range).to.deep.equal([416, 'range-not-satisfiable']);
+    }
     const image = await fetch(`${pool.url}/jobs/${job.id}/files/deep%2Fer%2Fgr%C3%BCn%20%25%20%231.csv`);
     expect([image.status, image.headers.get('content-type')]).to.deep.equal([200, 'text/csv; charset=utf-8']);
   });
