@@ -6,6 +6,7 @@ import type {
   Convergence,
   Finding,
   RunnerListResponse,
+  StudyAnswer,
   StudyAttribution,
   StudyDistributions,
   StudySensitivity,
@@ -26,6 +27,7 @@ export interface ReportOrigin {
 
 /** The questions of a report about one study. */
 export interface ReportSource {
+  answer(): Promise<StudyAnswer>;
   status(): Promise<BatchStatusResponse>;
   submission(): Promise<BatchSubmission>;
   history(): Promise<BatchHistory>;
@@ -51,6 +53,7 @@ export interface OutputAnswers {
 }
 
 export interface ReportData {
+  answer: StudyAnswer | undefined;
   status: BatchStatusResponse;
   submission: BatchSubmission;
   history: BatchHistory;
@@ -80,7 +83,8 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       return undefined;
     }
   };
-  const [history, findings, runners, summary, verdicts, distributions, attribution] = await Promise.all([
+  const [answer, history, findings, runners, summary, verdicts, distributions, attribution] = await Promise.all([
+    attempt('answer', () => source.answer()),
     source.history(),
     source.findings(),
     attempt('runners', () => source.runners()),
@@ -102,6 +106,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
     });
   }
   return {
+    answer,
     status,
     submission,
     history,

@@ -1,6 +1,6 @@
 /** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
 import { formatDuration } from '../base/number-text.ts';
-import type { Finding, RequirementVerdict } from '../contract/types.ts';
+import type { AnswerLevel, Finding, RequirementVerdict } from '../contract/types.ts';
 import { shareInPercent } from '../analysis/wording.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
@@ -26,6 +26,7 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
       </head>
       <body>
         <header>
+          ${answerLine(data)}
           <h1>${batch.name}</h1>
           <p><span class="pill ${statusClass(batch.status)}">${batch.status}</span> ${headline(data)}</p>
           <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
@@ -39,6 +40,19 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
     </html> `;
   return page.text;
 }
+
+const LEVEL_CLASS: Readonly<Record<AnswerLevel, string>> = {
+  ok: 'good',
+  not_ok: 'bad',
+  not_enough: 'warn',
+  blocked: 'bad',
+  running: 'soft',
+  cancelled: 'warn',
+};
+
+/** The sentence: the first line of the page. */
+const answerLine = ({ answer }: ReportData): Markup =>
+  answer === undefined ? html`` : html`<p class="answer ${LEVEL_CLASS[answer.level]}">${answer.sentence}</p> `;
 
 /** `2026-03-01 12:00:00 UTC` of an ISO 8601 time. */
 export const time = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;

@@ -10,6 +10,7 @@ body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; color: var(
   font: 15px/1.5 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
+.answer { font-size: 24px; line-height: 1.3; font-weight: 600; margin: 0 0 1rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; } .soft { color: var(--soft); } ul { margin: .4rem 0; padding-left: 1.2rem; }
 .pill { display: inline-block; padding: .05rem .55rem; border-radius: 1rem; border: 1px solid currentColor; font-weight: 600; font-size: .9rem; }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }

@@ -115,6 +115,7 @@ function source(changes: Partial<ReportSource> = {}, described = submission()): 
     run_ids: [4, 5],
   };
   const known: Partial<ReportSource> = {
+    answer: async () => ({ level: 'not_ok', sentence: `Not OK: ${HOSTILE}`, reasons: [], next: [] }),
     status: async () => ({ batch, jobs_by_status: counts, throughput_jobs_per_minute: 0 }),
     submission: async () => described,
     history: async () => ({ events: [{ at: '2026-11-22T10:00:00.000Z', type: 'submitted' }] }) as never,

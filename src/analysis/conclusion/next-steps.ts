@@ -101,7 +101,7 @@ function why(evidence: StudyEvidence): Step[] {
       label: `Why: ${cause.condition}`,
       action: {
         page: page(['batches', evidence.batch_id, 'explore'], { select: range }),
-        command: `simbatch why ${study(evidence)} ${shellQuoted(cause.failing)}`,
+        command: `simbatch why ${study(evidence)} --failing ${shellQuoted(cause.failing)}`,
       },
     },
   ];

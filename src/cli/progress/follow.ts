@@ -1,7 +1,8 @@
 /** Follows a study to its end: a line of progress, findings and verdicts so far, drawn over again on a terminal. */
 import { UnreachableError, type Client } from '../../client/client.ts';
-import type { BatchStatusResponse, Finding, Uuid } from '../../contract/types.ts';
+import type { BatchStatusResponse, Finding, StudyAnswer, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
+import { answerOf, answerTone } from './answer-line.ts';
 import { progressLine } from '../study/answer-text.ts';
 import { findingLines, findingTone } from '../study/findings.ts';
 import { Failure } from '../failure.ts';
@@ -30,6 +31,8 @@ interface Sight {
   /** Findings that something is wrong; undefined of a study that has ended. */
   findings: readonly Finding[] | undefined;
   progress: string;
+  /** Undefined where it is not shown. */
+  answer: StudyAnswer | undefined;
 }
 
 interface Display {
@@ -60,6 +63,7 @@ export async function follow(
   const startedMs = systemClock.now();
   let unreachableSinceMs: number | undefined;
   let findings: Finding[] = [];
+  let answer: StudyAnswer | undefined;
   let findingsAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     if (signal.aborted)
@@ -70,12 +74,13 @@ export async function follow(
       const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
       if (!isSilent && isOpen && now - findingsAtMs >= FINDINGS_MS) {
         findings = (await client.findings(batchId)).filter(({ severity }) => severity !== 'fine');
+        if (display instanceof BlockDisplay) answer = (await answerOf(client, batchId)) ?? answer;
         findingsAtMs = now;
       }
       unreachableSinceMs = undefined;
       pace.see(systemClock.now(), doneOf(status.jobs_by_status));
       const progress = progressText(status, pace, systemClock.now());
-      display.show({ status, findings: isOpen ? findings : undefined, progress });
+      display.show({ status, findings: isOpen ? findings : undefined, progress, answer: isOpen ? answer : undefined });
       if (!isOpen) return status;
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
@@ -106,10 +111,11 @@ function barText({ jobs_by_status: counts, batch }: BatchStatusResponse): string
 class BlockDisplay implements Display {
   readonly #block = new LiveBlock(process.stderr);
 
-  show({ status, findings, progress }: Sight): void {
+  show({ status, findings, progress, answer }: Sight): void {
     // The outcome of a study that has ended is printed with its verdicts.
     const requirements = findings === undefined ? [] : (status.requirements ?? []);
     this.#block.show([
+      ...(answer === undefined ? [] : [{ text: answer.sentence, tone: answerTone(answer), isProse: true } as const]),
       { text: `${progress}  ${barText(status)}`, tone: 'strong' },
       ...(findings ?? []).flatMap((it) =>
         findingLines([it]).map((text) => ({ text, tone: findingTone(it), isProse: true }) as const),

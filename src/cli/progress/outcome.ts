@@ -1,9 +1,9 @@
-/** The outcome of a study for people: how it ended, why, its failures by pattern, and the commands that follow. */
+/** The outcome of a study for people: how it ended, why, and its failures by pattern. */
 import { ApiError, type Client } from '../../client/client.ts';
 import type { BatchStatusResponse, StudySummary } from '../../contract/types.ts';
 import { formatCounts } from './progress-text.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
-import { formatDuration, printable, secondsBetween, shortId } from '../terminal/format.ts';
+import { formatDuration, printable, secondsBetween } from '../terminal/format.ts';
 import { note } from '../terminal/output.ts';
 
 /** The time from the start of the first run to the end of the last one. */
@@ -39,18 +39,4 @@ export async function failuresOf(client: Client, { batch }: BatchStatusResponse)
     note(`the failures cannot be grouped: ${printable(error.message)}`);
     return [];
   }
-}
-
-/** Runs with failures from which `why` can name a cause. */
-const LEAST_FOR_WHY = 5;
-
-/** The next commands about a study that has ended. */
-export function nextLines({ batch }: BatchStatusResponse): string[] {
-  const id = shortId(batch.id);
-  const { failed_jobs: failed, completed_jobs: completed } = batch;
-  return [
-    ...(failed > 0 ? [`failed runs: simbatch runs ${id} --status Failed,Timeout`] : []),
-    ...(failed >= LEAST_FOR_WHY && completed > 0 ? [`their cause: simbatch why ${id}`] : []),
-    ...(completed > 0 ? [`results: simbatch summary ${id}`, `report: simbatch report ${id} -f report.html`] : []),
-  ];
 }

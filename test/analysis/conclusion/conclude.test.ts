@@ -191,7 +191,7 @@ describe('analysis/conclusion', () => {
     ]);
     expect(next.map((it) => it.action.command)).to.deep.equal([
       "simbatch table 019a0000-0000 --where 'outputs.y > 14 and class = ok'",
-      'simbatch why 019a0000-0000 load',
+      'simbatch why 019a0000-0000 --failing load',
       'simbatch rerun 019a0000-0000 --failure-kind crashed',
     ]);
     expect(next[1]!.action.page).to.equal(`/#/batches/${BATCH}/explore?select=p.wind_speed%3A23..`);

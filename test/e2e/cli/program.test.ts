@@ -296,7 +296,7 @@ describe('cli: the program', function () {
       );
       const watched = await simbatch(['watch', batch, '--strict'], env);
       expect(watched.out).to.match(
-        /^small: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nfailed runs: simbatch runs \S{13} --status Failed,Timeout\nresults: simbatch summary \S{13}\nreport: simbatch report \S{13} -f report\.html\n$/,
+        /^(?:Blocked|Running|Not OK): .*\nsmall: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nRerun the 2 that crashed: simbatch rerun \S{13} --failure-kind crashed\nWrite the report: simbatch report \S{13} -f report\.html\nNot OK: 2 of 4 runs did not complete: 2 runs crashed\.\n$/,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);
@@ -315,7 +315,7 @@ describe('cli: the program', function () {
       const mass = Number(first![head!.indexOf('parameters.mass')]);
       expect(Number(first![head!.indexOf('outputs.double_mass')])).to.equal(2 * mass);
       expect((await simbatch(['results', 'latest', '--summary'], env)).out).to.match(
-        /^statistics of 2 of 4 runs: 2 crashed and left out\n[^]*double_mass +2 [^]*failures\n +2 x crashed: /,
+        /^Not OK: .*\nstatistics of 2 of 4 runs: 2 crashed and left out\n[^]*double_mass +2 [^]*failures\n +2 x crashed: /,
       );
       const onMass = ['--on', 'double_mass', '--condition', '> 0', '--probability', '0.5'];
       const verdict = await simbatch(['verdict', 'latest', ...onMass], env);
@@ -341,7 +341,9 @@ describe('cli: the program', function () {
       );
       const runsFile = file('runs.parquet');
       await simbatch(['table', 'latest', '-o', runsFile], env);
-      expect((await simbatch(['summary', '--from', runsFile], env)).out).to.match(/^statistics of 2 of 4 runs/);
+      expect((await simbatch(['summary', '--from', runsFile], env)).out).to.match(
+        /^Not OK: .*\nstatistics of 2 of 4 runs/,
+      );
       const refusals: [string[], RegExp][] = [
         [['--columns', 'outputs.dubble_mass'], /did you mean "outputs\.double_mass"\?/],
         [['-o', file('runs.xlsx')], /the format of .*runs\.xlsx is unknown/],

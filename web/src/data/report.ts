@@ -27,6 +27,7 @@ function sourceOf(batchId: Uuid): ReportSource {
   const about = <T>(question: string, output: string, more = ''): Promise<T> =>
     of<T>(`/${question}?output=${encodeURIComponent(output)}${more}`);
   return {
+    answer: () => of('/answer'),
     status: () => of(''),
     submission: () => of('/submission'),
     history: () => of('/history'),

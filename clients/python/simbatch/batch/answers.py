@@ -13,6 +13,9 @@ class Answer(Dict[str, Any]):
     columns: Sequence[str] = ()
     """The columns of the table; empty: all of the first row."""
 
+    headline: Optional[str] = None
+    """The answer about the study as a whole, in one sentence: the first line of the text of `summary()` and `verdicts()`."""
+
     @property
     def sentence(self) -> Optional[str]:
         """The answer in one sentence, where it has one."""
@@ -47,6 +50,27 @@ class Answer(Dict[str, Any]):
         from ..show.html import answer_html
 
         return answer_html(self)
+
+
+class StudyAnswer(Answer):
+    """Whether the study is in order: `level`, `sentence`, `reasons`, and the `next` steps."""
+
+    table_member = "next"
+    columns = ("label", "command")
+
+    @property
+    def level(self) -> str:
+        """`ok`, `not_ok`, `not_enough`, `blocked`, `running` or `cancelled`."""
+        return str(self["level"])
+
+    @property
+    def ok(self) -> bool:
+        """Whether every requirement is met; without requirements, whether every run completed."""
+        return self.level == "ok"
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """The next steps: label, command, page."""
+        return [{"label": one["label"], **one["action"]} for one in self["next"]]
 
 
 class Summary(Answer):

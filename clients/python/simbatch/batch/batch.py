@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from ..api.transport import PathLike, segment
+from ..errors import ApiError
 from . import answers
 from .frames import columns_of, package, pandas
 from .progress import ENDED, wait
@@ -90,9 +91,10 @@ class Batch:
         return self._submission
 
     def wait(self, timeout: Optional[float] = None, *, progress: bool = True) -> "Batch":
-        """Waits until the study has ended; returns itself, whatever the outcome.
+        """Waits until the study has ended, or until its canary runs have failed; returns itself, whatever the outcome.
 
-        Shows a tqdm bar where tqdm is installed, else a line on stderr; nothing without `progress`. Ctrl-C ends the wait only:
+        Shows a tqdm bar where tqdm is installed, else a line on stderr, and at the end the answer in one sentence; nothing without
+        `progress`. After failed canary runs nothing is executed until `release()` or `cancel()`. Ctrl-C ends the wait only:
         the study continues. Raises TimeoutError after `timeout` seconds, the study continues then too.
         """
         wait(self, timeout, progress)
@@ -157,12 +159,16 @@ class Batch:
 
     # Questions
 
+    def answer(self) -> answers.StudyAnswer:
+        """Whether the study is in order, in one sentence, with the reasons and the next steps."""
+        return self._ask(answers.StudyAnswer, "answer")
+
     def summary(
         self, *, confidence: Optional[float] = None, quantiles: Sequence[float] = (), missing: Optional[str] = None,
     ) -> answers.Summary:
         """Statistics of every output, the failures by pattern, the verdicts. missing: `any`, or `at_random` for crashed, timed-out and lost runs."""
         query = {"confidence": confidence, "quantiles": list(quantiles) or None, "missing": missing}
-        return self._ask(answers.Summary, "summary", **query)
+        return self._headed(self._ask(answers.Summary, "summary", **query))
 
     def verdicts(
         self, output: Optional[str] = None, condition: Optional[str] = None, probability: Optional[float] = None,
@@ -170,7 +176,7 @@ class Batch:
     ) -> answers.Verdicts:
         """The verdicts on the study's requirements, or on a single one by its output, condition and probability. options: confidence, terminated, look."""
         query = {"output": output, "condition": condition, "probability": probability, **options}
-        return self._ask(answers.Verdicts, "verdicts", **query)
+        return self._headed(self._ask(answers.Verdicts, "verdicts", **query))
 
     def why(self, failing: str = "failed", *, confidence: Optional[float] = None) -> answers.Attribution:
         """How the parameters of failing runs differ: `failed`, a class, a requirement's name, or a condition on the outputs."""
@@ -304,6 +310,20 @@ class Batch:
             )
             if answer.status != 202:
                 return kind(answer.json())
+
+    def _headed(self, answer: _Kind) -> _Kind:
+        """The answer with the sentence about the study as its first line."""
+        answer.headline = self.sentence()
+        return answer
+
+    def sentence(self) -> Optional[str]:
+        """The answer about the study in one sentence; None from a coordinator that has none."""
+        try:
+            return self.answer().sentence
+        except ApiError as error:
+            if error.status == 404 and error.code != "unknown-batch":  # an older coordinator
+                return None
+            raise
 
     def _table(self, **query: Any) -> Iterator[Dict[str, Any]]:
         columns, sort = query["columns"], query["sort"]

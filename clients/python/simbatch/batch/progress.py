@@ -21,6 +21,7 @@ class Followed(Protocol):
     def id(self) -> str: ...
     def refresh(self) -> Dict[str, Any]: ...
     def obstacles(self) -> List[str]: ...
+    def sentence(self) -> Optional[str]: ...
 
 
 def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
@@ -36,8 +37,8 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
             if progress:
                 bar = bar or _bar(state["batch"])
                 bar.show(state)
-            if state["batch"]["status"] in ENDED:
-                return
+            if state["batch"]["status"] in ENDED or state["batch"].get("canary_failed"):
+                break
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
             time.sleep(pause if end is None else max(0.0, min(pause, end - time.monotonic())))
@@ -51,6 +52,9 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
     finally:
         if bar is not None:
             bar.close()
+    sentence = batch.sentence() if progress else None
+    if sentence:
+        print(sentence, file=sys.stderr)
 
 
 def _bar(batch: Mapping[str, Any]) -> Any:

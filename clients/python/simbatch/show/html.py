@@ -33,10 +33,23 @@ def _lines(lines: Sequence[str]) -> str:
     return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
 
 
+_LEVEL_COLOURS = {
+    "OK": "#1a7f37", "Not OK": "#c2222d", "Not enough runs": "#9a6700", "Blocked": "#c2222d", "Running": "#2f6fb2", "Cancelled": "#9a6700",
+}  # fmt: skip
+
+
+def _headline(sentence: Optional[str]) -> str:
+    """The sentence about the study, in the colour of the level with which it begins."""
+    if not sentence:
+        return ""
+    colour = _LEVEL_COLOURS.get(sentence.split(":", 1)[0], "inherit")
+    return f'<div style="font-size:120%;font-weight:600;color:{colour}">{escape(sentence)}</div>'
+
+
 def answer_html(answer: Answer) -> str:
     """Sentence, table, warnings; the points of a convergence as a line."""
     columns, cells = text.answer_table(answer)
-    parts = [_lines((answer.sentence or "").splitlines())]
+    parts = [_headline(answer.headline), _lines((answer.sentence or "").splitlines())]
     if answer.table_member == "points":
         points = [(row["n"], row["value"]) for row in answer.rows() if row.get("value") is not None]
         parts.append(svg.line(points, title=f"{answer.get('quantity', 'estimate')} over the first n runs"))
@@ -63,13 +76,16 @@ def batches_html(batches: Sequence[Batch]) -> str:
 def batch_html(batch: Batch) -> str:
     """Progress, verdicts and histograms."""
     try:
+        sentence = batch.sentence()
         state = batch.refresh()
         resource = state["batch"]
         failed = resource["failed_jobs"]
         bar = svg.progress(resource["completed_jobs"] + failed, failed, resource["total_jobs"])
-        parts = [f"<div><b>{escape(text.batch_title(batch))}</b></div>", bar]
+        parts = [_headline(sentence), f"<div><b>{escape(text.batch_title(batch))}</b></div>", bar]
         if batch.submission.get("requirements"):
-            parts.append(answer_html(batch.verdicts()))
+            verdicts = batch.verdicts()
+            verdicts.headline = None
+            parts.append(answer_html(verdicts))
         parts.append(f"<div>{_histograms(batch)}</div>")
         return "".join(parts)
     except SimbatchError as error:

@@ -65,7 +65,7 @@ def answer_notes(answer: Answer) -> List[str]:
 def answer_text(answer: Answer) -> str:
     """Sentence, table, warnings."""
     columns, cells = answer_table(answer)
-    parts = [answer.sentence or ""]
+    parts = [answer.headline or "", answer.sentence or ""]
     if columns:
         parts.append(table(columns, cells))
     elif not answer.table_member:
@@ -109,10 +109,11 @@ def batch_title(batch: Batch) -> str:
 
 
 def batch_text(batch: Batch) -> str:
-    """One line; without an answer of the coordinator the id and why."""
+    """The answer in one sentence and a line about the runs; without an answer of the coordinator the id and why."""
     try:
+        sentence = batch.sentence()
         batch.status
-        return batch_title(batch)
+        return "\n".join(line for line in (sentence, batch_title(batch)) if line)
     except SimbatchError as error:
         return f"study {batch.id} at {batch.coordinator.endpoint}: {error}"
 

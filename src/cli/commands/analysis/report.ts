@@ -35,6 +35,7 @@ export function reportCommand(): Command {
 function sourceOf(client: Client, batchId: Uuid): ReportSource {
   const { analysis } = client;
   return {
+    answer: () => analysis.ask('answer', batchId),
     status: () => client.batch(batchId),
     submission: () => client.submission(batchId),
     history: () => client.batchHistory(batchId),

@@ -4,6 +4,7 @@ import { DIRECTIONS, MISSING_RULES } from '../../../contract/enums.ts';
 import type { Convergence, Direction, MissingRule } from '../../../contract/types.ts';
 import { quantileParts } from '../../../analysis/outputs/estimate-text.ts';
 import { integerBetween } from '../../options.ts';
+import { answerLines } from '../../progress/answer-line.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { summaryLines } from '../../study/summary-lines.ts';
 import { renderTable } from '../../terminal/table.ts';
@@ -38,7 +39,11 @@ export function summaryCommand(): Command {
         ...given({ confidence: flags.confidence, missing: flags.missing }),
         ...familyQuery(flags),
       });
-      await printAnswer(flags, answer, summaryLines);
+      const first = await analysis.ask('answer', batchId, familyQuery(flags));
+      await printAnswer(flags, answer, (summary, options) => [
+        ...answerLines(first),
+        ...summaryLines(summary, options),
+      ]);
     });
 }
 

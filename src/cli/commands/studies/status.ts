@@ -20,7 +20,8 @@ import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
 import { failureLines, verdictLines } from '../../study/answer-text.ts';
-import { failuresOf, nextLines, tookSecs } from '../../progress/outcome.ts';
+import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
+import { failuresOf, tookSecs } from '../../progress/outcome.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
 import { poolLine } from '../pool/runners.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -46,21 +47,24 @@ export function statusCommand(): Command {
 }
 
 async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
-  const status = await client.batch(await resolveBatch(client, reference));
+  const batchId = await resolveBatch(client, reference);
+  const answer = await answerOf(client, batchId);
+  const status = await client.batch(batchId);
   const findings = await client.findings(status.batch.id);
   const { events } = await client.batchHistory(status.batch.id);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status);
-  if (flags.output === 'json') return writeJson({ ...status, findings, requirements, history: events });
+  if (flags.output === 'json') return writeJson({ ...status, answer, findings, requirements, history: events });
   const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
   const failures = isOpen ? [] : await failuresOf(client, status);
+  await writeText(answerLines(answer));
   await writeLine(renderPairs(batchPairs(status), outputWidth()));
   await writeText([
     ...historyLines(events),
     ...failureLines({ failures }),
     ...verdictLines(requirements),
     ...findings.flatMap((it) => findingLines([it]).map((line) => paint(line, findingTone(it)))),
-    ...(isOpen ? [] : nextLines(status)),
+    ...stepLines(answer),
   ]);
 }
 

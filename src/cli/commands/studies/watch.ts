@@ -4,11 +4,13 @@ import type { Client } from '../../../client/client.ts';
 import type { BatchStatusResponse, Finding, Uuid } from '../../../contract/types.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { destination } from '../../terminal/destination.ts';
 import { writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { follow, type Following } from '../../progress/follow.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { failureLines, verdictLines } from '../../study/answer-text.ts';
-import { failuresOf, nextLines, outcomeLine, reasonLines } from '../../progress/outcome.ts';
+import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
+import { failuresOf, outcomeLine, reasonLines } from '../../progress/outcome.ts';
 import { declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
 import { findingLines, isDoubtful } from '../../study/findings.ts';
 
@@ -38,20 +40,26 @@ export async function watchBatch(
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   try {
+    // On a pipe the sentence is the first line and the last one.
+    const isPiped = isTable(flags) && following.isSilent !== true && destination().isTTY !== true;
+    if (isPiped) await writeText(answerLines(await answerOf(client, batchId)));
     const status = await follow(client, batchId, interrupted.signal, following);
+    const answer = await answerOf(client, batchId);
     const doubts = (await client.findings(batchId)).filter(isDoubtful);
     const requirements = await declaredVerdicts(client, status);
-    if (flags.output === 'json') await writeJson({ ...status, findings: doubts, requirements });
+    if (flags.output === 'json') await writeJson({ ...status, answer, findings: doubts, requirements });
     else if (flags.output === 'name') await writeLine(batchId);
     else {
       const failures = await failuresOf(client, status);
       await writeText([
+        ...(isPiped ? [] : answerLines(answer)),
         outcomeLine(status),
         ...reasonLines(status),
         ...failureLines({ failures }),
         ...verdictLines(requirements),
         ...findingLines(doubts),
-        ...nextLines(status),
+        ...stepLines(answer),
+        ...(isPiped ? answerLines(answer) : []),
       ]);
     }
     const verdicts = requirements.map((it) => it.verdict);
@@ -61,6 +69,8 @@ export async function watchBatch(
     process.off('SIGTERM', onSignal);
   }
 }
+
+const isTable = ({ output }: WatchFlags): boolean => output !== 'json' && output !== 'name';
 
 /** The verdicts count before `--strict`: a violated requirement is the answer to what the study asks. */
 export function exitCodeOf(
