@@ -1,4 +1,5 @@
 /** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
+import { designMethod } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import { formatNumber } from '../base/number-text.ts';
 import type { BatchSubmission, DistributionType } from '../contract/types.ts';
@@ -33,7 +34,7 @@ export function configurationSection({ submission, status }: ReportData): Markup
   ]);
   const pairs: [string, Content][] = [
     ['simulation', `${simulation.name}, version ${simulation.version}`],
-    ['sampling', design.sampling_method],
+    ['sampling', designMethod(config)],
     ['runs of the design', design.runs],
     ['runs of this study', status.batch.total_jobs],
     ['seed', design.seed === undefined || design.seed === null ? 'not known' : String(design.seed)],

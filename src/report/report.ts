@@ -93,7 +93,8 @@ function limitsNotice(data: ReportData): Markup {
     );
   const answers = [summary, verdicts, distributions, attribution, ...outputs.map((it) => it.sensitivity)];
   for (const answer of answers) for (const { message } of answer?.warnings ?? []) messages.add(message);
-  for (const { warnings } of verdicts?.requirements ?? []) for (const { message } of warnings) messages.add(message);
+  for (const { warnings } of verdicts?.requirements ?? [])
+    for (const { code, message } of warnings) if (code !== 'unknown-decides') messages.add(message);
   for (const { severity, message } of findings)
     if (severity === 'doubtful' || severity === 'warning') messages.add(message);
   const lacking = (summary?.outputs ?? []).filter((it) => it.missing > 0);

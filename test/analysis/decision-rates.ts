@@ -16,8 +16,16 @@ export interface DecisionRates {
   expectedRuns: number;
 }
 
+/** Called for each way to decide: its counts and its probability. */
+type OnDecision = (verdict: 'met' | 'violated', passed: number, failed: number, mass: number) => void;
+
 /** `truth`: the probability that a run passes. The first decision is final. */
-export function decisionRates(rule: DecisionRule, truth: number, looks: number): DecisionRates {
+export function decisionRates(
+  rule: DecisionRule,
+  truth: number,
+  looks: number,
+  onDecision: OnDecision = () => {},
+): DecisionRates {
   /** `mass[f]`: the probability of being undecided with f failures. */
   let mass = new Float64Array(looks + 2);
   mass[0] = 1;
@@ -38,8 +46,14 @@ export function decisionRates(rule: DecisionRule, truth: number, looks: number):
     last++;
     while (fewest < n && rule.isMet(n - fewest - 1, fewest + 1)) fewest++;
     while (most <= n && !rule.isViolated(n - most, most)) most++;
-    for (; first <= Math.min(fewest, last); first++) rates.met += next[first]!;
-    for (; last >= Math.max(most, first); last--) rates.violated += next[last]!;
+    for (; first <= Math.min(fewest, last); first++) {
+      rates.met += next[first]!;
+      onDecision('met', n - first, first, next[first]!);
+    }
+    for (; last >= Math.max(most, first); last--) {
+      rates.violated += next[last]!;
+      onDecision('violated', n - last, last, next[last]!);
+    }
     mass = next;
   }
   return rates;

@@ -1,5 +1,5 @@
 /** Run tables for the analysis tests. */
-import type { JobStatus, SamplingMethod } from '../../src/contract/types.ts';
+import type { JobStatus } from '../../src/contract/types.ts';
 import type { RunClass } from '../../src/analysis/table/run-class.ts';
 import type { RunTable } from '../../src/analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord, type TableLayout } from '../../src/analysis/table/table-builder.ts';
@@ -17,10 +17,7 @@ const ENDINGS: Record<Exclude<RunClass, 'open'>, { status: JobStatus; reason?: s
 };
 
 /** A study whose row i is `runs[i]`. */
-export function tableOf(
-  runs: readonly Run[],
-  layout: Partial<TableLayout> & { method?: SamplingMethod } = {},
-): RunTable {
+export function tableOf(runs: readonly Run[], layout: Partial<TableLayout> = {}): RunTable {
   const builder = new RunTableBuilder({ batchId: 'b1', method: 'monte_carlo', runs: runs.length, ...layout });
   for (const [row, run] of runs.entries()) {
     if (run === 'open') continue;

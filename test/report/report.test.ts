@@ -40,6 +40,7 @@ const output = {
   mean: 4.5,
   mean_interval: [4, 5] as [number, number],
   mean_method: 't' as const,
+  skewness: 0,
   mean_reason: null,
   sd: 1,
   min: 0.5,

@@ -1,7 +1,7 @@
 /** The unknown values of an output: how many runs have none, and the bounds that their termination rule gives. */
 import type { MissingRule } from '../../contract/types.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, type TerminationRule, outputColumn } from '../table/run-table.ts';
+import { type RunTable, type TerminationRule, outputColumn, statisticRows } from '../table/run-table.ts';
 
 /** Runs without a value, of which it is known that the value lies in [low, high]. */
 export interface UnknownGroup {
@@ -75,7 +75,7 @@ export function unknownValues(
   table: RunTable,
   output: string,
   options: MissingOptions = {},
-  rows = table.rows,
+  rows = statisticRows(table),
 ): UnknownValues {
   const unknown = new UnknownValues(table, output, options);
   for (let row = 0; row < rows; row++) unknown.take(row);

@@ -3,7 +3,7 @@ import { wilsonInterval } from '../groups/proportion.ts';
 import { NumberSeries } from '../numeric/statistics.ts';
 import { type AnswerHeader, answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, completePrefix, outputColumn } from '../table/run-table.ts';
+import { type RunTable, completePrefix, outputColumn, statisticRows } from '../table/run-table.ts';
 import { estimateMean } from './mean.ts';
 import { type MissingOptions, UnknownValues } from './censoring.ts';
 import { type OpenInterval, estimateQuantile } from './quantiles.ts';
@@ -111,10 +111,12 @@ function meanPoints(table: RunTable, output: string, confidence: number): Conver
   return points;
 }
 
+const usedPrefix = (table: RunTable): number => Math.min(completePrefix(table), statisticRows(table));
+
 /** The rows of the complete prefix whose run is completed and has a value. */
 function valueRows(table: RunTable, output: string): Uint32Array {
   const values = outputColumn(table, output);
-  const prefix = values === undefined ? 0 : completePrefix(table);
+  const prefix = values === undefined ? 0 : usedPrefix(table);
   const rows = new Uint32Array(prefix);
   let count = 0;
   for (let row = 0; row < prefix; row++)
@@ -140,7 +142,7 @@ function quantilePoints(
   const places = logSpaced(rows.length);
   const ranked = new RankedValues(Float64Array.from(rows, (row) => values[row]!));
   const unknown = new UnknownValues(table, output, missing);
-  const end = completePrefix(table);
+  const end = usedPrefix(table);
   const points: ConvergencePoint[] = [];
   let bounds: OpenInterval | null = null;
   let next = 0;
@@ -157,7 +159,7 @@ function quantilePoints(
 }
 
 function failurePoints(table: RunTable, confidence: number): ConvergencePoint[] {
-  const prefix = completePrefix(table);
+  const prefix = usedPrefix(table);
   const failing = new Uint8Array(prefix);
   const isJudged = new Set<number>(JUDGED.map((name) => CLASS_CODES[name]));
   let judged = 0;

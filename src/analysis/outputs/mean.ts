@@ -1,10 +1,10 @@
 /** The mean of an output with the interval that its sampling method allows. */
 import { NumberSeries } from '../numeric/statistics.ts';
-import type { SamplingMethod } from '../../contract/types.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { lowerBound, upperBound } from '../special/exact-bounds.ts';
 import { studentUpperQuantile } from '../special/student.ts';
 
-/** `t-conservative`: the t interval of one Latin hypercube, too wide. `exact`: of the share of true values, by Clopper and Pearson. */
+/** `t-conservative`: the t interval of one Latin hypercube, which can be many times too wide. `exact`: of the share of true values, by Clopper and Pearson. */
 export type MeanMethod = 't' | 't-conservative' | 'replicates' | 'exact';
 
 export interface MeanEstimate {
@@ -23,23 +23,25 @@ export interface Moments {
   sd: number | undefined;
 }
 
+const NO_TABLE_ERROR = 'the rows of a table are of unknown dependence: the mean has no error estimate';
 const NO_SEQUENCE_ERROR = 'one quasi-Monte Carlo sequence has no error estimate: use replicates';
 
 /**
  * The mean and its two-sided interval. `monte_carlo`: t with n - 1 degrees of freedom. The other methods with at least two
  * replicates: the mean of the replicates' means, t over these (McKay, Beckman and Conover 1979; Owen 1997). One Latin hypercube:
- * the t interval, too wide. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
+ * the t interval, which can be many times too wide. A table: no interval. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
  * `isBoolean`: the values are 0 and 1, and so is the range of every interval; without replicates it is the exact one of a share, since
  * Student's has no width where all values are equal.
  */
 export function estimateMean(
-  method: SamplingMethod,
+  method: DesignMethod,
   sample: Moments,
   replicateMeans: readonly number[],
   confidence: number,
   isBoolean = false,
 ): MeanEstimate {
   if (sample.count === 0) return { mean: null, interval: null, method: null, reason: 'no values' };
+  if (method === 'table') return { mean: sample.mean, interval: null, method: null, reason: NO_TABLE_ERROR };
   if (method !== 'monte_carlo' && replicateMeans.length >= 2) {
     const means = new NumberSeries();
     for (const mean of replicateMeans) means.add(mean);

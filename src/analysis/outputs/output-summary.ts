@@ -2,7 +2,7 @@
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import type { MissingRule } from '../../contract/types.ts';
-import type { RunTable } from '../table/run-table.ts';
+import { type RunTable, statisticRows } from '../table/run-table.ts';
 import { orderedArray, unknownValues } from './censoring.ts';
 import { type MeanMethod, estimateMean } from './mean.ts';
 import { toleranceRank, toleranceRunsNeeded, twoSidedToleranceRank } from './order-statistics.ts';
@@ -39,6 +39,8 @@ export interface OutputSummary {
   mean_reason: string | null;
   /** n - 1; null for fewer than two values. */
   sd: number | null;
+  /** The third standardised moment; null where the values do not differ. */
+  skewness: number | null;
   min: number | null;
   max: number | null;
   quantiles: QuantileEstimate[];
@@ -76,6 +78,7 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
     mean_method: estimate.method,
     mean_reason: estimate.reason,
     sd: series.sd ?? null,
+    skewness: skewnessOf(sorted, series),
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
     quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sorted, options),
@@ -83,6 +86,24 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
     ...(texts === undefined ? {} : { text_values: texts }),
   };
 }
+
+/** The third standardised moment of some values with this mean and standard deviation. */
+export function skewnessOf(values: Float64Array, { mean, sd }: Pick<NumberSeries, 'mean' | 'sd'>): number | null {
+  if (sd === undefined || !(sd > 0)) return null;
+  const scale = sd * Math.sqrt((values.length - 1) / values.length);
+  return values.reduce((sum, it) => sum + ((it - mean) / scale) ** 3, 0) / values.length;
+}
+
+/**
+ * Whether the t interval of the mean may hold less than its confidence: n is at most 25 times the squared skewness.
+ * Source: Cochran, Sampling Techniques (1977), section 2.15. The interval over replicates and the exact one do not depend on it.
+ */
+export const isMeanDoubtful = ({
+  count,
+  skewness,
+  mean_method: method,
+}: Pick<OutputSummary, 'count' | 'skewness' | 'mean_method'>): boolean =>
+  (method === 't' || method === 't-conservative') && skewness !== null && count <= 25 * skewness ** 2;
 
 const NO_VALUES: Sample = { series: new NumberSeries(), missing: 0, replicateMeans: [] };
 
@@ -116,7 +137,8 @@ function textValues(table: RunTable, name: string): OutputSummary['text_values']
   const column = table.texts.get(name);
   if (column === undefined) return undefined;
   const counts = new Uint32Array(column.values.length);
-  for (let row = 0; row < table.rows; row++) if (table.classes[row] === CLASS_CODES.ok) counts[column.codes[row]!]!++;
+  const rows = statisticRows(table);
+  for (let row = 0; row < rows; row++) if (table.classes[row] === CLASS_CODES.ok) counts[column.codes[row]!]!++;
   const entries = column.values
     .map((value, code): { value: string | null; count: number } => ({ value, count: counts[code]! }))
     .filter((it, code) => code > 0 && it.count > 0)

@@ -1,7 +1,7 @@
 /** The values of one output in the completed runs: sorted, and averaged by replicate. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, outputColumn } from '../table/run-table.ts';
+import { type RunTable, outputColumn, statisticRows } from '../table/run-table.ts';
 
 export interface Sample {
   series: NumberSeries;
@@ -15,7 +15,8 @@ export interface Sample {
 export function sampleOf(table: RunTable, name: string): Sample | undefined {
   const values = outputColumn(table, name);
   if (values === undefined) return undefined;
-  const { classes, replicates, rows } = table;
+  const { classes, replicates } = table;
+  const rows = statisticRows(table);
   const series = new NumberSeries();
   const means = new ReplicateMeans();
   let missing = 0;

@@ -4,6 +4,7 @@ import { CONFIDENCE, MISSING } from '../../contract/answers/queries.ts';
 import { numbersQuery } from '../../contract/queries.ts';
 import { given, question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
+import { limitedToSettled } from '../requirements/settled.ts';
 import { summarizeStudy } from '../summary.ts';
 import { inDeclaredOrder, unitsOfOutputs } from '../table/answered-study.ts';
 
@@ -19,7 +20,7 @@ export const summary = question({
     const units = unitsOfOutputs(study);
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = requirementsOf(study.submission);
-    return summarizeStudy(inDeclaredOrder(study), {
+    return summarizeStudy(limitedToSettled(inDeclaredOrder(study), study.submission), {
       ...given({ confidence, quantiles, missing }),
       requirements,
       units,

@@ -21,7 +21,7 @@ export interface RequirementAnswer {
   estimate: number | null;
   /** Two-sided, for display. */
   wilson: [low: number, high: number] | null;
-  /** One-sided exact bounds, unknown runs counted against each. */
+  /** One-sided, unknown runs counted against each; see `oneSidedBounds`. */
   lower: number;
   upper: number;
   verdict: Verdict;

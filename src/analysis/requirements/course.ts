@@ -1,7 +1,7 @@
 /** The course of a requirement: its estimate and bounds over beginnings of the complete prefix. */
 import type { RunTable } from '../table/run-table.ts';
 import { logSpaced } from '../outputs/convergence.ts';
-import { lowerBound, upperBound } from '../special/exact-bounds.ts';
+import { oneSidedBounds } from './bounds.ts';
 import { outcomeReader, type ParsedRequirement } from './requirement.ts';
 
 /** The figures of the first n runs, as a verdict on these alone has them. */
@@ -10,7 +10,7 @@ export interface CoursePoint {
   n: number;
   /** passed / (passed + failed); null without such runs. */
   estimate: number | null;
-  /** One-sided exact bounds for one look at n, unknown runs counted against each. */
+  /** As of a verdict at n; see `oneSidedBounds`. */
   lower: number;
   upper: number;
 }
@@ -19,11 +19,11 @@ export interface CoursePoint {
 const MOST_POINTS = 64;
 
 /**
- * At most 64 points, evenly spaced in log n; the last one is at `runs`, the number of first rows that were judged. Bounds are those of
- * a look at n that was planned: they do not say what looking at every n would decide.
+ * At most 64 points, evenly spaced in log n; the last one is at `runs`, the number of first rows that were judged. Bounds of a
+ * requirement that is looked at once are those of a planned look at n: they do not say what looking at every n would decide.
  */
 export function requirementCourse(table: RunTable, requirement: ParsedRequirement, runs: number): CoursePoint[] {
-  const { confidence } = requirement;
+  const { confidence, look } = requirement;
   const outcomeOf = outcomeReader(table, requirement);
   const places = logSpaced(runs, MOST_POINTS);
   const counts = { open: 0, pass: 0, fail: 0, unknown: 0, excluded: 0 };
@@ -33,13 +33,8 @@ export function requirementCourse(table: RunTable, requirement: ParsedRequiremen
     if (!places.has(row + 1)) continue;
     const { pass, fail, unknown } = counts;
     const known = pass + fail;
-    const judged = known + unknown;
-    points.push({
-      n: row + 1,
-      estimate: known === 0 ? null : pass / known,
-      lower: lowerBound(pass, judged, confidence),
-      upper: upperBound(pass + unknown, judged, confidence),
-    });
+    const [lower, upper] = oneSidedBounds({ passed: pass, failed: fail, unknown }, look, confidence);
+    points.push({ n: row + 1, estimate: known === 0 ? null : pass / known, lower, upper });
   }
   return points;
 }

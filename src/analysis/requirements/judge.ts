@@ -17,8 +17,19 @@ export function judgeRequirement(table: RunTable, requirement: Requirement): Req
 
 /** The same, with the course that led to it. @throws RangeError as `judgeRequirement` */
 export function judgeWithCourse(table: RunTable, requirement: Requirement): JudgedRequirement {
-  const { parsed, answer, runs } = judged(table, requirement);
-  return { ...answer(), course: requirementCourse(table, parsed, runs) };
+  const { parsed, answer: answerOf, runs } = judged(table, requirement);
+  const answer = answerOf();
+  const course = requirementCourse(table, parsed, runs);
+  const last = course.at(-1);
+  // Of a sequential test that has not decided at the end, the verdict has other bounds than the points before.
+  if (last !== undefined) Object.assign(last, { lower: answer.lower, upper: answer.upper });
+  return { ...answer, course };
+}
+
+/** The number of first rows up to the run that decided the sequential test; null where it has not decided. */
+export function judgedRows(table: RunTable, requirement: Requirement): number | null {
+  const { runs, isSettled } = judged(table, requirement);
+  return isSettled ? runs : null;
 }
 
 function judged(table: RunTable, requirement: Requirement) {
@@ -33,5 +44,5 @@ function judged(table: RunTable, requirement: Requirement) {
     if (outcome !== 'open') progress.take(outcome, runIdOf(table, runs));
   }
   const limits = [...unfinishedWarnings(table), ...dependenceWarnings(table.method)];
-  return { parsed, runs, answer: () => progress.answer(table.rows - prefix, limits) };
+  return { parsed, runs, isSettled: progress.isSettled, answer: () => progress.answer(table.rows - prefix, limits) };
 }

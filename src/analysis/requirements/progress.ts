@@ -4,14 +4,8 @@ import type { Warning } from '../warning.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Verdict } from '../../contract/types.ts';
 import type { RequirementAnswer } from './answer.ts';
-import {
-  failuresAllowed,
-  lowerBound,
-  moreCleanRuns,
-  showsAtLeast,
-  showsBelow,
-  upperBound,
-} from '../special/exact-bounds.ts';
+import { failuresAllowed, moreCleanRuns, showsAtLeast, showsBelow } from '../special/exact-bounds.ts';
+import { oneSidedBounds } from './bounds.ts';
 import type { Outcome, ParsedRequirement } from './requirement.ts';
 import { requirementSentence } from './sentence.ts';
 import { SequentialTest } from './sequential-test.ts';
@@ -94,6 +88,9 @@ export class RequirementProgress {
       this.#sequential === undefined ? decideOnce(counts, requirement) : decideContinuously(counts, this.#sequential);
     const judged = passed + failed + unknown;
     const known = passed + failed;
+    // Of an undecided sequential test whose runs are all in, the bounds of one look at the end, marked as not planned.
+    const look = decision.verdict === 'not-shown' ? 'once' : requirement.look;
+    const [lower, upper] = oneSidedBounds({ passed, failed, unknown }, look, requirement.confidence);
     const answer: Omit<RequirementAnswer, 'sentence'> = {
       name: requirement.name,
       output: requirement.output,
@@ -108,13 +105,13 @@ export class RequirementProgress {
       judged,
       estimate: known === 0 ? null : passed / known,
       wilson: known === 0 ? null : wilsonInterval(passed, known, requirement.confidence),
-      lower: lowerBound(passed, judged, requirement.confidence),
-      upper: upperBound(passed + unknown, judged, requirement.confidence),
+      lower,
+      upper,
       ...decision,
       warnings: [
         ...limits.filter(({ code }) => decision.settled !== 'sequential' || !OF_LATER_RUNS.has(code)),
-        ...unseenOutput(requirement, known, judged),
-        ...unplannedBounds(requirement, decision.verdict),
+        ...(limits.some((it) => it.code === 'cancelled') ? [] : unseenOutput(requirement, known, judged)),
+        ...(known === 0 ? [] : unplannedBounds(requirement, decision.verdict)),
         ...unknownWarnings(requirement, counts, decision.verdict),
       ],
     };

@@ -2,6 +2,8 @@
 import { plural } from '../../domain/plural.ts';
 import { shareInPercent } from '../wording.ts';
 import type { RequirementAnswer } from './answer.ts';
+import { moreCleanRuns } from '../special/exact-bounds.ts';
+import { SequentialTest } from './sequential-test.ts';
 
 /** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
 export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
@@ -30,7 +32,7 @@ function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): str
     return `; ${plural(more, 'further run')} without a failure would show it${obstacle === undefined ? '' : `; ${obstacle.message}`}`;
   }
   if (verdict !== 'open' || left === null) return '';
-  if (left < 0) return '; this study cannot show it any more';
+  if (left < 0) return `; ${outOfReach(answer, open, left)}`;
   const soonest =
     needed === null
       ? ''
@@ -38,4 +40,21 @@ function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): str
         ? '; shown so far'
         : `; at the soonest after ${plural(needed, 'more clean run')}`;
   return `${soonest}, ${plural(left, 'more failure')} at most`;
+}
+
+/** Why `met` is out of reach: too few runs from the beginning, or too many failures among those that ended. */
+function outOfReach(
+  { judged, failed, unknown, probability, confidence, look }: Omit<RequirementAnswer, 'sentence'>,
+  open: number,
+  left: number,
+): string {
+  const allowed = left + failed + unknown;
+  if (allowed >= 0)
+    return `this study cannot show it: of its ${judged + open} runs ${allowed === 0 ? 'none' : `at most ${allowed}`} may fail, and ${failed + unknown} did or are unknown`;
+  const least =
+    look === 'once'
+      ? moreCleanRuns(0, 0, probability, confidence)
+      : new SequentialTest(probability, confidence).cleanRunsToMet(0, 0);
+  const needed = least === null ? '' : `; it needs at least ${plural(least, 'run')} without a failure`;
+  return `this study cannot show it with ${plural(judged + open, 'run')}${needed}`;
 }

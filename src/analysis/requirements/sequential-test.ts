@@ -52,6 +52,27 @@ export class SequentialTest {
   }
 
   /**
+   * The confidence sequence of the same E values: every probability whose `met` has not been shown is at least `lower`, every one whose
+   * `violated` has not is at most `upper`. Each bound is wrong with probability at most alpha however often one looks.
+   */
+  static bounds(
+    { passed, failed, unknown }: Record<'passed' | 'failed' | 'unknown', number>,
+    confidence: number,
+  ): [lower: number, upper: number] {
+    const judged = passed + failed + unknown;
+    if (judged === 0) return [0, 1];
+    const shows = (probability: number, value: 'met' | 'violated'): boolean => {
+      const test = new SequentialTest(probability, confidence);
+      const log = value === 'met' ? test.logMet(passed, failed + unknown) : test.logViolated(passed + unknown, failed);
+      return log >= test.threshold;
+    };
+    // At the share itself no E value exceeds 1: no other probability explains the runs better.
+    const lower = bisectProbability(0, passed / judged, (p) => !shows(p, 'met'));
+    const upper = bisectProbability((passed + unknown) / judged, 1, (p) => shows(p, 'violated'));
+    return [lower, upper];
+  }
+
+  /**
    * The powers of p and of 1 - p in E are those in the beta density at p, so that ln E is the difference of two logarithms of a tail
    * divided by the density there: neither underflows, nor do large numbers cancel.
    */
@@ -60,4 +81,18 @@ export class SequentialTest {
     const q = this.#complement;
     return betaTails(p, passed + 2 * p, failed + 2 * q, q);
   }
+}
+
+/** Enough that the ends are neighbours to the last digits that are shown. */
+const HALVINGS = 50;
+
+/** The place in [from, to] at which a condition that fails below begins to hold; an end is never evaluated. */
+function bisectProbability(from: number, to: number, holds: (p: number) => boolean): number {
+  let [below, above] = [from, to];
+  for (let round = 0; round < HALVINGS && above - below > 1e-12; round++) {
+    const middle = (below + above) / 2;
+    if (holds(middle)) above = middle;
+    else below = middle;
+  }
+  return above === to ? to : below === from ? from : (below + above) / 2;
 }

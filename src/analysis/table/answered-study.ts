@@ -7,7 +7,7 @@ import { type RunTable, outputColumn, outputNames } from './run-table.ts';
 
 export interface AnsweredStudy {
   table: RunTable;
-  submission: Partial<Pick<BatchSubmission, 'config' | 'requirements' | 'outputs'>>;
+  submission: Partial<Pick<BatchSubmission, 'config' | 'requirements' | 'outputs' | 'policy'>>;
   /** Absent where the records of the runs are not at hand. */
   moves?: Moves;
   /** The sampling definition in force when it was submitted; absent where it is not known. */

@@ -1,11 +1,12 @@
 /** The beginning of every answer: how many runs it uses, which it leaves out, and what limits it. */
-import type { MissingRule, SamplingMethod } from '../../contract/types.ts';
+import type { MissingRule } from '../../contract/types.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
 import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
-import { type RunTable, classOf, completePrefix, countClasses } from './run-table.ts';
+import { type RunTable, classOf, completePrefix, countClasses, statisticRows } from './run-table.ts';
 
 /** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
-export type Exclusion = RunClass | 'no_value' | 'after_prefix';
+export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled';
 
 export interface AnswerHeader {
   batch_id: string;
@@ -29,6 +30,7 @@ const LEFT_OUT: Readonly<Record<Exclusion, string>> = {
   open: 'open',
   no_value: 'completed without a value',
   after_prefix: 'after the first open run',
+  after_settled: 'after the run that settled the study',
 };
 
 /** Which runs an answer uses. */
@@ -44,7 +46,8 @@ export interface Use {
 /** The header of an answer that uses runs of some classes. */
 export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOnly = false }: Use = {}): AnswerHeader {
   const prefix = completePrefix(table);
-  const rows = prefixOnly ? prefix : table.rows;
+  const end = statisticRows(table);
+  const rows = prefixOnly ? Math.min(prefix, end) : end;
   const counts = countClasses(table, rows);
   const excluded: AnswerHeader['excluded'] = {};
   let candidates = 0;
@@ -54,7 +57,8 @@ export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOn
   }
   const nUsed = used ?? candidates;
   if (nUsed < candidates) excluded.no_value = candidates - nUsed;
-  if (rows < table.rows) excluded.after_prefix = table.rows - rows;
+  if (rows < end) excluded.after_prefix = end - rows;
+  if (end < table.rows) excluded.after_settled = table.rows - end;
   return headerOf(table, nUsed, excluded, prefix);
 }
 
@@ -79,6 +83,11 @@ function headerOf(table: RunTable, used: number, excluded: AnswerHeader['exclude
 
 /** First in an answer about a study that is not over, or that was cancelled. */
 export function unfinishedWarnings(table: RunTable): Warning[] {
+  const { settledRows } = table;
+  if (settledRows !== undefined) {
+    const message = `the study stopped at the run that settled its requirements, the last of ${settledRows}: a study that stops at a pleasant moment has a biased mean`;
+    return [{ code: 'settled', message }];
+  }
   const { open, cancelled } = countClasses(table);
   return unfinishedWarningsOf({ of: table.rows, open, cancelled });
 }
@@ -110,8 +119,13 @@ function leftOutWarnings(of: number, nUsed: number, excluded: AnswerHeader['excl
 }
 
 /** For answers whose error model asks for independent runs. */
-export function dependenceWarnings(method: SamplingMethod): Warning[] {
+export function dependenceWarnings(method: DesignMethod): Warning[] {
   if (method === 'monte_carlo') return [];
+  if (method === 'table') {
+    const message =
+      'the rows of a table are taken as independent draws from the distribution of interest: for a grid or rows chosen by hand, intervals and verdicts do not hold';
+    return [{ code: 'assumes-independent-rows', message }];
+  }
   const message = `the runs of a ${method} design are not independent: intervals and verdicts that assume it are usually wider than necessary`;
   return [{ code: 'not-independent', message }];
 }

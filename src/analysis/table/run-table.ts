@@ -2,7 +2,7 @@
 import type { CommonParts } from '../../domain/runs/failure-groups.ts';
 import type { ConditionOperator } from '../../domain/study/condition.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
-import type { SamplingMethod } from '../../contract/types.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 
 /** Text values as codes: `codes[row]` is the place in `values`; place 0 means no value. */
@@ -26,9 +26,11 @@ export interface TerminationRule {
  */
 export interface RunTable {
   readonly batchId: string;
-  readonly method: SamplingMethod;
+  readonly method: DesignMethod;
   /** All runs of the study, open ones included. */
   readonly rows: number;
+  /** Rows whose statistics are given, where a stop has settled the study at the last of them; absent: all. */
+  readonly settledRows?: number;
   /** Absent: row i is run i. */
   readonly runIds?: Uint32Array;
   /** Absent: one design, no replicates. */
@@ -85,6 +87,9 @@ export function completePrefix({ classes, rows }: RunTable): number {
   const first = classes.indexOf(CLASS_CODES.open);
   return first === -1 ? rows : first;
 }
+
+/** The rows whose statistics are given. */
+export const statisticRows = ({ settledRows, rows }: RunTable): number => settledRows ?? rows;
 
 export type ClassCounts = Record<RunClass, number>;
 

@@ -1,7 +1,8 @@
 /** Builds the table of a study's runs, one run at a time. */
 import { parseCondition } from '../../domain/study/condition.ts';
 import { CommonParts, takeApart } from '../../domain/runs/failure-groups.ts';
-import type { JobStatus, SamplingMethod } from '../../contract/types.ts';
+import type { JobStatus } from '../../contract/types.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, runClassOf } from './run-class.ts';
 import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';
 
@@ -14,7 +15,7 @@ const OTHER_MESSAGES = '(other messages)';
 
 export interface TableLayout {
   batchId: string;
-  method: SamplingMethod;
+  method: DesignMethod;
   /** All runs of the study. */
   runs: number;
   /** The run id of each row, ascending within a replicate; absent where row i is run i. */

@@ -7,6 +7,7 @@ import { listed } from '../../analysis/wording.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
+import { designMethod } from '../../domain/study/design-method.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
@@ -47,7 +48,7 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
   const { table, knowsTelemetry, ambiguous } = await readTable(path, file, {
     layout: all,
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
-    method: config?.monte_carlo.sampling_method ?? 'monte_carlo',
+    method: config === undefined ? 'monte_carlo' : designMethod(config),
     // Without the configuration every lost sample may be decisive.
     kept: declaredOutputs({ submission }),
     mixed: new Set(described?.mixed_outputs),

@@ -4,7 +4,8 @@ import type { RunTable } from '../../analysis/table/run-table.ts';
 import { type RunRecord, RunTableBuilder } from '../../analysis/table/table-builder.ts';
 import { closestMatch } from '../../base/closest-match.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
-import type { JobStatus, SamplingMethod } from '../../contract/types.ts';
+import type { JobStatus } from '../../contract/types.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { readableBatches } from './rows-file.ts';
@@ -78,7 +79,7 @@ export interface TableRequest {
   /** The rows of the table; runs that the file does not hold are open. */
   layout: Layout;
   batchId: string;
-  method: SamplingMethod;
+  method: DesignMethod;
   /** Outputs that have a column even among too many. */
   kept: ReadonlySet<string>;
   /** Outputs that are text in the file whatever their type. */

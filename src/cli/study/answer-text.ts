@@ -111,7 +111,8 @@ export function progressLine(it: RequirementVerdict): string {
 
 /** The runs that an open verdict needs. Bounds that show it so far do not decide it: open runs may still fail. */
 function outlook({ needed_clean_runs: needed, failures_left: left }: RequirementVerdict): string[] {
-  if (needed === null) return [];
+  // Out of reach, which the line says: no number of runs of this study is enough.
+  if (needed === null || (left !== null && left < 0)) return [];
   if (needed > 0) return [`${plural(needed, 'more clean run')} needed`];
   return left === null ? ['shown so far'] : [`shown so far, ${plural(left, 'more failure')} at most`];
 }
@@ -121,7 +122,8 @@ export function verdictLines(
   requirements: readonly RequirementVerdict[],
   saidAlready: readonly string[] = [],
 ): string[] {
-  const said = [...saidAlready];
+  // The sentence names the unknown runs that prevent a verdict.
+  const said = [...saidAlready, 'unknown-decides'];
   return requirements.flatMap((it) => {
     const limits = limitLines(it, said);
     said.push(...it.warnings.map(({ code }) => code));

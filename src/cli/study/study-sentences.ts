@@ -1,5 +1,6 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
 import { conditionVariables } from '../../domain/study/condition.ts';
+import { designMethod } from '../../domain/study/design-method.ts';
 import { plural, printable } from '../terminal/format.ts';
 import type { CheckedStudy } from './check-study.ts';
 
@@ -13,7 +14,7 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const limits = conditionVariables(config.early_termination);
   const sentences = [
     `${file}: valid - ${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
-    `It runs the simulation "${printable(simulation.name)}", sampled by ${design.sampling_method}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
     ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
     ...(requirements.length === 0 ? [] : [`It is judged by ${plural(requirements.length, 'requirement')}.`]),

@@ -51,6 +51,7 @@ const OutputSummary = named(
     mean_method: nullable(enumOf(['t', 't-conservative', 'replicates', 'exact'], 'How the interval was made.')),
     mean_reason: nullable(text('Why there is no interval.')),
     sd: number('Standard deviation (n - 1).'),
+    skewness: number('Third standardised moment; null where the values do not differ.'),
     min: number('Smallest value.'),
     max: number('Largest value.'),
     quantiles: listOf(ref(QuantileEstimate), 'In the order asked for.'),

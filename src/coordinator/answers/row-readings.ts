@@ -2,7 +2,7 @@
  * The rows of studies for the analysis worker: stored records as bytes, in chunks. The thread that answers requests parses none
  * of them; between two chunks it serves other requests.
  */
-import type { SamplingMethod, Uuid } from '../../contract/types.ts';
+import type { Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
@@ -21,7 +21,6 @@ export interface ReadingHead {
   /** The submission as stored; see `decodeSubmission`. */
   submission: string;
   samplingScheme: string;
-  method: SamplingMethod;
   configHash: string;
   totalJobs: number;
   /** ms since the epoch. */
@@ -106,7 +105,6 @@ export class RowReadings {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
       const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs } = state.context;
-      const { metadata } = this.#parts.studyCache.of(state.context, { read: (key) => view.get(key) });
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
       return {
@@ -115,7 +113,6 @@ export class RowReadings {
         version: versionOf(state),
         submission: view.get(keys.submission(batchId))!,
         samplingScheme,
-        method: metadata.sampling_method,
         configHash,
         totalJobs,
         createdAtMs,

@@ -8,8 +8,9 @@ import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/h
 import type { Warning } from '../../analysis/warning.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
-import type { ReportedResult, RequirementVerdict, SamplingMethod, Uuid, Verdict } from '../../contract/types.ts';
+import type { ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import { designMethod, type DesignMethod } from '../../domain/study/design-method.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
@@ -29,7 +30,7 @@ interface Entry {
   judgement: StudyJudgement;
   /** The runs of the study; its submission is not kept, which may be large. */
   selection: RunSelection;
-  method: SamplingMethod;
+  method: DesignMethod;
   /** The latest committed state of the batch. */
   state(): BatchState | undefined;
   /** True once the runs that ended before this coordinator started are added. */
@@ -168,7 +169,7 @@ export class Judgements {
     const entry: Entry = {
       judgement,
       selection: study.selection,
-      method: study.submission.config.monte_carlo.sampling_method,
+      method: designMethod(study.submission.config),
       state: () => this.#parts.stateOf(batchId),
       isRead: false,
       isEnded: false,
@@ -285,7 +286,7 @@ export class Judgements {
 }
 
 /** The limits that the requirements of a study share. */
-function limitsOf(method: SamplingMethod, state: BatchState | undefined): Warning[] {
+function limitsOf(method: DesignMethod, state: BatchState | undefined): Warning[] {
   if (state === undefined) return dependenceWarnings(method);
   const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
   const open = Pending + Claimed + Running;

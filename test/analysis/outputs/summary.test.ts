@@ -47,11 +47,15 @@ describe('analysis/outputs: summary', () => {
     const rows: [string, Partial<TableLayout>, Partial<OutputSummary>][] = [
       ['monte carlo', {}, { mean_method: 't' }],
       ['one latin hypercube', { method: 'latin_hypercube' }, { mean_method: 't-conservative' }],
+      ['rows of a table', { method: 'table' }, { mean_method: null, mean_interval: null, mean: 3.5 }],
       ['one sequence', { method: 'quasi_monte_carlo' }, { mean_method: null, mean_interval: null, mean: 3.5 }],
     ];
     for (const [label, layout, expected] of rows) expect(summaryOf(values, layout), label).to.deep.include(expected);
     expect(summaryOf(values, { method: 'quasi_monte_carlo' }).mean_reason).to.match(/no error estimate/);
     const replicates = Uint16Array.of(0, 0, 0, 1, 1, 1);
+    expect(
+      summaryOf(values, { method: 'table', replicates, runIds: Uint32Array.of(0, 1, 2, 0, 1, 2) }).mean_reason,
+    ).to.match(/unknown dependence/);
     for (const method of ['latin_hypercube', 'quasi_monte_carlo'] as const) {
       const found = summaryOf(values, { method, replicates, runIds: Uint32Array.of(0, 1, 2, 0, 1, 2) });
       // Means 2 and 5: 3.5 +- t(0.975, 1) * 1.5.
@@ -164,6 +168,21 @@ describe('analysis/outputs: summary', () => {
     );
     expect(() => summarizeStudy(tableOf([]), { confidence: 95 })).to.throw(RangeError, 'confidence is 95');
     expect(() => summarizeStudy(tableOf([]), { quantiles: [0.5, 95] })).to.throw(RangeError, 'quantiles holds 95');
+  });
+
+  it('a summary names the outputs whose mean is doubtful because they are skewed, and how many runs it needs', () => {
+    // SciPy's skewness of nine 0 and one 1 is 8/3: 25 times its square is 177.8.
+    const rare = [...Array<number>(9).fill(0), 1];
+    expectClose(summaryOf(rare).skewness, 8 / 3, 1e-12, 'skewness');
+    expect(summaryOf([2, 2, 2]).skewness).to.equal(null);
+    const said = (values: readonly Run[], layout: Partial<TableLayout> = {}) =>
+      summarizeStudy(tableOf(values, layout)).warnings.filter((it) => it.code === 'mean-skewed');
+    expect(said(rare)[0]!.message).to.include('y (178)');
+    expect(said(rare, { method: 'latin_hypercube' })).to.have.length(1);
+    expect(said(Array.from({ length: 20 }, () => rare).flat())).to.deep.equal([]);
+    for (const unaffected of [{ method: 'quasi_monte_carlo' }, { method: 'table' }] as const)
+      expect(said(rare, unaffected)).to.deep.equal([]);
+    expect(said(rare.map((it): Run => ({ status: 'Completed', outputs: [['y', it === 1]] })))).to.deep.equal([]);
   });
 
   it('failures are grouped by class and pattern, most frequent first', () => {

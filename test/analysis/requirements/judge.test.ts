@@ -182,7 +182,26 @@ describe('analysis/requirements: verdicts', () => {
       ],
       [[...times(90, PASS), ...times(110, 'open')], {}, /^open: .*; shown so far, \d+ more failures at most$/],
       [[...times(59, PASS), FAIL, 'open'], {}, /^not shown: .*; the open run cannot change it$/],
-      [[PASS, ...times(9, 'open')], {}, /; this study cannot show it any more$/],
+      [
+        [PASS, ...times(9, 'open')],
+        {},
+        /; this study cannot show it with 10 runs; it needs at least 59 runs without a failure$/,
+      ],
+      [
+        [PASS, ...times(9, 'open')],
+        { look: 'continuous' },
+        /; this study cannot show it with 10 runs; it needs at least 6\d runs without a failure$/,
+      ],
+      [
+        [FAIL, 'crashed', ...times(60, 'open')],
+        {},
+        /; this study cannot show it: of its 62 runs none may fail, and 2 did or are unknown$/,
+      ],
+      [
+        [FAIL, FAIL, ...times(98, 'open')],
+        {},
+        /; this study cannot show it: of its 100 runs at most 1 may fail, and 2 did or are unknown$/,
+      ],
       [times(30, PASS), { look: 'continuous', probability: 0.9, confidence: 0.9 }, /, decided at run 24$/],
     ];
     for (const [runs, more, pattern] of rows) expect(judge(runs, more).sentence).to.match(pattern);
@@ -191,6 +210,10 @@ describe('analysis/requirements: verdicts', () => {
   it('designs that are not of independent runs, and outputs that were never seen, are said', () => {
     const table = tableOf(times(3, PASS), { method: 'latin_hypercube' });
     expect(judgeRequirement(table, requirement()).warnings[0]?.code).to.equal('not-independent');
+    const chosen = tableOf(times(3, PASS), { method: 'table' });
+    expect(judgeRequirement(chosen, requirement()).warnings.map((it) => it.code)).to.deep.equal([
+      'assumes-independent-rows',
+    ]);
     expect(judge(times(3, PASS), { output: 'z' }).warnings[0]?.code).to.equal('output-not-seen');
     expect(judge([PASS, 'open']).warnings[0]?.code).to.equal('unfinished');
   });

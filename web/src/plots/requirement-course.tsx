@@ -43,6 +43,6 @@ function textOf(course: readonly Point[], probability: number, look: JudgedRequi
     ({ n, estimate, lower, upper }) =>
       `${count(n)} runs: ${estimate === null ? 'no estimate' : share(estimate)}, bounds ${share(lower)} to ${share(upper)}`,
   );
-  const limit = look === 'continuous' ? '; bounds of one look, which decide nothing here' : '';
+  const limit = look === 'once' ? '; bounds of one look at each number, which decide at the end alone' : '';
   return `Passing share over the number of runs, 1 to ${count(total)}, logarithmic. ${points.join('; ')}; required ${share(probability)}${limit}`;
 }

@@ -1,4 +1,5 @@
 /** A study of which no run has ended: what it waits for, since when, what would let it run, and its planned inputs. */
+import { designMethod } from '../../../src/domain/study/design-method.ts';
 import type { BatchHistory, BatchStatusResponse, BatchSubmission, Finding } from '../../../src/contract/types.ts';
 import { useRequest } from '../data/api.ts';
 import { Panel } from '../parts/common.tsx';
@@ -40,7 +41,7 @@ export function NothingEnded({ progress, submission, findings }: Props) {
           {isOpen(batch) && <Since progress={progress} findings={reasons} />}
           <dt>Planned</dt>
           <dd>
-            {runs(batch.total_jobs)}, {plan.sampling_method.replaceAll('_', ' ')}, seed{' '}
+            {runs(batch.total_jobs)}, {designMethod(submission.config).replaceAll('_', ' ')}, seed{' '}
             <span className="mono">{String(plan.seed)}</span>
           </dd>
           <dt>Each run asks for</dt>

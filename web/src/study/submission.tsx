@@ -1,5 +1,6 @@
 /** The submission of a study: readable, and as a file. */
 import type { BatchSubmission, DistributionType } from '../../../src/contract/types.ts';
+import { designMethod } from '../../../src/domain/study/design-method.ts';
 import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
@@ -43,7 +44,7 @@ export function Submission({ batchId }: { batchId: string }) {
               </>
             )}
             <dt>Sampling</dt>
-            <dd>{plan.sampling_method.replaceAll('_', ' ')}</dd>
+            <dd>{designMethod(data.config).replaceAll('_', ' ')}</dd>
             <dt>Seed</dt>
             <dd className="mono">{String(plan.seed)}</dd>
             <dt>At once</dt>

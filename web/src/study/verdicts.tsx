@@ -26,7 +26,9 @@ export function Verdicts({ progress, submission }: Props) {
   const rules = early.enabled ? early.conditions : [];
   if (latest.current.length + rules.length === 0) return null;
   // The same limit of several verdicts is said once.
-  const messages = [...new Set(latest.current.flatMap((it) => it.warnings.map(({ message }) => message)))];
+  const messages = [
+    ...new Set(latest.current.flatMap((it) => it.warnings.filter(isNotInSentence).map(({ message }) => message))),
+  ];
   return (
     <Panel
       title="Requirements and limits"
@@ -55,6 +57,9 @@ export function Verdicts({ progress, submission }: Props) {
     </Panel>
   );
 }
+
+/** The sentence of a verdict names the unknown runs that prevent one. */
+const isNotInSentence = ({ code }: { code: string }): boolean => code !== 'unknown-decides';
 
 const WORDS: Record<RequirementVerdict['verdict'], string> = {
   met: 'met',
@@ -98,7 +103,7 @@ function Verdict({
 
 function hintOf(it: RequirementVerdict): string {
   if (it.settled_at_run_id !== null) return `settled at run ${count(it.settled_at_run_id)}`;
-  if (it.failures_left !== null && it.failures_left < 0) return 'cannot be met by this study any more';
+  if (it.failures_left !== null && it.failures_left < 0) return 'cannot be met by this study';
   if (it.needed_clean_runs === 0) return `shown so far; further failures allowed: ${count(it.failures_left ?? 0)}`;
   if (it.needed_clean_runs !== null) return `Clean runs still needed: ${count(it.needed_clean_runs)}`;
   if (it.more_clean_runs !== null) return `Further clean runs: ${count(it.more_clean_runs)}`;

@@ -86,7 +86,9 @@ def study_rows(study: Study) -> List[List[Any]]:
 def study_title(study: Study) -> str:
     """One line about a study."""
     sampling = study.submission()["config"]["monte_carlo"]
-    return f"Study {study.name!r}: {study.runs} runs, {sampling['sampling_method']}, seed {sampling['seed']}"
+    tables = (one for one in study.inputs.values() if one.type == "table")
+    method = "table" if any(len(set(one.members()["values"])) > 1 for one in tables) else sampling["sampling_method"]
+    return f"Study {study.name!r}: {study.runs} runs, {method}, seed {sampling['seed']}"
 
 
 def requirement_lines(study: Study) -> List[str]:

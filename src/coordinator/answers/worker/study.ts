@@ -7,6 +7,7 @@ import type { BatchSubmission, JobRecord, Seed, StoredResult, TerminationConditi
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { designMethod } from '../../../domain/study/design-method.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
@@ -35,14 +36,14 @@ export interface KeptStudy extends Study {
 
 /** Reads all runs of a study into a table. */
 export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptStudy> {
-  const { batchId, version, method, totalJobs, mark, samplingScheme } = head;
+  const { batchId, version, totalJobs, mark, samplingScheme } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
   const conditions = endingConditions(submission.config.early_termination);
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
   const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
   const builder = new RunTableBuilder({
     batchId,
-    method,
+    method: designMethod(submission.config),
     runs: totalJobs,
     ...runIds,
     kept: declaredOutputs({ submission }),

@@ -1,0 +1,22 @@
+/** The runs of a study that a stop has settled. */
+import type { BatchSubmission } from '../../contract/types.ts';
+import { CLASS_CODES } from '../table/run-class.ts';
+import type { RunTable } from '../table/run-table.ts';
+import { judgedRows } from './judge.ts';
+import { requirementsOf } from './requirement.ts';
+
+/**
+ * The table with its statistics limited to the runs up to the decision on the last requirement, where a study that stops when it is
+ * settled has stopped: the later ones were cancelled, or had ended by chance before that, and decided nothing.
+ */
+export function limitedToSettled(
+  table: RunTable,
+  submission: Partial<Pick<BatchSubmission, 'requirements' | 'policy'>>,
+): RunTable {
+  const requirements = requirementsOf(submission);
+  const mayStop = submission.policy?.stop_when !== undefined && requirements.length > 0;
+  if (!mayStop || table.replicates !== undefined || !table.classes.includes(CLASS_CODES.cancelled)) return table;
+  const rows = requirements.map((it) => judgedRows(table, it));
+  const settledRows = rows.every((it) => it !== null) ? Math.max(...rows) : table.rows;
+  return settledRows < table.rows ? { ...table, settledRows } : table;
+}
