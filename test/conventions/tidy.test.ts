@@ -64,15 +64,6 @@ describe('conventions/tidy', () => {
     expect(named.filter((it) => !existsSync(join(packageRoot, it)))).to.deep.equal([]);
   });
 
-  it('runs every folder of tests with `npm test`', () => {
-    const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-      scripts: { test: string };
-    };
-    const run = new Set([...scripts.test.matchAll(/\{([\w,]+)\}/g)].flatMap((it) => it[1]?.split(',') ?? []));
-    const folders = new Set(filesIn(['test'], '.test.ts').map((it) => it.path.split('/')[1]));
-    expect([...folders].filter((it) => !run.has(it ?? ''))).to.deep.equal([]);
-  });
-
   it('has a wiring row for every fact of a machine, and a fact for every row', () => {
     const shapes = ['machines/protocol.ts', 'machines/notification/events.ts'];
     const protocol = files.filter((it) => shapes.includes(it.path)).map((it) => it.text);

@@ -1,20 +1,15 @@
-/** Durability of outcomes and death of processes before a runner reports. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** Durability of outcomes before a runner reports them. */
 import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Level } from 'level';
-import { sleep, systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { AttemptManager, type AttemptManagerOptions } from '../../src/runner/attempt-manager.ts';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
-import { ProcessTable } from '../../src/runner/processes/proc-fs.ts';
-import { ProcessScope } from '../../src/runner/processes/process-scope.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { Waits } from '../../src/runner/waits.ts';
-import { lives } from '../support/runner-process.ts';
 
 describe('runner: durability', () => {
   let folder: string;
@@ -77,34 +72,6 @@ describe('runner: durability', () => {
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(calls).to.deep.equal(['start', 'spooled', 'fail']);
   });
-
-  const means: [name: string, end: (scope: ProcessScope) => unknown][] = [
-    ['kill', (scope) => scope.kill()],
-    ['clear', (scope) => scope.clear(systemClock, false)],
-  ];
-  for (const [name, end] of means) {
-    it(`${name} ends members of the group that have dropped its environment`, async function () {
-      if (process.platform !== 'linux') this.skip();
-      const scope = new ProcessScope({ table: new ProcessTable(), cgroups: undefined }, silentLog, folder, {});
-      const leader = scope.launch(() =>
-        spawn('sh', ['-c', 'env -i sleep 600 & echo $!; wait'], {
-          detached: true,
-          stdio: ['ignore', 'pipe', 'ignore'],
-          env: { PATH: process.env.PATH, SVC_OUTPUT_DIR: folder },
-        }),
-      );
-      const [text] = (await once(leader.stdout, 'data')) as [Buffer];
-      const member = Number(text.toString());
-      expect(lives(member)).to.equal(true);
-      try {
-        await end(scope);
-        for (let look = 0; lives(member) && look < 300; look += 1) await sleep(systemClock, 10);
-        expect(lives(member)).to.equal(false);
-      } finally {
-        if (lives(member)) process.kill(member, 'SIGKILL');
-      }
-    });
-  }
 
   it('does not follow a link that replaces metadata.json after it was listed', async () => {
     const secret = join(folder, 'secret.json');

@@ -1,6 +1,4 @@
-/** Parts of the runner by themselves: bounded capture, artifacts, orphans, the spool, the live line. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** Parts of the runner by themselves: bounded capture, artifacts, the spool, the live line. */
 import {
   existsSync,
   mkdirSync,
@@ -19,17 +17,13 @@ import { expect } from 'chai';
 import { Level } from 'level';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
 import { LogFile, OutputCapture } from '../../src/runner/attempt/output-capture.ts';
-import { killOrphans } from '../../src/runner/processes/process-scope.ts';
 import { CoordinatorConnection, type ConnectionOptions } from '../../src/runner/connection/coordinator-connection.ts';
 import { silentLog } from '../../src/runner/log.ts';
-import { ProcessTable } from '../../src/runner/processes/proc-fs.ts';
 import { Waits } from '../../src/runner/waits.ts';
 import { readRunConfig } from '../../src/runner/local-run.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { systemClock, sleep } from '../../src/base/clock.ts';
-import { lives } from '../support/runner-process.ts';
 
-const table = new ProcessTable();
 const waits = new Waits(systemClock);
 const open = (root: string, own: { pid: number; instance: string }) => Spool.open(root, 'r', own, waits);
 const codeOf = (opening: Promise<unknown>) => opening.then(String, (error: { code: string }) => error.code);
@@ -163,30 +157,6 @@ describe('runner: parts', () => {
     const { metadata, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, metadataBytes: 99 });
     expect(metadata).to.deep.equal({});
     expect(notes[0]).to.include('larger than 99 bytes');
-  });
-
-  it('kills an orphan, and never the process that has got its pid since', async function () {
-    if (table.processStart(process.pid) === undefined) return this.skip();
-    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
-    await once(child, 'spawn');
-    const pid = Number(child.pid);
-    const start = table.processStart(pid);
-    const record = { job_id: 'j', attempt: 1, directory: join(folder, 'no-such'), pid };
-    expect((await killOrphans(systemClock, table, { ...record, pidStart: `${String(start)}0` })).killed).to.equal(0);
-    expect((await killOrphans(systemClock, table, record)).killed).to.equal(0);
-    expect(lives(pid)).to.equal(true);
-    expect((await killOrphans(systemClock, table, { ...record, pidStart: String(start) })).killed).to.equal(1);
-    expect(lives(pid)).to.equal(false);
-  });
-
-  it('kills an orphan that left its group, by its output directory', async function () {
-    if (table.processStart(process.pid) === undefined) return this.skip();
-    const env = { ...process.env, SVC_OUTPUT_DIR: folder };
-    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore', env });
-    await once(child, 'spawn');
-    const record = { job_id: 'j', attempt: 1, directory: folder };
-    expect((await killOrphans(systemClock, table, record)).killed).to.equal(1);
-    expect(lives(Number(child.pid))).to.equal(false);
   });
 
   it('keeps unsettled attempts and former instances in the spool', async () => {

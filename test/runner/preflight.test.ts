@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { resolveHere } from '../../src/runner/preflight.ts';
-import { simbatch } from '../support/program.ts';
 
 const host = { hostname: 'lab', cpuCores: 1, memoryGb: 1 };
 
@@ -95,17 +94,5 @@ describe('runner: the machine', () => {
     expect(said).to.match(
       /^HERE\/runner\.yaml:2:14: output_root is "\/proc\/simbatch\/out", but the folder cannot be made: ENOENT.*; name another$|may not write in \/proc/,
     );
-  });
-
-  it('is printed by the program, one line per fault', async () => {
-    const args = ['--endpoint', 'ftp://x', '--entrypoint', `a=${folder}/plain`, '--entrypoint', `b=${folder}/none`];
-    const ended = await simbatch(['runner', ...args, '--output-root', `${folder}/out`]);
-    expect(ended.stderr.replaceAll(folder, 'HERE').split('\n')).to.deep.equal([
-      'simbatch: --endpoint: endpoint is "ftp://x" and must begin with http:// or https://, e.g. http://127.0.0.1:7070',
-      '--entrypoint: a_entrypoint is "HERE/plain", but HERE/plain is not executable; try: chmod +x HERE/plain',
-      `--entrypoint: b_entrypoint is "HERE/none", but HERE/none does not exist; ${REMEDY}`,
-      '',
-    ]);
-    expect(ended.code).to.equal(78);
   });
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { play, type Tally } from './scenario.ts';
 
-const DEFAULT_SEEDS = 1000;
+const DEFAULT_SEEDS = 300;
 /** Scenarios that are played with both interpreters. */
 const COMPARED_SEEDS = 100;
 const ONE = process.env.SIM_SEED;

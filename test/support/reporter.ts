@@ -1,4 +1,5 @@
 /** Mocha's `dot` output with one plain closing line: `N passed, N failed, N skipped`. */
+import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
 /** Longest time that resources left open by a test keep the process alive. */
@@ -9,12 +10,16 @@ export default class Closing extends Mocha.reporters.Dot {
     super(runner, options);
     const { stats } = this;
     runner.once('end', () => {
-      const line = `${stats.passes} passed, ${stats.failures} failed, ${stats.pending} skipped`;
+      const { passes, failures, pending } = stats;
+      const line = `${passes} passed, ${failures} failed, ${pending} skipped`;
+      // For the sum of several groups: see bin/test.mjs.
+      const tallies = process.env['SIMBATCH_TEST_TALLIES'];
+      if (tallies !== undefined) appendFileSync(tallies, `${JSON.stringify({ passes, failures, pending })}\n`);
       // After the output of the base reporter at the same event.
       setImmediate(() => process.stdout.write(`\n${line}\n`));
       const leave = (): void => {
         process.stderr.write(`a test left something open: ${process.getActiveResourcesInfo().join(', ')}\n`);
-        process.exit(stats.failures > 0 ? 1 : 0);
+        process.exit(failures > 0 ? 1 : 0);
       };
       // Unreferenced: it fires only when something else keeps the process alive.
       setTimeout(leave, PATIENCE_MS).unref();

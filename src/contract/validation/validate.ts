@@ -21,7 +21,8 @@ const validators = { first: makeValidator(false), all: makeValidator(true) };
 
 interface Validator {
   ajv: Ajv2020;
-  ready: boolean;
+  /** The names of the schemas that it has: a module may register more after the first value was validated. */
+  known: Set<string>;
   compiled: Map<TSchema, ValidateFunction>;
 }
 
@@ -32,7 +33,7 @@ function makeValidator(allErrors: boolean): Validator {
   ajv.addFormat('uuid', new RegExp(UUID_PATTERN, 'i'));
   ajv.addKeyword(int64Keyword);
   ajv.addKeyword(freeFormKeyword);
-  return { ajv, ready: false, compiled: new Map() };
+  return { ajv, known: new Set(), compiled: new Map() };
 }
 
 /** Replaces the type of 64-bit integers, which JSON Schema validates as doubles, by the keyword `x-int64`. */
@@ -53,9 +54,10 @@ function compiled(which: 'first' | 'all', schema: TSchema): ValidateFunction {
   const validator = validators[which];
   const known = validator.compiled.get(schema);
   if (known !== undefined) return known;
-  if (!validator.ready) {
-    for (const each of registry.values()) validator.ajv.addSchema(forValidator(each) as AnySchemaObject);
-    validator.ready = true;
+  for (const [name, each] of validator.known.size === registry.size ? [] : registry) {
+    if (validator.known.has(name)) continue;
+    validator.ajv.addSchema(forValidator(each) as AnySchemaObject);
+    validator.known.add(name);
   }
   const named = (schema as { $id?: string }).$id;
   const validate =

@@ -30,7 +30,6 @@ describe('base/interpreters/context-merge', () => {
     for (const context of [...contexts, ...contexts]) {
       const copy = inShape(context);
       expect(copy).to.deep.equal(context);
-      expect(copy).not.to.equal(context);
       expect(Object.keys(copy)).to.deep.equal(Object.keys(context));
     }
   });

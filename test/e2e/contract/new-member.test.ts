@@ -12,21 +12,26 @@ const run = promisify(execFile);
 const TABLE = 'src/contract/members/members.ts';
 const LINE = `  exitCode: { type: 'count', optional: true, api: 'exit_code', live: 'exit', description: 'Its exit code.' },\n`;
 
+/** The member in each of its forms; it does not compile without the member. */
+const TYPES = `
+import type { Job, JobHistoryState, JobRecord, RunRow } from './src/contract/types.ts';
+export const types: [JobHistoryState['exitCode'], JobRecord['exitCode'], Job['exit_code'], RunRow['exit']] = [7, 7, 7, 7];
+`;
+
 /**
- * A program that uses the member in each of its forms; it does not compile without the member. No transition sets it, so the
- * program writes it into a record: the coordinator then reads it, shows it, and keeps it through the next transition.
+ * A program that uses the member. No transition sets it, so the program writes it into a record: the coordinator then reads it,
+ * shows it, and keeps it through the next transition.
  */
 const PROGRAM = `
 import { WebSocket } from 'ws';
-import type { Job, JobHistoryState, JobRecord, RunRow } from './src/contract/types.ts';
+import type { RunRow } from './src/contract/types.ts';
+import { types } from './types.ts';
 import { encodeJob } from './src/coordinator/kernel/actors/job-codec.ts';
 import { recordFaults } from './src/coordinator/snapshots/check.ts';
 import { keys } from './src/coordinator/kernel/storage/keys.ts';
 import { systemClock } from './src/base/clock.ts';
 import { startHttp } from './src/http/server.ts';
 import { Scene } from './test/support/scene.ts';
-
-const types: [JobHistoryState['exitCode'], JobRecord['exitCode'], Job['exit_code'], RunRow['exit']] = [7, 7, 7, 7];
 
 const scene = await Scene.open();
 await scene.register('a', { slots: 1 });
@@ -89,20 +94,22 @@ describe('contract/members/members', () => {
       await cp(join(packageRoot, path), join(folder, path), { recursive: true });
     }
     await symlink(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
-    await writeFile(join(folder, 'program.ts'), PROGRAM);
-    const settings = { extends: './tsconfig.json', compilerOptions: { sourceMap: false }, include: ['program.ts'] };
-    await writeFile(join(folder, 'tsconfig.program.json'), JSON.stringify(settings));
+    for (const [name, text] of Object.entries({ types: TYPES, program: PROGRAM })) {
+      await writeFile(join(folder, `${name}.ts`), text);
+      const settings = { extends: './tsconfig.json', include: [`${name}.ts`] };
+      await writeFile(join(folder, `tsconfig.${name}.json`), JSON.stringify(settings));
+    }
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const compile = (): Promise<unknown> => {
-    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
-    return run(process.execPath, [tsc, '-p', 'tsconfig.program.json'], { cwd: folder });
-  };
+  const execute = (program: string, ...args: string[]): Promise<{ stdout: string }> =>
+    run(process.execPath, [join(packageRoot, 'node_modules', program), ...args], { cwd: folder });
+  const check = (name: string): Promise<unknown> =>
+    execute('typescript/bin/tsc', '-p', `tsconfig.${name}.json`, '--noEmit', '--incremental', 'false');
 
   it('gives a new member of a job to every shape of a job by one line', async function () {
     this.timeout(120_000);
-    const without = await compile().then(
+    const without = await check('types').then(
       () => '',
       (error: { stdout?: string }) => error.stdout ?? '',
     );
@@ -112,8 +119,7 @@ describe('contract/members/members', () => {
     const place = `  attempts: { type: 'attempts' },\n`;
     expect(table.split(place)).to.have.length(2);
     await writeFile(join(folder, TABLE), table.replace(place, LINE + place));
-    await compile();
-    const { stdout } = await run(process.execPath, ['dist/program.js'], { cwd: folder });
+    const [{ stdout }] = await Promise.all([execute('tsx/dist/cli.mjs', 'program.ts'), check('program')]);
     expect(JSON.parse(stdout)).to.deep.equal({
       types: [7, 7, 7, 7],
       initial: true,

@@ -17,6 +17,8 @@ import { serving, simbatch, type Serving } from '../../support/program.ts';
 import { sshdMissing } from '../../support/sshd.ts';
 import { kubernetesMissing } from '../../support/kubernetes/real-api.ts';
 import { study } from '../../support/studies.ts';
+import { kubernetesContext, kubernetesQueue } from '../../launcher/engines/kubernetes/queue.ts';
+import { sshContext, sshQueue } from '../../launcher/engines/ssh/queue.ts';
 import * as kubernetes from './kubernetes/sites.ts';
 import * as ssh from './ssh/sites.ts';
 import { allocationRequest } from '../../launcher/support.ts';
@@ -53,7 +55,7 @@ class KubernetesCluster implements Cluster {
     const program = [process.execPath, join(packageRoot, 'dist/bin/simbatch.js'), 'runner'];
     const section = { kubeconfig: this.#site.kubeconfig, images: ['*'], ...(given.section as object) };
     const runner = { args: [], environment: {}, slots: 1, ...given.runner, program };
-    return kubernetes.kubernetesQueue(section, {
+    return kubernetesQueue(section, {
       ...(given as object),
       section: { namespace: 'sims', image: 'sims/rocket:1', ...section },
       runner,
@@ -65,7 +67,7 @@ class KubernetesCluster implements Cluster {
   }
 
   open(queue: QueueConfig, launcher: string): Engine {
-    return kubernetesEngine.open(kubernetes.kubernetesContext([queue as never], { launcher }));
+    return kubernetesEngine.open(kubernetesContext([queue as never], { launcher }));
   }
 
   left(): number {
@@ -82,9 +84,9 @@ class SshCluster implements Cluster {
     await this.#site.start();
     this.folder = this.#site.home;
     // The first allocation ships the kit; the others use it.
-    const queue = ssh.sshQueue({ ...this.#site.section, ship: 'kit-with-node' });
+    const queue = sshQueue({ ...this.#site.section, ship: 'kit-with-node' });
     const runner = { program: undefined, args: ['--version'], environment: {} };
-    await sshEngine.open(ssh.sshContext(this.#site, [queue])).submit(allocationRequest({ runner }));
+    await sshEngine.open(sshContext(this.#site, [queue])).submit(allocationRequest({ runner }));
     const kits = join(this.folder, '.cache/simbatch/kits');
     const [kit = ''] = readdirSync(kits);
     const [inner = ''] = readdirSync(join(kits, kit));
@@ -98,7 +100,7 @@ class SshCluster implements Cluster {
   queue(given: Partial<QueueConfig>): QueueConfig {
     const { program = this.#program, ...others } = given.runner ?? { args: [], environment: {}, slots: 1 };
     const runner = { ...others, program };
-    return ssh.sshQueue(this.#site.section, { ...(given as object), runner });
+    return sshQueue(this.#site.section, { ...(given as object), runner });
   }
 
   broken(): Partial<QueueConfig> {
@@ -106,7 +108,7 @@ class SshCluster implements Cluster {
   }
 
   open(queue: QueueConfig, launcher: string): Engine {
-    return sshEngine.open(ssh.sshContext(this.#site, [queue as never], { launcher }));
+    return sshEngine.open(sshContext(this.#site, [queue as never], { launcher }));
   }
 
   left(): number {

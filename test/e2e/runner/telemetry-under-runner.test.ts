@@ -10,7 +10,8 @@ import type { FakeCoordinator, FakeJob, JobSpec } from '../../support/fake-coord
 import { lives, type Site } from '../../support/runner-process.ts';
 import { readJournal } from '../../../src/runner/telemetry/journal.ts';
 import { Rows } from '../../../src/runner/telemetry/rows.ts';
-import { connect, python, readMetadata, readTable, send } from '../../runner/telemetry/support.ts';
+import { connect, readMetadata, readTable, send } from '../../runner/telemetry/support.ts';
+import { python } from './telemetry/processes.ts';
 
 const SIMULATIONS = join(packageRoot, 'test/support/simulations');
 const SAMPLES = 1000;

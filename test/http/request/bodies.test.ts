@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -95,22 +94,6 @@ describe('http/request: bodies', () => {
     expect(results).to.have.length(5);
     expect(new Set(results)).to.have.property('size', 1);
     expect(results[0]).to.contain('caf\u00e9');
-  });
-
-  it('are read to their end when they are too large, so that a client that still sends gets the answer', async () => {
-    const program = `
-import urllib.request, urllib.error
-for _ in range(5):
-    request = urllib.request.Request(${JSON.stringify(`${server.url}/jobs`)}, data=b' ' * 17 * 2**20, headers={'Content-Type': 'application/json'})
-    try:
-        urllib.request.urlopen(request)
-    except urllib.error.HTTPError as error:
-        print(error.code, b'body-too-large' in error.read())
-`;
-    const said = await new Promise<string>((resolve, reject) => {
-      execFile('python3', ['-c', program], (error, stdout) => (error === null ? resolve(stdout) : reject(error)));
-    });
-    expect(said.trim().split('\n')).to.deep.equal(Array.from({ length: 5 }, () => '413 True'));
   });
 
   it('are read in each supported encoding, and no other', async () => {

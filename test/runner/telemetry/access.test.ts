@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
-import { isPeerOfRun } from '../../../src/runner/processes/peer-process.ts';
 import { newTelemetryToken } from '../../../src/runner/telemetry/access.ts';
-import { atEnd, cleanUp, expectSoon, send, start } from './support.ts';
+import { cleanUp, send, start } from './support.ts';
 
 const TOKEN = newTelemetryToken(systemClock);
 const ONE = [{ timestamp_ns: 1, values: { x: 1 } }];
@@ -74,49 +70,5 @@ describe('runner/telemetry/access', () => {
     let code: unknown;
     await send((done) => client.Stream(done), ONE).catch((error: { code: unknown }) => (code = error.code));
     expect(code).to.equal(status.PERMISSION_DENIED);
-  });
-
-  it('without a token: samples of the process of the run are taken, of others refused', async function () {
-    if (!existsSync('/proc/net/tcp')) return this.skip();
-    let leader: number | undefined;
-    const { telemetry, client } = await start({
-      token: TOKEN,
-      isOwnPeer: (peer, own) => isPeerOfRun(leader ?? -1, '/nowhere', peer, own),
-    });
-    const script = fileURLToPath(new URL('./endless-client.js', import.meta.url));
-    const child = spawn(process.execPath, [script, telemetry.url], { stdio: 'ignore', detached: true });
-    leader = child.pid;
-    atEnd(() => {
-      child.kill('SIGKILL');
-    });
-    // This very process is not one of the run.
-    let code: unknown;
-    await send((done) => client.Stream(done), ONE).catch((error: { code: unknown }) => (code = error.code));
-    expect(code).to.equal(status.PERMISSION_DENIED);
-    await expectSoon(() => telemetry.tally().accepted >= 100);
-  });
-
-  it('recognizes a process that left the group by its parents and by its environment', async function () {
-    if (!existsSync('/proc/net/tcp')) return this.skip();
-    let check: (peer: number, own: number) => Promise<boolean | undefined> = async () => false;
-    const { telemetry } = await start({ token: TOKEN, isOwnPeer: (peer, own) => check(peer, own) });
-    const script = fileURLToPath(new URL('./endless-client.js', import.meta.url));
-    const env = { PATH: process.env.PATH, SVC_OUTPUT_DIR: '/some/where' };
-    const found: (boolean | undefined)[] = [];
-    const seen = new Promise<void>((resolve) => {
-      check = async (peer, own) => {
-        found.push(await isPeerOfRun(process.pid, '/nowhere', peer, own));
-        found.push(await isPeerOfRun(-1, '/some/where', peer, own));
-        found.push(await isPeerOfRun(-1, '/some', peer, own));
-        resolve();
-        return true;
-      };
-    });
-    const child = spawn(process.execPath, [script, telemetry.url], { stdio: 'ignore', detached: true, env });
-    atEnd(() => {
-      child.kill('SIGKILL');
-    });
-    await seen;
-    expect(found).to.deep.equal([true, true, false]);
   });
 });

@@ -4,7 +4,6 @@ import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { DEFAULT_LIMITS, MAX_STREAMS } from '../../../src/runner/telemetry/limits.ts';
-import { recoverTelemetry } from '../../../src/runner/telemetry/recover.ts';
 import { Sample, SampleReader, Tally } from '../../../src/runner/telemetry/sample.ts';
 import { VariableTable } from '../../../src/runner/telemetry/variables.ts';
 import {
@@ -17,7 +16,6 @@ import {
   readTable,
   send,
   start,
-  startElsewhere,
   telemetryConfig,
   temporaryDirectory,
 } from './support.ts';
@@ -33,25 +31,6 @@ function* manyNames() {
     };
   }
   yield { samples: [{ timestamp_ns: 200, values: { altitude: -1 } }] };
-}
-
-/** An encoded SampleBatch; all its times differ, those of the next are the same again. */
-function batchOf(samples: number, variables: number): Buffer {
-  const encoded = Array.from({ length: samples }, (_, time) => {
-    const entries = Array.from({ length: variables }, (_unused, index) => {
-      const entry = Buffer.concat([
-        Buffer.from([0x0a, 10]),
-        Buffer.from(`variable_${index}`),
-        Buffer.from([0x11]),
-        Buffer.alloc(8),
-      ]);
-      entry.writeDoubleLE(Math.sin(time + index), entry.length - 8);
-      return Buffer.concat([Buffer.from([0x12, entry.length]), entry]);
-    });
-    const sample = Buffer.concat([Buffer.from([0x08, 0x80 | (time & 0x7f), time >> 7]), ...entries]);
-    return Buffer.concat([Buffer.from([0x0a, 0x80 | (sample.length & 0x7f), sample.length >> 7]), sample]);
-  });
-  return Buffer.concat(encoded);
 }
 
 function read(bytes: Uint8Array): Tally {
@@ -250,23 +229,4 @@ describe('runner/telemetry and hostile messages', () => {
     expect(rows).to.be.within(1000, 4000);
     expect(hits).to.have.length(1);
   });
-
-  it('a million samples pass within bounded memory, and none is lost', async () => {
-    const directory = temporaryDirectory();
-    const { url, ask, child, exited } = await startElsewhere(directory, 'usual');
-    const client = connect(url);
-    atEnd(() => client.close());
-    const message = batchOf(200, 8);
-    const open = (done: unknown) => client.makeClientStreamRequest(`${SERVICE}/StreamBatch`, raw, raw, done);
-    await send(open, Array.from<Buffer>({ length: 1000 }).fill(message));
-    const early = Number(await ask('peak'));
-    await send(open, Array.from<Buffer>({ length: 4000 }).fill(message));
-    const late = Number(await ask('peak'));
-    await ask('flush');
-    child.kill('SIGKILL');
-    await exited;
-    expect(await recoverTelemetry(directory)).to.include({ rows: 1_000_000 });
-    // Kept in memory, 800,000 rows of eight doubles would be 83 MB at least.
-    expect((late - early) / 2 ** 20).to.be.lessThan(70);
-  }).timeout(180_000);
 });

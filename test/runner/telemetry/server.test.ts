@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { COMPRESSIONS } from '../../../src/contract/enums.ts';
 import {
-  atEnd,
   cleanUp,
   conditions,
   expectSoon,
-  python,
   readMetadata,
   readTable,
   send,
@@ -18,55 +13,8 @@ import {
   timers,
 } from './support.ts';
 
-const EPOCH = 1_700_000_000_000_000_001n;
-const storage = (compression: (typeof COMPRESSIONS)[number]) => ({ s3_bucket: '', s3_prefix: '', compression });
-
 describe('runner/telemetry: what a client sends is what a reader finds', () => {
   afterEach(cleanUp);
-
-  for (const compression of COMPRESSIONS) {
-    it(`with compression ${compression}, read by hyparquet and by pyarrow`, async function () {
-      const { telemetry, client } = await start({
-        telemetry: telemetryConfig({ storage: storage(compression) }),
-        // Four row groups, of which the first has no value of the variable that comes late.
-        limits: { rowGroupRows: 300 },
-      });
-      const samples = Array.from({ length: 1000 }, (_, i) => ({
-        timestamp_ns: (EPOCH + BigInt(i) * 1_000_003n).toString(),
-        values: { altitude: Math.sin(i) * 1e4, 'späte.Größe': i, ...(i >= 500 ? { late: i / 7 } : {}) },
-      }));
-      const ack = await send((done) => client.Stream(done), samples);
-      expect(ack).to.deep.equal({ accepted: 1000, refused: 0, refused_values: 0, detail: '' });
-      const { location, rows, problem } = await telemetry.close();
-      expect({ rows, problem }).to.deep.equal({ rows: 1000, problem: null });
-      const expected = samples.map(({ timestamp_ns, values }) => ({
-        timestamp_ns: BigInt(timestamp_ns),
-        altitude: values.altitude,
-        'späte.Größe': values['späte.Größe'],
-        late: 'late' in values ? values.late : null,
-      }));
-      expect(await readTable(location)).to.deep.equal(expected);
-      const codec = { none: 'UNCOMPRESSED', gzip: 'GZIP', snappy: 'SNAPPY', lz4: 'LZ4_RAW' }[compression];
-      const groups = readMetadata(location ?? '').row_groups;
-      expect(groups).to.have.length(4);
-      expect(groups[0]?.columns[1]?.meta_data?.codec).to.equal(codec);
-
-      const script = `
-import json, sys, pyarrow.parquet as pq
-t = pq.read_table(sys.argv[1])
-print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v in t['timestamp_ns'].to_pylist()], *[t[n].to_pylist() for n in t.column_names[1:]]]))`;
-      const found = python(script, location ?? '');
-      if (found === undefined) this.skip();
-      expect(found).to.deep.equal([
-        ['int64', 'double', 'double', 'double'],
-        ['timestamp_ns', 'altitude', 'späte.Größe', 'late'],
-        expected.map((row) => String(row.timestamp_ns)),
-        expected.map((row) => row.altitude),
-        expected.map((row) => row['späte.Größe']),
-        expected.map((row) => row.late),
-      ]);
-    });
-  }
 
   it('batched, NaN and infinities, negative times, times that run backwards', async () => {
     const { telemetry, client } = await start();
@@ -224,23 +172,6 @@ print(json.dumps([[str(f.type) for f in t.schema], t.column_names, [str(v) for v
     expect(hits).to.deep.equal([]);
     await telemetry.close();
     expect(hits).to.have.length(1);
-  });
-
-  it('a simulation that is killed leaves what it had sent', async () => {
-    const { telemetry, directory } = await start({ limits: { closeGraceMs: 60_000 } });
-    const script = fileURLToPath(new URL('./endless-client.js', import.meta.url));
-    const child = spawn(process.execPath, [script, telemetry.url], { stdio: 'ignore' });
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    atEnd(() => {
-      child.kill('SIGKILL');
-    });
-    await expectSoon(() => telemetry.tally().accepted >= 500);
-    child.kill('SIGKILL');
-    await exited;
-    const { location, rows, accepted, problem } = await telemetry.close();
-    expect({ rows, problem }).to.deep.equal({ rows: accepted, problem: null });
-    expect((await readTable(location)).map((row) => row.step)).to.deep.equal(Array.from({ length: rows }, (_, i) => i));
-    expect(readdirSync(directory)).to.deep.equal(['telemetry.parquet']);
   });
 
   it('a stream that never ends does not hold up the end of the job', async () => {

@@ -1,10 +1,8 @@
 // Shared by the telemetry tests: a real gRPC client made from clients/telemetry.proto, temporary directories, and
-// reading Parquet back with a second and a third implementation.
-import { fork, spawnSync, type ChildProcess } from 'node:child_process';
+// reading Parquet back with a second implementation.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   credentials,
   loadPackageDefinition,
@@ -138,34 +136,6 @@ export async function start(changes: Partial<TelemetryOptions> = {}) {
   return { telemetry, client, directory, hits };
 }
 
-interface OtherRunner {
-  url: string;
-  child: ChildProcess;
-  exited: Promise<unknown>;
-  /** Sends a message and resolves to the next answer. */
-  ask: (message: string) => Promise<unknown>;
-}
-
-/** Telemetry of a made-up job in a process of its own: see crash-runner.ts. */
-export async function startElsewhere(directory: string, size: 'small' | 'usual'): Promise<OtherRunner> {
-  const script = fileURLToPath(new URL('../../e2e/runner/telemetry/crash-runner.js', import.meta.url));
-  const child = fork(script, [directory, size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const next = () => new Promise<unknown>((resolve) => child.once('message', resolve));
-  atEnd(() => {
-    child.kill('SIGKILL');
-    return exited;
-  });
-  const url = await next();
-  if (typeof url !== 'string') throw new Error('no address came');
-  const ask = (message: string) => {
-    const answer = next();
-    child.send(message);
-    return answer;
-  };
-  return { url, child, exited, ask };
-}
-
 export type Table = Record<string, unknown>[];
 
 /** Rows as objects; nulls where a row has no value. */
@@ -178,18 +148,6 @@ export async function readTable(path: string | null): Promise<Table> {
 
 export function readMetadata(path: string) {
   return parquetMetadata(readFileSync(path));
-}
-
-/** Runs a Python script that needs pyarrow; undefined when the machine has none, unless everything is required. */
-export function python(script: string, ...args: string[]): unknown {
-  const guarded = `import sys\ntry:\n import pyarrow.parquet\nexcept ImportError:\n sys.exit(77)\n${script}`;
-  const done = spawnSync('python3', ['-c', guarded, ...args], { encoding: 'utf8' });
-  if (done.error !== undefined || done.status === 77) {
-    if (process.env.SIMBATCH_REQUIRE_ALL === '1') throw new Error('python3 with pyarrow is required');
-    return undefined;
-  }
-  if (done.status !== 0) throw new Error(done.stderr);
-  return JSON.parse(done.stdout);
 }
 
 /** Waits until it is so, at most a minute. */

@@ -11,7 +11,8 @@ import type { KubernetesSection } from '../../../../src/launcher/engines/kuberne
 import { until as untilWithin } from '../../support.ts';
 import { engineContract } from '../engine-contract.ts';
 import { allocationRequest } from '../../../launcher/support.ts';
-import { FakeSite, isRequired, kubernetesContext, kubernetesQueue, SITES, type KubernetesSite } from './sites.ts';
+import { kubernetesContext, kubernetesQueue } from '../../../launcher/engines/kubernetes/queue.ts';
+import { FakeSite, isRequired, SITES, type KubernetesSite } from './sites.ts';
 
 /** In place of the runner: prints what it got, then does what its argument says. */
 const PROGRAM = `trap 'echo leaving; exit 0' TERM

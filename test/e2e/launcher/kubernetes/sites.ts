@@ -3,14 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
-import type { QueueConfig } from '../../../../src/launcher/settings.ts';
-import type { EngineContext } from '../../../../src/launcher/engine.ts';
 import { KubernetesApi } from '../../../../src/launcher/engines/kubernetes/api.ts';
-import type { KubernetesSection } from '../../../../src/launcher/engines/kubernetes/section.ts';
 import { FakeKubernetes } from '../../../support/kubernetes/fake-api.ts';
 import { Kubelet } from '../../../support/kubernetes/kubelet.ts';
 import { kubernetesMissing, RealKubernetes } from '../../../support/kubernetes/real-api.ts';
-import { queueConfig } from '../../../launcher/support.ts';
 
 export interface KubernetesSite {
   /** The kubeconfig of the launcher. */
@@ -77,30 +73,3 @@ export const SITES = [
 /** The gate installs etcd; the API server is there only where SIMBATCH_K8S_MINI names one. */
 export const isRequired = (): boolean =>
   process.env['SIMBATCH_REQUIRE_ALL'] === '1' && (process.env['SIMBATCH_K8S_MINI'] ?? '') !== '';
-
-export function kubernetesQueue(
-  section: Partial<KubernetesSection>,
-  given: Partial<QueueConfig<KubernetesSection>> = {},
-): QueueConfig<KubernetesSection> {
-  return queueConfig({
-    engine: 'kubernetes',
-    section: { namespace: 'sims', image: 'sims/rocket:1', ...section },
-    ...given,
-  });
-}
-
-export function kubernetesContext(
-  queues: readonly QueueConfig<KubernetesSection>[],
-  given: Partial<EngineContext<KubernetesSection>> = {},
-): EngineContext<KubernetesSection> {
-  return {
-    launcher: 'lab',
-    runnerEndpoint: 'http://127.0.0.1:7070',
-    queues,
-    clock: systemClock,
-    env: { PATH: process.env['PATH'] },
-    baseDirectory: tmpdir(),
-    scratchDirectory: tmpdir(),
-    ...given,
-  };
-}

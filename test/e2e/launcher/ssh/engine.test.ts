@@ -12,7 +12,8 @@ import { until as untilWithin } from '../../support.ts';
 import { lives } from '../../../support/runner-process.ts';
 import { engineContract } from '../engine-contract.ts';
 import { allocationRequest } from '../../../launcher/support.ts';
-import { SITES, sshContext, sshQueue, StubSite, type SshSite } from './sites.ts';
+import { sshContext, sshQueue } from '../../../launcher/engines/ssh/queue.ts';
+import { SITES, StubSite, type SshSite } from './sites.ts';
 
 /** A program in place of the runner: writes what it got to `seen-<id>`, then does what its second argument says. */
 const PROGRAM = `

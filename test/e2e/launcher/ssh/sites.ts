@@ -2,12 +2,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../../src/base/clock.ts';
-import type { QueueConfig } from '../../../../src/launcher/settings.ts';
-import type { EngineContext } from '../../../../src/launcher/engine.ts';
 import type { SshSection } from '../../../../src/launcher/engines/ssh/section.ts';
 import { Sshd, sshdMissing } from '../../../support/sshd.ts';
-import { queueConfig } from '../../../launcher/support.ts';
 
 export interface SshSite {
   /** The host, and the settings that reach it. */
@@ -86,25 +82,3 @@ export const SITES = [
   { name: 'a stub of ssh', make: () => new StubSite(), missing: (): string | undefined => undefined },
   { name: 'a real sshd', make: () => new RealSite(), missing: sshdMissing },
 ] as const;
-
-/** A queue of the engine with four cores per allocation. */
-export function sshQueue(section: SshSection, given: Partial<QueueConfig<SshSection>> = {}): QueueConfig<SshSection> {
-  return queueConfig({ engine: 'ssh', section, max: 2, ...given });
-}
-
-export function sshContext(
-  site: Pick<SshSite, 'env'>,
-  queues: readonly QueueConfig<SshSection>[],
-  given: Partial<EngineContext<SshSection>> = {},
-): EngineContext<SshSection> {
-  return {
-    launcher: 'lab',
-    runnerEndpoint: 'http://127.0.0.1:7070',
-    queues,
-    clock: systemClock,
-    env: site.env,
-    baseDirectory: tmpdir(),
-    scratchDirectory: tmpdir(),
-    ...given,
-  };
-}

@@ -14,7 +14,8 @@ import { until } from '../../support.ts';
 import { serving, type Serving } from '../../../support/program.ts';
 import { sshdMissing } from '../../../support/sshd.ts';
 import { study } from '../../../support/studies.ts';
-import { RealSite, sshContext, sshQueue } from './sites.ts';
+import { sshContext, sshQueue } from '../../../launcher/engines/ssh/queue.ts';
+import { RealSite } from './sites.ts';
 
 describe('launcher/engines/ssh/study', function () {
   this.timeout(180_000);

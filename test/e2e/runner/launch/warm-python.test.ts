@@ -235,7 +235,7 @@ describe('runner/launch: a warm Python', function () {
   });
 
   it('leaves the same artifacts as a cold study, byte by byte', async () => {
-    const client = join(import.meta.dirname, '../../../../clients/python');
+    const client = join(import.meta.dirname, '../../../../../clients/python');
     const lines = [
       'import sys',
       `sys.path.insert(0, ${JSON.stringify(client)})`,

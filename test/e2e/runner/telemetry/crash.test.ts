@@ -19,10 +19,10 @@ import {
   readTable,
   send,
   start,
-  startElsewhere,
   temporaryDirectory,
   type Table,
 } from '../../../runner/telemetry/support.ts';
+import { startElsewhere } from './processes.ts';
 
 function samples(from: number, to: number, late = `y${from}`) {
   return Array.from({ length: to - from }, (_, i) => ({

@@ -7,7 +7,7 @@ import { kubernetesEngine } from '../../../../src/launcher/engines/kubernetes/ku
 import { mismatchOf, type KubernetesSection } from '../../../../src/launcher/engines/kubernetes/section.ts';
 import { allocationsOf } from '../../../../src/launcher/engines/kubernetes/states.ts';
 import { allocationRequest } from '../../support.ts';
-import { kubernetesQueue } from '../../../e2e/launcher/kubernetes/sites.ts';
+import { kubernetesQueue } from './queue.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 const manifest = (section: Partial<KubernetesSection>, given = {}): any =>

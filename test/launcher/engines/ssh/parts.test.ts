@@ -5,7 +5,7 @@ import { hostsFor, mismatchOf, mostRunsOn } from '../../../../src/launcher/engin
 import { hostsOf, type SshSection } from '../../../../src/launcher/engines/ssh/section.ts';
 import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import { allocationRequest } from '../../support.ts';
-import { sshContext, sshQueue } from '../../../e2e/launcher/ssh/sites.ts';
+import { sshContext, sshQueue } from './queue.ts';
 
 const SECTION: SshSection = {
   hosts: [

@@ -1,5 +1,5 @@
 // A simulation for a test to kill: sends a sample every few hundred microseconds to the address in its argument, and never ends.
-import { connect } from './support.ts';
+import { connect } from '../../../runner/telemetry/support.ts';
 
 const call = connect(process.argv[2] ?? '').Stream(() => undefined);
 call.on('error', () => undefined);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
 import { INJECTED_BUGS, type InjectedBug } from './injected-bugs.ts';
 
-describe('sim/injected bugs', function () {
+describe('night/injected-bugs', function () {
   this.timeout(120_000);
   let copy = '';
   before(() => {

@@ -1,0 +1,95 @@
+// Runs groups of tests, each in two processes side by side: `node bin/test.mjs quick e2e`. The groups follow from the folders.
+// The list of files is made from the sources, so that tests of an earlier build are not run.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** One coordinator, one runner, one study: the test of real processes that belongs to the quick ones. */
+const SMOKE = 'e2e/whole/first-study.test.ts';
+const isE2e = (file) => file.startsWith('e2e/') && file !== SMOKE;
+const isNightly = (file) => file.startsWith('night/');
+const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+\.test\.ts$/.test(file);
+
+/**
+ * The files of a group, and their order: a process takes the next file when it has finished one, so the folders with the longest
+ * tests are first.
+ */
+const GROUPS = {
+  quick: {
+    has: (file) => !isE2e(file) && !isNightly(file),
+    first: ['sim', 'coordinator', 'e2e', 'http'],
+    about: 'tests that need nothing but Node',
+    command: 'npm test',
+  },
+  e2e: {
+    has: isE2e,
+    first: ['object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`),
+    about: 'tests that start processes, browsers, servers or compilers',
+    command: 'npm run test:all',
+  },
+  night: {
+    has: (file) => isNightly(file) || isSimulation(file),
+    first: ['sim', 'night'],
+    about: 'injected bugs, and 20,000 worlds in the simulation',
+    command: 'npm run test:night',
+    env: { SIM_SEEDS: '20000' },
+  },
+};
+
+function filesOf({ has, first }) {
+  const rank = (file) => (first.findIndex((it) => file.startsWith(`${it}/`)) + first.length + 1) % (first.length + 1);
+  return readdirSync(join(root, 'test'), { recursive: true })
+    .map((it) => it.replaceAll('\\', '/'))
+    .filter((it) => it.endsWith('.test.ts') && has(it))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map((it) => join('dist', 'test', it.replace(/\.ts$/, '.js')));
+}
+
+/** Runs Mocha; resolves with its exit code. */
+function mocha(files, args, env) {
+  const program = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  const child = spawn(process.execPath, [program, '--parallel', '--jobs', '2', ...args, ...files], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}
+
+const option = process.argv.findIndex((it) => it.startsWith('-'));
+const names = process.argv.slice(2, option === -1 ? undefined : option);
+const args = option === -1 ? [] : process.argv.slice(option);
+const unknown = names.filter((it) => !(it in GROUPS));
+if (names.length === 0 || unknown.length > 0) {
+  console.error(
+    `tests not run: ${unknown.join(', ') || 'no group'} is not a group; name some of ${Object.keys(GROUPS).join(', ')}`,
+  );
+  process.exit(64);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'simbatch-tests-'));
+const tallies = join(folder, 'tallies');
+let exitCode = 0;
+for (const name of names) {
+  const { about, env = {} } = GROUPS[name];
+  console.log(`${name}: ${about}`);
+  const code = await mocha(filesOf(GROUPS[name]), args, { ...env, SIMBATCH_TEST_TALLIES: tallies });
+  if (code !== 0) exitCode = 1;
+}
+const counted = readFileSync(tallies, { encoding: 'utf8', flag: 'a+' }).trim().split('\n').filter(Boolean);
+rmSync(folder, { recursive: true });
+if (counted.length < names.length) exitCode = 1;
+for (const [name, group] of Object.entries(GROUPS)) {
+  if (!names.includes(name))
+    console.log(`left out: ${filesOf(group).length} files of ${group.about}; run them with \`${group.command}\``);
+}
+if (names.length > 1) {
+  const sum = { passes: 0, failures: 0, pending: 0 };
+  for (const line of counted) for (const [key, count] of Object.entries(JSON.parse(line))) sum[key] += count;
+  console.log(`\n${sum.passes} passed, ${sum.failures} failed, ${sum.pending} skipped`);
+}
+process.exit(exitCode);

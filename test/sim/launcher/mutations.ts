@@ -1,0 +1,54 @@
+/** Injected bugs of the launcher: the simulation must find each of them. */
+import { allocationMachine } from '../../../machines/allocation/allocation.ts';
+import { replaced, type SoughtBug } from '../finds.ts';
+import type { LauncherBug } from './site.ts';
+
+/** Replaces a guard of the machine. */
+const guard = (name: string, replacement: unknown): (() => void) =>
+  replaced(allocationMachine.implementations.guards, name, replacement);
+
+/** The number of seeds within which a bug must be found. */
+export const SEEDS = 300;
+
+export interface LauncherMutation extends SoughtBug {
+  bug?: LauncherBug;
+}
+
+const recordOf = (value: string | null): { value?: string } =>
+  value === null ? {} : (JSON.parse(value) as { value?: string });
+
+export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
+  {
+    name: 'a submission without an answer is given up before it has settled',
+    isRare: true,
+    patch: () => guard('isSettled', () => true),
+    says: /allocations (live|are queued), and the limit is/,
+  },
+  {
+    name: 'a submission settles from its beginning and not from its end',
+    isRare: true,
+    patch: () =>
+      guard(
+        'isSettled',
+        ({ context: c, event }: { context: { submittedAtMs: number; settleMs: number }; event: { now: number } }) =>
+          event.now >= c.submittedAtMs + c.settleMs,
+      ),
+    says: /allocations (live|are queued), and the limit is/,
+  },
+  {
+    name: 'an engine that gives no answer has no allocations',
+    bug: { silenceIsEmpty: true },
+    says: /allocations (live|are queued), and the limit is|core hours are used/,
+  },
+  {
+    name: 'a submission is called before its intent is on disk',
+    isRare: true,
+    bug: { written: (changes) => [...changes].filter(([, value]) => recordOf(value).value !== 'Submitting') },
+    says: /allocations (live|are queued), and the limit is|core hours are used/,
+  },
+  {
+    name: 'tokens are not revoked',
+    bug: { keepsTokens: true },
+    says: /tokens/,
+  },
+];
