@@ -39,19 +39,6 @@ function causesFound(n: number): { found: number; first: number } {
   return { found: found / STUDIES, first: first / STUDIES };
 }
 
-/** How often a parameter without influence is told apart from none by sensitivity: in a study of six at n runs. */
-function sensitivityAlarms(n: number): string {
-  const uniform = uniformSource(n);
-  let alarms = 0;
-  const studies = STUDIES / 10;
-  for (let study = 0; study < studies; study++) {
-    const output = column('y', n, uniform);
-    const found = sensitivity({ batchId: String(study), output, parameters: uniformColumns(6, n, uniform) });
-    alarms += Number(found.parameters.some((it) => it.told_apart === true));
-  }
-  return (alarms / studies).toFixed(3);
-}
-
 function timed(what: string, action: () => string): void {
   const start = performance.now();
   const sentence = action();
@@ -68,10 +55,6 @@ for (const n of [100, 200, 1000]) {
   if (n >= 200)
     console.log('  with a cause of AUC >= 0.8, share in which it is named, and named first:', causesFound(n));
 }
-for (const n of [50, 200]) {
-  console.log(`sensitivity without any influence, ${n} runs, 6 parameters: any told apart in ${sensitivityAlarms(n)}`);
-}
-
 const uniform = uniformSource(1);
 const parameters: NumericColumn[] = uniformColumns(COLUMNS, runs, uniform);
 const [first, second] = parameters as [NumericColumn, NumericColumn];

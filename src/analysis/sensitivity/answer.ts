@@ -16,7 +16,7 @@ export interface ParameterSensitivity {
   sobol_cosine: number | null;
   /** The 95 % quantile of the largest index over 200 permutations of the output. */
   noise_floor: number | null;
-  /** Whether the index exceeds the noise floor or the adjusted p-value is below 1 - confidence; null where neither exists. */
+  /** Whether the index or PRCC is larger than by chance, with an error of both together of at most 1 - confidence; null where neither exists. */
   told_apart: boolean | null;
   /** Why members are null; null where none is. */
   reason: string | null;
@@ -26,7 +26,7 @@ export interface Sensitivity {
   output: string;
   /** Runs with a finite output and finite parameters; the figures are over these alone. */
   n_used: number;
-  /** By decreasing index, then by decreasing |PRCC|. Parameters without variance are absent and named in a warning. */
+  /** Those with an index above the noise floor by decreasing index, then the others by decreasing |PRCC|. Parameters without variance are absent and named in a warning. */
   parameters: ParameterSensitivity[];
   /** The share of the variance of the output's ranks that a monotone additive model explains. */
   srrc_r2: number | null;

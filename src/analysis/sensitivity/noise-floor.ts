@@ -29,13 +29,26 @@ export function permutationsFor(runs: number): number {
   return Math.max(LEAST_PERMUTATIONS, Math.min(PERMUTATIONS, affordable));
 }
 
-/** The 95 % quantile (type 7), over permutations of the output, of the largest of the parameters' first-order indices. */
-export function noiseFloor({ orders, deviations, variance, basis, key }: Columns): number {
+/** The largest of the parameters' first-order indices by chance: one for each permutation of the output, ascending. */
+export type ChanceIndices = Float64Array;
+
+export function chanceIndices({ orders, deviations, variance, basis, key }: Columns): ChanceIndices {
   const n = deviations.length;
   const permuted = new Float64Array(n);
-  const maxima = Float64Array.from({ length: permutationsFor(n) }, (_, number) => {
+  return Float64Array.from({ length: permutationsFor(n) }, (_, number) => {
     permute(deviations, key, number, permuted);
-    return orders.reduce((most, order) => Math.max(most, cosinePower(permuted, order, basis)), 0);
-  });
-  return adjustedIndex(orderedQuantile(maxima, ascendingOrder(maxima), LEVEL), variance, n);
+    const power = orders.reduce((most, order) => Math.max(most, cosinePower(permuted, order, basis)), 0);
+    return adjustedIndex(power, variance, n);
+  }).sort();
 }
+
+/** The 95 % quantile, type 7. */
+export const noiseFloor = (chance: ChanceIndices): number => orderedQuantile(chance, ascendingOrder(chance), LEVEL);
+
+/**
+ * The p-value of an index among those of all parameters: the share of the orders of the output, the one that was observed included, that
+ * reach it.
+ * Source: Westfall and Young, Resampling-Based Multiple Testing (1993), 2.3.
+ */
+export const chanceOf = (index: number, chance: ChanceIndices): number =>
+  (1 + chance.filter((it) => it >= index).length) / (1 + chance.length);

@@ -7,7 +7,7 @@ import { ascendingOrder } from '../numeric/order.ts';
 import { averageRanks } from '../numeric/ranks.ts';
 import type { ParameterSensitivity, Sensitivity } from './answer.ts';
 import { LEAST_RUNS, adjustedIndex, cosineBasis, cosinePower } from './cosine-index.ts';
-import { noiseFloor } from './noise-floor.ts';
+import { type ChanceIndices, chanceIndices, chanceOf, noiseFloor } from './noise-floor.ts';
 import { permutationKey } from './permutations.ts';
 import { sensitivitySentence } from './sentence.ts';
 import { correlationWarnings, floorWarnings, rankWarnings } from './warnings.ts';
@@ -48,8 +48,10 @@ export function sensitivity({ batchId, output, parameters, confidence = 0.95 }: 
   const orders = varying.map((it) => ascendingOrder(it.values));
   const judged = judgeRanks(y, varying, orders);
   const indices = firstOrder(y, orders, permutationKey(batchId, output.name));
+  const tests = Number(indices !== null) + Number(judged.parameters.some((it) => it.prcc_p_holm !== null));
+  const error = (1 - confidence) / tests;
   const results = judged.parameters.map((it, j) =>
-    withIndex(it, indices?.values[j] ?? null, indices?.floor ?? null, confidence),
+    withIndex(it, indices === null ? null : { ...indices, value: indices.values[j]! }, error),
   );
   results.sort(byInfluence);
   const warnings = [
@@ -115,36 +117,46 @@ function reasonForMissing(n: number, k: number, isDetermined: boolean): string |
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
-/** The index of each parameter and their noise floor; null below 30 runs. */
+/** The index of each parameter, and the largest ones by chance; null below 30 runs. */
 function firstOrder(
   y: Float64Array,
   orders: readonly Uint32Array[],
   key: ReturnType<typeof permutationKey>,
-): { values: number[]; floor: number } | null {
+): { values: number[]; chance: ChanceIndices; floor: number } | null {
   const n = y.length;
   if (n < LEAST_RUNS) return null;
   const { deviations, squares } = centred(y);
   const variance = squares / n;
   const basis = cosineBasis(n);
   const values = orders.map((order) => adjustedIndex(cosinePower(deviations, order, basis), variance, n));
-  return { values, floor: noiseFloor({ orders, deviations, variance, basis, key }) };
+  const chance = chanceIndices({ orders, deviations, variance, basis, key });
+  return { values, chance, floor: noiseFloor(chance) };
 }
 
+/**
+ * Two tests may tell a parameter apart, the index against its permutations and PRCC with Holm's adjustment: each has half of the error of both, so
+ * that together they err with at most 1 - confidence (Bonferroni). A test that is not possible leaves its half to the other. `error`: of one test.
+ */
 function withIndex(
   figures: RankFigures,
-  index: number | null,
-  floor: number | null,
-  confidence: number,
+  index: { value: number; chance: ChanceIndices; floor: number } | null,
+  error: number,
 ): ParameterSensitivity {
   const { reason, ...ranks } = figures;
-  const byIndex = index === null || floor === null ? null : index > floor;
-  const byRank = ranks.prcc_p_holm === null ? null : ranks.prcc_p_holm < 1 - confidence;
-  const told_apart = byIndex === null && byRank === null ? null : byIndex === true || byRank === true;
-  return { ...ranks, sobol_cosine: index, noise_floor: floor, told_apart, reason };
+  const chances = [index === null ? null : chanceOf(index.value, index.chance), ranks.prcc_p_holm];
+  const given = chances.filter((it) => it !== null);
+  const told_apart = given.length === 0 ? null : given.some((it) => it < error);
+  return { ...ranks, sobol_cosine: index?.value ?? null, noise_floor: index?.floor ?? null, told_apart, reason };
 }
 
+const isAboveFloor = ({ sobol_cosine: index, noise_floor: floor }: ParameterSensitivity): boolean =>
+  index !== null && floor !== null && index > floor;
+
+/** An index below the noise floor says nothing, so parameters there are ordered by |PRCC|. */
 function byInfluence(a: ParameterSensitivity, b: ParameterSensitivity): number {
   const index = (it: ParameterSensitivity): number => it.sobol_cosine ?? Number.NEGATIVE_INFINITY;
+  const above = (it: ParameterSensitivity): number => (isAboveFloor(it) ? index(it) : Number.NEGATIVE_INFINITY);
   const partial = (it: ParameterSensitivity): number => Math.abs(it.prcc ?? 0);
-  return Number(index(b) > index(a)) - Number(index(b) < index(a)) || partial(b) - partial(a);
+  const descending = (x: number, y: number): number => Number(y > x) - Number(y < x);
+  return descending(above(a), above(b)) || descending(partial(a), partial(b)) || descending(index(a), index(b));
 }

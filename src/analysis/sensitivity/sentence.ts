@@ -30,8 +30,12 @@ function inWords({ name, sobol_cosine, prcc }: ParameterSensitivity): string {
   return `${name} (${figures.join(', ')})`;
 }
 
-function floorOf([first]: readonly ParameterSensitivity[]): string {
-  if (first === undefined || first.sobol_cosine === null || first.noise_floor === null) return '';
-  const index = `${first.sobol_cosine.toPrecision(2)} (${first.name})`;
-  return `: the largest first-order index, ${index}, is not above the noise floor ${first.noise_floor.toPrecision(2)}`;
+function floorOf(parameters: readonly ParameterSensitivity[]): string {
+  const judged = parameters.flatMap(({ name, sobol_cosine: index, noise_floor: floor }) =>
+    index === null || floor === null ? [] : [{ name, index, floor }],
+  );
+  if (judged.length === 0) return '';
+  const { name, index, floor } = judged.reduce((most, it) => (it.index > most.index ? it : most));
+  const place = index > floor ? 'hardly' : 'not';
+  return `: the largest first-order index, ${index.toPrecision(2)} (${name}), is ${place} above the noise floor ${floor.toPrecision(2)}`;
 }

@@ -20,7 +20,9 @@ const ParameterSensitivity = named(
     srrc: number('Standardised rank regression coefficient.'),
     sobol_cosine: number("First-order Sobol' index."),
     noise_floor: number('The largest index by chance, 95 % quantile.'),
-    told_apart: nullable(flag('Told apart from no influence.')),
+    told_apart: nullable(
+      flag('Told apart from no influence, with an error of at most 1 - confidence over all parameters.'),
+    ),
     reason,
   }),
 );

@@ -1,7 +1,7 @@
 /** Sensitivity against SciPy and pingouin, against the definition written naively, and on Ishigami's function. */
 import { expect } from 'chai';
 import { adjustedIndex, cosineBasis, cosinePower } from '../../../src/analysis/sensitivity/cosine-index.ts';
-import { noiseFloor, permutationsFor } from '../../../src/analysis/sensitivity/noise-floor.ts';
+import { chanceIndices, chanceOf, noiseFloor, permutationsFor } from '../../../src/analysis/sensitivity/noise-floor.ts';
 import { permutationKey, permute } from '../../../src/analysis/sensitivity/permutations.ts';
 import { sensitivity } from '../../../src/analysis/sensitivity/sensitivity.ts';
 import { floorWarnings } from '../../../src/analysis/sensitivity/warnings.ts';
@@ -52,6 +52,58 @@ describe('analysis/sensitivity', () => {
     expect(Math.abs(found.parameters[0]!.prcc!)).to.be.below(0.2);
     expect(found.sentence).to.match(
       /^miss_m depends most on p0 \(first-order index 0\.9\d, PRCC -?0\.\d\d\); 1 of 2 parameters not told apart from none/,
+    );
+  });
+
+  it('tells apart a parameter without influence in at most 5 % of studies, with both tests together', () => {
+    const uniform = uniformSource(17);
+    const STUDIES = 400;
+    let [errors, aboveFloor, byRank] = [0, 0, 0];
+    for (let study = 0; study < STUDIES; study++) {
+      const parameters = uniformColumns(6, 50, uniform);
+      const found = sensitivity({ batchId: String(study), output: column('y', 50, uniform), parameters });
+      const named = found.parameters.filter((it) => it.told_apart === true);
+      errors += Number(named.length > 0);
+      aboveFloor += Number(found.parameters.some((it) => it.sobol_cosine! > it.noise_floor!));
+      byRank += Number(found.parameters.some((it) => it.prcc_p_holm! < 0.05));
+      const isNamed = found.sentence.startsWith('y depends most on');
+      expect(isNamed).to.equal(named.length > 0);
+    }
+    expect(errors / STUDIES).to.be.within(0.02, 0.05 + 2 * Math.sqrt(0.0475 / STUDIES));
+    // Each test alone at the whole error: together they would exceed it.
+    expect(aboveFloor / STUDIES).to.be.within(0.03, 0.08);
+    expect(byRank / STUDIES).to.be.within(0.03, 0.08);
+  });
+
+  it('gives the whole error to the test that there is', () => {
+    const uniform = uniformSource(23);
+    let found = 0;
+    for (let study = 0; study < 400; study++) {
+      const parameters = uniformColumns(3, 20, uniform);
+      const { parameters: judged } = sensitivity({ batchId: 'b', output: column('y', 20, uniform), parameters });
+      for (const it of judged) expect(it.told_apart).to.equal(it.prcc_p_holm! < 0.05);
+      found += Number(judged.some((it) => it.told_apart === true && it.prcc_p_holm! > 0.025));
+    }
+    expect(found).to.be.above(0);
+  });
+
+  it('ranks by the index above the noise floor, the others by |PRCC|, and names none below both', () => {
+    const uniform = uniformSource(29);
+    const parameters = uniformColumns(8, 150, uniform);
+    const [bent, weak] = parameters.map((it) => it.values) as [Float64Array, Float64Array];
+    const output = column('y', 150, (run) => 8 * (bent[run]! - 0.5) ** 2 + 0.6 * weak[run]! + 0.3 * uniform());
+    const { parameters: found, sentence } = sensitivity({ batchId: 'b', output, parameters });
+    const above = found.filter((it) => it.sobol_cosine! > it.noise_floor!);
+    const below = found.slice(above.length);
+    expect(above.map((it) => it.name)).to.deep.equal(['p0']);
+    // The linear effect is below the floor of the index, and found by its ranks alone.
+    expect(below[0]).to.include({ name: 'p1', told_apart: true });
+    const sizes = below.map((it) => Math.abs(it.prcc!));
+    expect(sizes).to.deep.equal(sizes.toSorted((a, b) => b - a));
+    const indices = below.map((it) => it.sobol_cosine!);
+    expect(indices).not.to.deep.equal(indices.toSorted((a, b) => b - a));
+    expect(sentence).to.match(
+      /^y depends most on p0 \(.*\), then p1 \(.*\); 6 of 8 parameters not told apart from none/,
     );
   });
 
@@ -162,7 +214,9 @@ describe('analysis/sensitivity/noise-floor', () => {
     const y = Float64Array.from({ length: 500 }, uniform);
     const { deviations, squares } = centred(y);
     const key = permutationKey('batch', 'y');
-    const found = noiseFloor({ orders, deviations, variance: squares / 500, basis: cosineBasis(500), key });
+    const found = noiseFloor(
+      chanceIndices({ orders, deviations, variance: squares / 500, basis: cosineBasis(500), key }),
+    );
     expectClose(found, naiveFloor(orders, y, key), 1e-9, 'noise floor');
   });
 
@@ -178,6 +232,20 @@ describe('analysis/sensitivity/noise-floor', () => {
       expect(permutationsFor(runs)).to.equal(permutations);
       expect(floorWarnings(runs).map((it) => it.code)).to.deep.equal(permutations < 200 ? ['fewer-permutations'] : []);
     }
+  });
+
+  it('gives an index the share of permutations that reach it, the order that was found among them', () => {
+    const uniform = uniformSource(3);
+    const orders = uniformColumns(3, 60, uniform).map((it) => ascendingOrder(it.values));
+    const { deviations, squares } = centred(Float64Array.from({ length: 60 }, uniform));
+    const key = permutationKey('batch', 'y');
+    const chance = chanceIndices({ orders, deviations, variance: squares / 60, basis: cosineBasis(60), key });
+    expect(chance).to.have.length(200);
+    expect([...chance]).to.deep.equal([...chance].toSorted((a, b) => a - b));
+    expect(chanceOf(1, chance)).to.equal(1 / 201);
+    expect(chanceOf(chance.at(-1)!, chance)).to.equal(2 / 201);
+    expect(chanceOf(chance.at(-5)! - 1e-12, chance)).to.equal(6 / 201);
+    expect(chanceOf(-1, chance)).to.equal(1);
   });
 
   it('depends on the batch and the output alone', () => {
