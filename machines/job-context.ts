@@ -49,6 +49,12 @@ const RETRIED: Readonly<Record<FailReason, boolean>> = {
 export const usesRetry = (reason: string | undefined): boolean =>
   reason !== undefined && Object.hasOwn(RETRIED, reason) && RETRIED[reason as FailReason];
 
+/** True when an earlier attempt has ended with the same error of the simulation: it depends on the parameters, so a further one would too. */
+export const isRepeated = (c: JobContext, event: JobEvent): boolean =>
+  event.type === 'FAIL' &&
+  event.ownError !== undefined &&
+  c.attempts.some((it) => it.outcome === 'failed' && it.ownError === event.ownError);
+
 /** True when the event is an infrastructure fault below the bound, which requeues the job without a retry. */
 export const isReassigned = (c: JobContext, event: JobEvent): boolean =>
   event.type === 'FAIL' &&
@@ -97,6 +103,7 @@ export function endAttempt(
   outcome: AttemptOutcome,
   reason?: string,
   message?: string,
+  ownError?: string,
 ): readonly AttemptRecord[] {
   const last = c.attempts.at(-1);
   if (last === undefined || last.outcome !== undefined) return c.attempts;
@@ -107,6 +114,7 @@ export function endAttempt(
       : { n, runner, claimed, started, ended: now, outcome };
   if (reason !== undefined) record.reason = reason;
   if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
+  if (ownError !== undefined) record.ownError = ownError;
   return c.attempts.with(c.attempts.length - 1, record);
 }
 
@@ -117,13 +125,14 @@ export function requeueJob(
   outcome: AttemptOutcome,
   reason: string,
   message?: string,
+  ownError?: string,
 ): HistoryChange {
   return {
     runnerId: undefined,
     claimedAtMs: undefined,
     startedAtMs: undefined,
     dueAtMs: undefined,
-    attempts: endAttempt(c, now, outcome, reason, message),
+    attempts: endAttempt(c, now, outcome, reason, message, ownError),
   };
 }
 
@@ -134,8 +143,14 @@ export function closeAttempt(
   outcome: AttemptOutcome,
   reason?: string,
   error?: string,
+  ownError?: string,
 ): HistoryChange {
-  return { completedAtMs: now, dueAtMs: undefined, error, attempts: endAttempt(c, now, outcome, reason, error) };
+  return {
+    completedAtMs: now,
+    dueAtMs: undefined,
+    error,
+    attempts: endAttempt(c, now, outcome, reason, error, ownError),
+  };
 }
 
 export function jobClaimed(c: JobContext, { runnerId, index, now }: Of<'CLAIM'>): JobClaimed {

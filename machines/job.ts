@@ -21,6 +21,7 @@ import {
   timeoutMessage,
   countFault,
   isReassigned,
+  isRepeated,
   usesRetry,
   INITIAL_HISTORY,
   type JobContext,
@@ -45,7 +46,8 @@ export const jobMachine = setup({
       isCurrent(context, event) &&
       event.type === 'FAIL' &&
       usesRetry(event.reason) &&
-      context.retries < context.maxRetries,
+      context.retries < context.maxRetries &&
+      !isRepeated(context, event),
     canReassign: ({ context, event }) => isCurrent(context, event) && isReassigned(context, event),
     canLose: ({ context, event }) => isCurrent(context, event) && context.losses + 1 < MAX_LOSSES,
     due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
@@ -162,7 +164,7 @@ export const jobMachine = setup({
               emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'failed', event.reason)),
               assign(({ context: c, event }) => ({
                 retries: c.retries + 1,
-                ...requeueJob(c, event.now, 'failed', event.reason, event.message),
+                ...requeueJob(c, event.now, 'failed', event.reason, event.message, event.ownError),
               })),
             ],
           },
@@ -184,7 +186,7 @@ export const jobMachine = setup({
               emit(({ context: c, event }) => jobFailed(c, event)),
               assign(({ context: c, event }) => ({
                 ...countFault(c, event),
-                ...closeAttempt(c, event.now, 'failed', event.reason, event.message),
+                ...closeAttempt(c, event.now, 'failed', event.reason, event.message, event.ownError),
               })),
             ],
           },

@@ -50,6 +50,8 @@ export type JobEvent =
       attempt: number;
       reason: FailReason;
       message: string;
+      /** The error of the simulation itself, without the parts that vary; absent where another attempt may end otherwise. */
+      ownError?: string;
       telemetry?: RunTelemetry;
       now: number;
     }

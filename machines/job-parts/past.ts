@@ -80,7 +80,7 @@ function endOf(it: AttemptRecord, c: PastContext, now: number): PastEvent[] {
     case 'completed':
       return [{ type: 'COMPLETE', ...report }];
     case 'failed':
-      return [{ type: 'FAIL', ...report, reason: (it.reason ?? 'exit') as FailReason, message }];
+      return [{ type: 'FAIL', ...report, reason: (it.reason ?? 'exit') as FailReason, message, ...ownErrorOf(it) }];
     case 'timeout': {
       const dueAtMs = c.timeLimitMs > 0 && it.started !== undefined ? it.started + c.timeLimitMs : Infinity;
       const byTheClock = now >= dueAtMs && message.startsWith('the run exceeded its time limit of ');
@@ -96,6 +96,8 @@ function endOf(it: AttemptRecord, c: PastContext, now: number): PastEvent[] {
       return [];
   }
 }
+
+const ownErrorOf = ({ ownError }: AttemptRecord): { ownError?: string } => (ownError === undefined ? {} : { ownError });
 
 function released(it: AttemptRecord, now: number, message: string): PastEvent[] {
   const report = { runnerId: it.runner, attempt: it.n, now };

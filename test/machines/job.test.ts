@@ -7,6 +7,7 @@ import { jobDeadline, reviveJob, INITIAL_HISTORY } from '../../machines/job-cont
 import { jobMachine, type JobSnapshot } from '../../machines/job.ts';
 import type { JobEvent, JobFact } from '../../machines/protocol.ts';
 import { FAIL_REASONS, JOB_STATUSES } from '../../src/contract/enums.ts';
+import type { FailReason } from '../../src/contract/types.ts';
 import { expectTable, type Exercise } from '../support/transition-table.ts';
 import { CLAIMED_AT, JOB_EVENTS, jobIn, NOW, untouchedJob } from './job.fixture.ts';
 import { times } from '../support/properties.ts';
@@ -150,6 +151,30 @@ describe('machines/job', () => {
       ).to.equal(!isTerminal);
     }
   });
+
+  const ENDS: [title: string, ends: [reason: FailReason, ownError?: string][], attempts: number][] = [
+    ['one error twice', [['exit', 'a'], ['exit', 'a'], ['exit', 'a']], 2],
+    ['one error twice, another one between', [['exit', 'a'], ['exit', 'b'], ['exit', 'a'], ['exit', 'c']], 3],
+    ['one error by a signal and by an exit', [['signal', 'a'], ['exit', 'a']], 2],
+    ['errors that differ, up to the retries', [['exit', 'a'], ['exit', 'b'], ['exit', 'c'], ['exit', 'd']], 4],
+    ['ends that are not the error of the simulation', [['signal'], ['signal'], ['exit'], ['exit']], 4],
+    ['a machine at fault between', [['exit', 'a'], ['infrastructure'], ['infrastructure'], ['exit', 'a']], 4],
+  ]; // prettier-ignore
+  for (const [title, ends, attempts] of ENDS) {
+    it(`ends Failed after ${attempts} attempts: ${title}`, () => {
+      let job = untouchedJob();
+      let n = 0;
+      while (job.value === 'Pending') {
+        const [reason, ownError] = ends[n++]!;
+        const by = { runnerId: 'r1', attempt: n, now: NOW };
+        job = after(after(job, { type: 'CLAIM', runnerId: 'r1', now: NOW }), { type: 'START', ...by });
+        const error = ownError === undefined ? {} : { ownError };
+        job = after(job, { type: 'FAIL', ...by, reason, message: `end ${n}`, ...error });
+        expect(job.context.attempts.at(-1)?.ownError).to.equal(ownError);
+      }
+      expect([job.value, n]).to.deep.equal(['Failed', attempts]);
+    });
+  }
 
   it('keeps the history of its latest hundred attempts', () => {
     let job = untouchedJob();

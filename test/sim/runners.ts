@@ -234,7 +234,7 @@ export class SimRunner {
       task.outcome =
         this.isHonest || dice.chance(0.6)
           ? { type: 'complete', job_id, attempt, result: resultOf(job_id) }
-          : { type: 'fail', job_id, attempt, reason, error_message: 'broke' };
+          : { type: 'fail', job_id, attempt, reason, error_message: attempt % 2 === 0 ? 'broke' : 'broke again' };
       if (bug.spool !== 'late') this.#spool.put(task.outcome, { sync: bug.spool !== 'unsynced' });
     } else if (bug.spool === 'late') this.#spool.put(task.outcome, { sync: true });
     return task.outcome;

@@ -113,8 +113,16 @@ export class Scene {
     return this.api.complete(jobId(batch, run), { runner_id: runner, attempt, result: RESULT });
   }
 
-  fail(batch: Uuid, run: number, runner: string, attempt = 1, reason: FailReason = 'exit'): Promise<Job> {
-    return this.api.fail(jobId(batch, run), { runner_id: runner, attempt, reason, error_message: 'broke' });
+  /** A message that repeats is final. */
+  fail(
+    batch: Uuid,
+    run: number,
+    runner: string,
+    attempt = 1,
+    reason: FailReason = 'exit',
+    error_message = 'broke',
+  ): Promise<Job> {
+    return this.api.fail(jobId(batch, run), { runner_id: runner, attempt, reason, error_message });
   }
 
   /** Claims one run and starts it; the runner needs a free slot. */

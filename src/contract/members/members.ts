@@ -36,6 +36,13 @@ export const ATTEMPT_MEMBERS = {
     description: 'The reason the runner or the coordinator gave.',
   },
   message: { type: 'text', optional: true, api: 'message', description: 'More about it.' },
+  ownError: {
+    type: 'text',
+    optional: true,
+    api: 'own_error',
+    description:
+      'The error that the simulation itself ended with, without numbers, paths, addresses and times; with the same one again, the job is not retried.',
+  },
 } as const satisfies Members;
 
 /** The history of a job: everything stored of it except its status. What its batch fixes for all jobs is not stored. */

@@ -17,6 +17,7 @@ import type {
   StoredResult,
   Uuid,
 } from '../../contract/types.ts';
+import { ownErrorOf } from '../../domain/runs/failure-groups.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
@@ -112,16 +113,19 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
       return measured === undefined
         ? { type: 'COMPLETE', runnerId, attempt, now }
         : { type: 'COMPLETE', runnerId, attempt, ...measured, now };
-    case 'fail':
+    case 'fail': {
+      const ownError = ownErrorOf(report.reason, report.error_message);
       return {
         type: 'FAIL',
         runnerId,
         attempt,
         reason: report.reason,
         message: report.error_message,
+        ...(ownError === undefined ? {} : { ownError }),
         ...(measured?.telemetry === undefined ? {} : { telemetry: measured.telemetry }),
         now,
       };
+    }
     case 'hand_back':
       return { type: 'UNCLAIM', runnerId, attempt, now };
   }

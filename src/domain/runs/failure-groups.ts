@@ -61,6 +61,23 @@ export function decisiveLine(message: string): string {
 /** Returns the pattern of a message: its decisive line without the varying parts. */
 export const normalizeMessage = (message: string): string => takeApart(message).pattern;
 
+/** Exit codes of a shell or container whose program was killed from outside: 128 and the signal. */
+const KILLED_CODES: ReadonlySet<string> = new Set(['130', '137', '143']);
+
+/**
+ * Returns the pattern of a failure that the simulation has caused itself: an exit, or a signal such as SIGSEGV. Undefined for every other reason,
+ * for a program that was killed from outside, and where nothing is said.
+ */
+export function ownErrorOf(reason: string, message: string): string | undefined {
+  if ((reason !== 'exit' && reason !== 'signal') || message.trim() === '') return undefined;
+  const [first = ''] = message.trimStart().split('\n', 1);
+  const code = /\bexited with code (\d+)/.exec(first)?.[1];
+  if (code !== undefined && KILLED_CODES.has(code)) return undefined;
+  const signal = /\bSIG[A-Z]+/.exec(first)?.[0];
+  if (reason === 'signal' && (signal === undefined || !OWN_SIGNALS.has(signal))) return undefined;
+  return normalizeMessage(message);
+}
+
 /** A pattern, and the parts of one message that it leaves out. */
 export interface MessageParts {
   pattern: string;

@@ -178,7 +178,7 @@ describe('coordinator/runs: claims', () => {
     // Connected, but without capacity for the run.
     await scene.register('b', { slots: 3, cpuCores: 1 });
     await scene.running(batch, 0, 'a', 2);
-    await scene.fail(batch, 0, 'a', 2);
+    await scene.fail(batch, 0, 'a', 2, 'exit', 'broke again');
     await scene.register('c', { slots: 3 });
     await scene.world.advance(9_999);
     expect(await scene.claim('a')).to.deep.equal([1]);

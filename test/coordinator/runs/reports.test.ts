@@ -69,6 +69,22 @@ describe('coordinator/runs/reports', () => {
     expect((await scene.api.batch(batch)).batch.failed_jobs).to.equal(3);
   });
 
+  it('retry a failure whose error repeats once, not until no retry is left', async () => {
+    await scene.api.cancelBatch(batch);
+    const other = await scene.submit({ runs: 2, maxRetries: 5 });
+    const message = (mass: number, directory: string): string =>
+      `the simulation exited with code 1\nTraceback (most recent call last):\n  File "${directory}/sim.py", line 3\nValueError: mass ${mass}\nfreed ${mass} MB`;
+    await scene.running(other, 0, 'a');
+    expect(await scene.fail(other, 0, 'a', 1, 'exit', message(3, '/tmp/a'))).to.include({ status: 'Pending' });
+    await scene.running(other, 0, 'b', 2);
+    const ended = await scene.fail(other, 0, 'b', 2, 'exit', message(4.5, '/tmp/b'));
+    expect(ended).to.include({ status: 'Failed', retries: 1 });
+    // The first report is repeated, since its reply was lost.
+    expect(await scene.fail(other, 0, 'b', 2, 'exit', message(4.5, '/tmp/b'))).to.deep.equal(ended);
+    const { attempts } = await scene.api.jobHistory(jobId(other, 0));
+    expect(attempts.map((it) => it.own_error)).to.deep.equal(['ValueError: mass …', 'ValueError: mass …']);
+  });
+
   it('keep what the runner measured, and count each run once in the telemetry of its batch', async () => {
     await scene.api.cancelBatch(batch);
     const limited = await scene.submit({

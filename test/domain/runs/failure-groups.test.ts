@@ -8,6 +8,7 @@ import {
   decisiveLine,
   groupFailures,
   normalizeMessage,
+  ownErrorOf,
   takeApart,
 } from '../../../src/domain/runs/failure-groups.ts';
 
@@ -76,6 +77,24 @@ describe('domain/runs/failure-groups', () => {
     expect(patternOf('memory-limit-signal')).to.equal(patternOf('memory-limit-exit'));
     expect(patternOf('java-cause')).to.equal(patternOf('java-thread'));
   });
+
+  const OWN: [reason: string, message: string, error: string | undefined][] = [
+    ['exit', 'the simulation exited with code 1\nValueError: mass 3', 'ValueError: mass …'],
+    ['exit', 'the simulation exited with code 1', 'the simulation exited with code …'],
+    ['signal', 'the simulation was killed by signal SIGSEGV (segmentation fault)\nx', 'the simulation was killed by signal SIGSEGV (segmentation fault)'],
+    ['signal', 'the simulation was killed by signal SIGKILL (not by the runner)\nValueError: 3', undefined],
+    ['signal', 'killed', undefined],
+    ['exit', 'the simulation exited with code 137\nValueError: 3', undefined],
+    ['exit', ' ', undefined],
+    ['timeout', 'killed after its time limit of 60 s', undefined],
+    ['infrastructure', 'the disk of /data is full', undefined],
+    ['early_termination', 'terminated early: x < 0 by x = -1', undefined],
+    ['invalid', 'bad', undefined],
+  ]; // prettier-ignore
+  for (const [reason, message, error] of OWN) {
+    it(`${error === undefined ? 'knows no' : 'knows the'} error of the simulation itself in ${reason}: ${message.split('\n')[0]}`, () =>
+      expect(ownErrorOf(reason, message)).to.equal(error));
+  }
 
   const APART: [string, string][] = [
     ['ValueError: x', 'TypeError: x'],

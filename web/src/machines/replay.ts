@@ -84,6 +84,7 @@ function recordOf(it: Attempt): AttemptRecord {
   if (it.outcome !== undefined) record.outcome = it.outcome;
   if (it.reason !== undefined) record.reason = it.reason;
   if (it.message !== undefined) record.message = it.message;
+  if (it.own_error !== undefined) record.ownError = it.own_error;
   return record;
 }
 
