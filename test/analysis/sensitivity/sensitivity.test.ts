@@ -55,7 +55,7 @@ describe('analysis/sensitivity', () => {
     );
   });
 
-  it('tells apart a parameter without influence in at most 5 % of studies, with both tests together', () => {
+  it('names a parameter without influence in at most 5 % of studies, with both tests together', () => {
     const uniform = uniformSource(17);
     const STUDIES = 400;
     let [errors, aboveFloor, byRank] = [0, 0, 0];
