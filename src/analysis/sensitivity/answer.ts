@@ -26,7 +26,7 @@ export interface Sensitivity {
   output: string;
   /** Runs with a finite output and finite parameters; the figures are over these alone. */
   n_used: number;
-  /** Those with an index above the noise floor by decreasing index, then the others by decreasing |PRCC|. Parameters without variance are absent and named in a warning. */
+  /** Parameters with an index above the noise floor by decreasing index, then the others by decreasing |PRCC|. Parameters without variance are absent and named in a warning. */
   parameters: ParameterSensitivity[];
   /** The share of the variance of the output's ranks that a monotone additive model explains. */
   srrc_r2: number | null;

@@ -46,7 +46,7 @@ export function chanceIndices({ orders, deviations, variance, basis, key }: Colu
 export const noiseFloor = (chance: ChanceIndices): number => orderedQuantile(chance, ascendingOrder(chance), LEVEL);
 
 /**
- * The p-value of an index among those of all parameters: the share of the orders of the output, the one that was observed included, that
+ * The p-value of an index among those of all parameters: the share of the orders of the output, the observed order included, that
  * reach it.
  * Source: Westfall and Young, Resampling-Based Multiple Testing (1993), 2.3.
  */

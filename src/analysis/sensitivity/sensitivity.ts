@@ -134,7 +134,7 @@ function firstOrder(
 }
 
 /**
- * Two tests may tell a parameter apart, the index against its permutations and PRCC with Holm's adjustment: each has half of the error of both, so
+ * A parameter is told apart by either of two tests, the index against its permutations and PRCC with Holm's adjustment: each has half of the error of both, so
  * that together they err with at most 1 - confidence (Bonferroni). A test that is not possible leaves its half to the other. `error`: of one test.
  */
 function withIndex(
