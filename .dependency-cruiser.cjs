@@ -86,7 +86,12 @@ module.exports = {
       '^src/client',
       '^(machines|bin|src/(?!base|contract|domain|client|analysis/questions[.]ts))',
     ),
-    nothingAbove('coordinator-is-below-http', '^src/coordinator', '^(bin|src/(http|runner|launcher|cli|client))'),
+    nothingAbove(
+      'coordinator-is-below-http',
+      '^src/coordinator',
+      '^(bin|src/(http|runner|launcher|replay|cli|client))',
+    ),
+    nothingAbove('replay-needs-no-process', '^src/replay', '^(bin|src/(http|runner|cli|client))'),
     {
       // Koa's own types let an answer have any object as its body.
       name: 'koa-is-imported-by-the-application-only',
@@ -106,7 +111,7 @@ module.exports = {
     nothingAbove(
       'launcher-is-a-program-of-its-own',
       '^src/launcher',
-      '^(machines/(?!allocation)|bin|src/(coordinator/(?!kernel/storage/)|http|runner|cli)/)',
+      '^(machines/(?!allocation)|bin|src/(coordinator/(?!kernel/storage/)|http|runner|replay|cli)/)',
     ),
     nothingAbove(
       'report-knows-answers-only',

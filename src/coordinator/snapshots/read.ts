@@ -22,19 +22,38 @@ const UPGRADES: ReadonlyMap<number, Upgrade> = new Map();
 export const unusable = (why: string, cause?: unknown): SimbatchError =>
   new SimbatchError('snapshot-unusable', `the snapshot cannot be used: ${why}`, { cause });
 
+/** The JSON document of a file, and its records, which are not checked yet. */
+export interface SnapshotDocument {
+  head: Document;
+  records: () => AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>;
+}
+
+/** The formats that are known, and the upgrades to the latest. */
+interface Formats {
+  format?: number;
+  upgrades?: ReadonlyMap<number, Upgrade>;
+}
+
 /**
  * Opens a snapshot, given its text in pieces of any size.
  * @throws SimbatchError `snapshot-unusable` or `snapshot-newer`; the records of the result throw the former
  */
-export async function readSnapshot(
-  pieces: AsyncIterable<string>,
-  options: { format?: number; upgrades?: ReadonlyMap<number, Upgrade> } = {},
-): Promise<Snapshot> {
-  const { format: known = SNAPSHOT_FORMAT, upgrades = UPGRADES } = options;
+export async function readSnapshot(pieces: AsyncIterable<string>, options: Formats = {}): Promise<Snapshot> {
+  return snapshotOf(await readDocument(pieces), options);
+}
+
+/** @throws SimbatchError `snapshot-unusable` for a text that is not a JSON object */
+export async function readDocument(pieces: AsyncIterable<string>): Promise<SnapshotDocument> {
   const lines = linesOf(pieces);
   const first = (await lines.next()).value ?? '';
-  const isStreamed = first.endsWith(RECORDS_BEGIN);
-  const head = isStreamed ? parsed(`${first}]}`) : parsed(await rest(first, lines));
+  if (first.endsWith(RECORDS_BEGIN)) return { head: parsed(`${first}]}`), records: () => streamedRecords(lines) };
+  const head = parsed(await rest(first, lines));
+  return { head, records: () => listedRecords(head['records']) };
+}
+
+/** See `readSnapshot`. */
+export function snapshotOf({ head, records }: SnapshotDocument, options: Formats = {}): Snapshot {
+  const { format: known = SNAPSHOT_FORMAT, upgrades = UPGRADES } = options;
   const format = head['format'];
   if (typeof format !== 'number' || !Number.isInteger(format) || format < 1) {
     throw unusable(`"format" is ${JSON.stringify(format) ?? 'missing'}; it must be a whole number from 1`);
@@ -52,8 +71,7 @@ export async function readSnapshot(
     needed.push(upgrade);
   }
   const upgraded = needed.reduce((document, it) => it.head(document), head);
-  const records = isStreamed ? streamedRecords(lines) : listedRecords(head['records']);
-  return checkedHead({ ...upgraded, format: known }, upgradedRecords(records, needed));
+  return checkedHead({ ...upgraded, format: known }, upgradedRecords(records(), needed));
 }
 
 function checkedHead(head: Document, records: AsyncIterable<SnapshotRecord>): Snapshot {

@@ -1,6 +1,7 @@
 /** Recordings of allocations: their stored records after each event, as a launcher writes them. */
 import type { AllocationEvent, AllocationInput } from '../../../machines/allocation/context.ts';
 import { Allocations, type AllocationRecord } from '../../../src/launcher/state/allocations.ts';
+import type { AllocationRecording } from '../../../src/replay/allocations.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -108,14 +109,6 @@ const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   ],
   adopted: [RUNNING, runner('idle'), { type: 'ABSENT' }],
 };
-
-/** A recording: the input, and each event with the record that it leaves. */
-export interface AllocationRecording {
-  format: 1;
-  machine: 'allocation';
-  input: AllocationInput;
-  steps: { event: AllocationEvent; record: AllocationRecord }[];
-}
 
 const SECOND_MS = 10_000;
 

@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { makeStore, refuseIfUsed } from '../../../coordinator/kernel/storage/create-store.ts';
 import { importSnapshot } from '../../../coordinator/snapshots/import.ts';
 import { readSnapshot } from '../../../coordinator/snapshots/read.ts';
-import { replaySnapshot } from '../../../coordinator/snapshots/replay.ts';
 import type { Snapshot } from '../../../coordinator/snapshots/format.ts';
+import { readSnapshot as readAny, replay } from '../../../replay/replay.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { plural } from '../../terminal/format.ts';
 import { OutputCommand } from '../../output-command.ts';
@@ -69,7 +69,7 @@ function replayCommand(): Command {
     .description('send the recorded events through the machines again and report each difference')
     .argument('<file>', FILE_ARGUMENT)
     .action(async (path: string, flags: { output: string }) => {
-      const report = await replaySnapshot(await openFile(path));
+      const report = await replay(await readAny(path));
       const { actors, events, attemptsOmitted, divergences: differences, divergencesOmitted } = report;
       if (differences.length > 0) process.exitCode = EXIT.failed;
       if (flags.output === 'json') return writeJson(snakeCased(report));
