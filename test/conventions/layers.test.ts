@@ -13,8 +13,7 @@ const FOLDERS = ['machines', 'src', 'bin'];
 
 describe('conventions/layers', () => {
   let cruise: Cruise;
-  before(function () {
-    this.timeout(60_000);
+  before(() => {
     const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...FOLDERS];
     const depcruise = join(packageRoot, 'node_modules', '.bin', 'depcruise');
     const output = execFileSync(depcruise, args, { cwd: packageRoot, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });

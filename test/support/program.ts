@@ -28,7 +28,7 @@ export async function simbatch(args: readonly string[], env: Record<string, stri
   child.stdout.on('data', (piece: Buffer) => (outcome.stdout += piece.toString()));
   child.stderr.on('data', (piece: Buffer) => (outcome.stderr += piece.toString()));
   // A command that does not end by itself is killed, and fails its test with `code` null.
-  const limit = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const limit = setTimeout(() => child.kill('SIGKILL'), 120_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(limit);
   return { ...outcome, code };

@@ -10,7 +10,7 @@ export interface S3Server {
   stop(): void;
 }
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /** Ports that are free now. */
 export async function freePorts(count: number): Promise<number[]> {

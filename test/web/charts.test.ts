@@ -49,8 +49,7 @@ const holds = (outer: Box, inner: Box): boolean =>
   inner.x + inner.width <= outer.x + outer.width &&
   inner.y + inner.height <= outer.y + outer.height;
 
-describe('web/diagrams', function () {
-  this.timeout(30_000);
+describe('web/diagrams', () => {
   let chartOf: (machine: AnyStateMachine) => Chart;
   let diagrams: Diagram[];
   before(async () => {

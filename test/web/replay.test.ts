@@ -20,8 +20,7 @@ describe('web/machines/replay', () => {
   let replay: Replay;
   let scene: Scene;
 
-  before(async function () {
-    this.timeout(20_000);
+  before(async () => {
     const address = new URL('../../../web/src/machines/replay.ts', import.meta.url);
     const { tsImport } = await import('tsx/esm/api');
     replay = (await tsImport(address.href, import.meta.url)) as Replay;

@@ -12,8 +12,7 @@ import { flown as mixed } from '../../coordinator/answers/table/flown-study.ts';
 import { flown } from '../../support/flown.ts';
 import { Scene } from '../../support/scene.ts';
 
-describe('cli/offline answers', function () {
-  this.timeout(60_000);
+describe('cli/offline answers', () => {
   let scene: Scene;
   let folder: string;
   before(async () => {

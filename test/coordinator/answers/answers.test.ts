@@ -23,8 +23,7 @@ function parsed(answer: Answer): unknown {
   return JSON.parse(new TextDecoder().decode(answer.body));
 }
 
-describe('coordinator/answers', function () {
-  this.timeout(20_000);
+describe('coordinator/answers', () => {
   let scene: Scene;
   let batchId: string;
   before(async () => {

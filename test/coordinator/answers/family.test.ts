@@ -9,8 +9,7 @@ import { Scene } from '../../support/scene.ts';
 import { study } from '../../support/studies.ts';
 import { tableOf } from '../../analysis/tables.ts';
 
-describe('coordinator/answers of a family', function () {
-  this.timeout(30_000);
+describe('coordinator/answers of a family', () => {
   let scene: Scene;
   before(async () => {
     scene = await Scene.open();

@@ -12,7 +12,6 @@ import { RESULT, Scene } from '../../support/scene.ts';
 const RUNS = 3000;
 
 describe('coordinator/answers: columns of open studies', function () {
-  this.timeout(60_000);
   let scene: Scene;
   let batch: Uuid;
   /** The runs whose job records were read since the last look. */

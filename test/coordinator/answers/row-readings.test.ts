@@ -30,8 +30,7 @@ class SliceClock extends SimulatedClock {
   }
 }
 
-describe('coordinator/answers/row-readings', function () {
-  this.timeout(30_000);
+describe('coordinator/answers/row-readings', () => {
   const RUNS = 600;
   let folder: string;
   before(async () => {

@@ -31,8 +31,7 @@ function reportsOf(batch: Uuid, run: number, end: End): Report[] {
   ];
 }
 
-describe('coordinator/judgement', function () {
-  this.timeout(60_000);
+describe('coordinator/judgement', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();

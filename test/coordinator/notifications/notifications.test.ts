@@ -222,7 +222,7 @@ describe('coordinator/notifications', () => {
     expect(stored).to.have.length(MOST_WAITING);
     expect(scene.api.core.statistics.getSnapshot().context.totals.notifications).to.include({ dropped: 3 });
     await scene.api.close();
-  }).timeout(60_000);
+  });
 
   it('announces nothing and watches nothing without a receiver', async () => {
     const scene = await Scene.open();

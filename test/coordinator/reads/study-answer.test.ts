@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import type { StudyAnswer, Uuid } from '../../../src/contract/types.ts';
 import { Scene } from '../../support/scene.ts';
 
-describe('coordinator/reads/study-answer', function () {
-  this.timeout(30_000);
+describe('coordinator/reads/study-answer', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();

@@ -132,14 +132,15 @@ describe('coordinator/studies/run-selection', () => {
   it('cost what their ranges cost: two thousand million runs of a thousand ranges are submitted at once', async () => {
     const width = 2_000_000;
     const ranges = Array.from({ length: 1000 }, (_, k) => `${k * width}-${(k + 1) * width - 2}`).join(',');
-    const begun = process.hrtime.bigint();
+    const begun = process.cpuUsage();
     const batch = await scene.submit({
       runs: 2 ** 31 - 1,
       config: { ...selecting(ranges), correlations: [{ parameters: ['mass', 'wind'], rank: 0.5 }] },
     });
     expect((await scene.api.batch(batch)).batch.total_jobs).to.equal(1000 * (width - 1));
     expect(await scene.claim('a', 3)).to.deep.equal([0, 1, 2]);
-    expect(Number(process.hrtime.bigint() - begun) / 1e6, 'milliseconds').to.be.below(1000);
+    // Of the processor and not of the clock: a busy machine changes nothing.
+    expect(process.cpuUsage(begun).user / 1e3, 'milliseconds').to.be.below(1000);
     const last = 1000 * width - 2;
     expect((await scene.api.job(jobId(batch, last))).run_config.run_id).to.equal(last);
     expect(await codeOf(scene.api.job(jobId(batch, last + 1)))).to.equal('unknown-job');

@@ -45,7 +45,6 @@ print(batch.answer()["sentence"])
 `;
 
 describe('cli: the answer about a study', function () {
-  this.timeout(60_000);
   let folder: string;
   const children = new Set<ChildProcess>();
   const start = (args: readonly string[]): ChildProcess => {

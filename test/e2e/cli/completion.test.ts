@@ -14,7 +14,6 @@ const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 const TAB = '\t';
 
 describe('cli: completion', function () {
-  this.timeout(120_000);
   let folder: string;
   let server: Serving;
   let short: string;

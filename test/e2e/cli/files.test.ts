@@ -7,8 +7,7 @@ import { Pool } from '../../support/pool.ts';
 import { simbatch, type Outcome } from '../../support/program.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 
-describe('cli: files of runs', function () {
-  this.timeout(60_000);
+describe('cli: files of runs', () => {
   let pool: Pool;
   let batchId: string;
   beforeEach(async () => {

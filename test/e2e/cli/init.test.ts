@@ -24,7 +24,6 @@ parser.add_argument("--n", dest="count", type=int, default=3)
 const CONSTANTS = 'GRAVITY = 9.81\nMASS: float = -4e3\nname = 5\nLABEL = "x"\nFLAG = True\n';
 
 describe('cli/init and try', function () {
-  this.timeout(60_000);
   let folder = '';
   before(function () {
     if (spawnSync('python3', ['--version']).status === 0) return;

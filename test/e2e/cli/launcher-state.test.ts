@@ -16,8 +16,7 @@ queues:
     runner: { program: [simbatch, runner] }
 `;
 
-describe('cli/launcher state', function () {
-  this.timeout(60_000);
+describe('cli/launcher state', () => {
   const folder = mkdtempSync(join(tmpdir(), 'simbatch-launcher-'));
   const config = join(folder, 'launcher.yaml');
   const state = join(folder, 'simbatch-launcher');

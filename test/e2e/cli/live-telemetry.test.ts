@@ -20,8 +20,7 @@ const VIEW: LiveTelemetry = {
   shadow: false,
 };
 
-describe('cli: the telemetry of a running run', function () {
-  this.timeout(30_000);
+describe('cli: the telemetry of a running run', () => {
   async function shown(view: LiveTelemetry | Error, format = 'table') {
     const coordinator = fakeCoordinator({
       job: async () => ({ ...job(0), status: 'Running', assigned_runner: 'r1' }),

@@ -17,7 +17,6 @@ const COMMANDS: Record<string, string[]> = {
 };
 
 describe('cli/terminal/output-file', function () {
-  this.timeout(30_000);
   let folder: string;
   let server: Serving;
   before(async () => {

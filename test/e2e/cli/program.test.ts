@@ -48,7 +48,6 @@ config:
 `;
 
 describe('cli: the program', function () {
-  this.timeout(60_000);
   let folder: string;
   const file = (name: string): string => join(folder, name);
   const children = new Set<ChildProcess>();

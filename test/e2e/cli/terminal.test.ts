@@ -33,7 +33,6 @@ writeFileSync(join(process.env.SVC_OUTPUT_DIR, 'metadata.json'), JSON.stringify(
 const ESCAPE = '\u001b';
 
 describe('cli: in a terminal', function () {
-  this.timeout(120_000);
   let folder: string;
   let server: Serving;
   let runner: RunnerProcess;

@@ -64,8 +64,7 @@ describe('the Python client', function () {
   let directory = '';
   let python: string | undefined;
 
-  before(function () {
-    this.timeout(180_000);
+  before(() => {
     directory = mkdtempSync(join(tmpdir(), 'simbatch-python-'));
     if (!works('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))'])) return missing('Python >= 3.9');
     // A copy: an installation from the folder itself would leave its traces there.

@@ -6,8 +6,7 @@ import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { STORAGE, storeOf, untilUploaded } from '../object-store/uploads.suite.ts';
 
-describe('coordinator/files: files in an object store', function () {
-  this.timeout(60_000);
+describe('coordinator/files: files in an object store', () => {
   let s3: FakeS3;
   let pool: Pool;
   let job: string;

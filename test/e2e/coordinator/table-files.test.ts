@@ -54,7 +54,6 @@ const DUCK_TYPES: Record<string, string> = {
 };
 
 describe('coordinator/answers/table files', function () {
-  this.timeout(120_000);
   let scene: Scene;
   let folder: string;
   let columns: { name: string; type: string; units: string | null; description: string | null }[];

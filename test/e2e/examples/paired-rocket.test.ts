@@ -51,8 +51,7 @@ function flown(model: Model, config: BatchConfig): { study: ComparedStudy; range
 }
 
 describe('examples/sounding-rocket, a later drogue', () => {
-  it('is compared in pairs with the flights before, though one of 8 inputs differs', async function () {
-    this.timeout(60_000);
+  it('is compared in pairs with the flights before, though one of 8 inputs differs', async () => {
     const model = (await import(`${folder}rocket.mjs`)) as Model;
     const [before, after] = [flown(model, configOf(1.25)), flown(model, configOf(1))];
     const found = compareStudies(before.study, after.study);

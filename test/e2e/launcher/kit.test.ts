@@ -42,7 +42,6 @@ function unpack(kit: Kit): { folder: string; root: string; path: string } {
 }
 
 describe('launcher/kit', function () {
-  this.timeout(180_000);
   const folders: string[] = [];
   const temporary = (kit: Kit): ReturnType<typeof unpack> => {
     const unpacked = unpack(kit);

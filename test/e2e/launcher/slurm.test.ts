@@ -34,13 +34,11 @@ const contractSite = (site: SlurmSite): ContractSite => ({
   close: () => site.stop(),
 });
 
-describe('launcher/engines/slurm: with stubs of its programs', function () {
-  this.timeout(120_000);
+describe('launcher/engines/slurm: with stubs of its programs', () => {
   engineContract(async () => contractSite(startStub()));
 });
 
 describe('launcher/engines/slurm: with a real Slurm', function () {
-  this.timeout(120_000);
   before(function () {
     const why = slurmMissing();
     if (why === undefined) return;

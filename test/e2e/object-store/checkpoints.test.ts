@@ -11,7 +11,6 @@ import { BUCKET, STORAGE, storeOf } from './uploads.suite.ts';
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('coordinator/files: checkpoints', function () {
-  this.timeout(120_000);
   let s3: FakeS3;
   let pool: Pool;
   const store = () => storeOf({ endpoint: s3.url, credentials: KEY });

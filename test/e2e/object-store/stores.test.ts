@@ -24,7 +24,6 @@ const STORES: readonly {
 
 for (const { name, fault, memoryFault, start } of STORES)
   describe(`coordinator/files: uploads to ${name}`, function () {
-    this.timeout(180_000);
     let folder: string | undefined;
     let server: S3Server | undefined;
     let pool: Pool | undefined;

@@ -9,7 +9,6 @@ import { Pool } from '../../support/pool.ts';
 import { BUCKET, readWhole, STORAGE, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
 describe('coordinator/files: uploads', function () {
-  this.timeout(60_000);
   let s3: FakeS3;
   let pool: Pool;
   let buckets: string[];

@@ -21,8 +21,7 @@ import { Pool } from '../../support/pool.ts';
 
 const BATCH = newBatchId(0, new Uint8Array(6));
 
-describe('runner: checkpoints', function () {
-  this.timeout(60_000);
+describe('runner: checkpoints', () => {
   let folder: string;
   let pool: Pool | undefined;
   beforeEach(() => {

@@ -32,7 +32,6 @@ for (const { title, open } of OPENED) {
     const umask = process.umask();
 
     before(async function () {
-      this.timeout(120_000);
       const opened = await open();
       if (typeof opened === 'string') {
         this.test!.title += ` (${opened})`;

@@ -66,5 +66,5 @@ describe('runner: end to end', () => {
     expect(job?.retries).to.equal(0);
     expect(await second.end('SIGTERM')).to.equal(0);
     expect((await client.runner('r1')).status).to.equal('Offline');
-  }).timeout(180_000);
+  });
 });

@@ -144,7 +144,7 @@ function suite(mode: RunnerMode): void {
     await runner.says('a slot is back, 0 of 2 are lost now');
     await fake.until('a heartbeat reports no lost slot', () => fake.slotsLost === 0);
     expect(await runner.end('SIGTERM')).to.equal(0);
-  }).timeout(120_000);
+  });
 
   it('two SIGTERMs end a runner whose simulation survives SIGKILL', async function () {
     hung = await HungFileSystem.mount(join(site.folder, 'hung'));
@@ -195,5 +195,5 @@ function suite(mode: RunnerMode): void {
     expect(fake.requests.length).to.equal(last);
     hung.release();
     expect(await runner.exit()).to.be.oneOf([1, 'SIGKILL']);
-  }).timeout(180_000);
+  });
 }

@@ -82,7 +82,7 @@ describe('runner: lifetime', () => {
       const aheadMs = Date.parse(registration?.ends_at ?? '') - Date.now();
       expect(aheadMs).to.be.within(3_600_000, 7_140_000);
       expect(runner.log).to.contain('no run for 1 s');
-    }).timeout(60_000);
+    });
 
     it('hands a run back that does not end in time', async () => {
       const [job] = fake.add({ environment: { BEHAVE: 'slow', SLOW_MS: '600000' } });
@@ -90,6 +90,6 @@ describe('runner: lifetime', () => {
       expect(await runner.exit()).to.equal(0);
       expect(fake.signedOff).to.equal(1);
       expect(job?.job.status).to.not.be.oneOf(['Completed', 'Failed']);
-    }).timeout(60_000);
+    });
   });
 });

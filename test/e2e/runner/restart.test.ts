@@ -55,7 +55,7 @@ describe('runner: restarts and faults', () => {
     expect(second.log).to.include('left by a former runner process');
     await pidsOf(job, 2);
     expect(await second.end('SIGTERM')).to.equal(0);
-  }).timeout(180_000);
+  });
 
   it('kill -9 of the runner before its report got through: the successor delivers it, and executes nothing again', async () => {
     const first = site.start(fake.url);
@@ -205,7 +205,7 @@ describe('runner: restarts and faults', () => {
     site.start(fake.url);
     await fake.until('it is over', () => job.job.status === 'Completed');
     expect(job.attempt).to.equal(1);
-  }).timeout(180_000);
+  });
 
   it('executes a Python simulation, and advertises the Python', async function () {
     if (spawnSync('python3', ['--version']).status !== 0 && process.env['SIMBATCH_REQUIRE_ALL'] !== '1')

@@ -72,7 +72,7 @@ describe('runner: telemetry of a real simulation', () => {
           Array.from({ length: SAMPLES }, (_, i) => ODD[i % 4]),
         ]);
       }
-    }).timeout(180_000);
+    });
   }
 
   it('a flood of 1,000,000 samples is stored without a loss, and other runs are not held up', async () => {
@@ -87,7 +87,7 @@ describe('runner: telemetry of a real simulation', () => {
     expect(result?.telemetry).to.deep.equal({ seen: ['a', 'b'], samples: 1_000_000, lost: 0, refused: 0 });
     expect(Number(readMetadata(result?.telemetry_data ?? '').num_rows)).to.equal(1_000_000);
     expect(runner.process.exitCode).to.equal(null);
-  }).timeout(180_000);
+  });
 
   it('a simulation that dies by SIGKILL leaves all it had sent', async () => {
     start('measured.mjs');
@@ -204,7 +204,7 @@ describe('runner: telemetry of a real simulation', () => {
     expect(readdirSync(directory).filter((name) => name.startsWith('telemetry'))).to.deep.equal(['telemetry.parquet']);
     const rows = await readTable(join(directory, 'telemetry.parquet'));
     expect(rows.map((row) => row.a)).to.deep.equal(Array.from({ length: SAMPLES }, (_, i) => i));
-  }).timeout(180_000);
+  });
 });
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

@@ -26,8 +26,7 @@ function loadStudy(method: SamplingMethod, runs: number, extra: Partial<BatchSub
   return { ...study, ...extra };
 }
 
-describe('web: answers of the analysis', function () {
-  this.timeout(60_000);
+describe('web: answers of the analysis', () => {
   const suite = webSuite();
 
   /** Executes a study to its end. */

@@ -107,7 +107,6 @@ describe('web/plots/variables', () => {
 });
 
 describe('web: explore', function () {
-  this.timeout(60_000);
   const suite = webSuite({
     id: 'lab-1',
     places: 40,

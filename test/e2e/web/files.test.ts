@@ -43,8 +43,7 @@ async function writeParquet(path: string): Promise<void> {
   await file.close();
 }
 
-describe('web: files of a run', function () {
-  this.timeout(60_000);
+describe('web: files of a run', () => {
   const suite = runnerSuite();
 
   it('are listed, shown and downloaded', async () => {
@@ -95,7 +94,6 @@ describe('web: files of a run', function () {
 });
 
 describe('web: files of a run in an object store', function () {
-  this.timeout(60_000);
   let s3: FakeS3 | undefined;
   before(async () => {
     s3 = await FakeS3.start();

@@ -13,8 +13,7 @@ import type { Coordinator } from '../../../src/coordinator/coordinator.ts';
 import { descent, descentStudy, scriptedRunner } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-describe('web: journeys', function () {
-  this.timeout(60_000);
+describe('web: journeys', () => {
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 20, outcome: descent });
 
   it('submits a study with the form and follows it to its end', async () => {

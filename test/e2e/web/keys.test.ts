@@ -4,7 +4,6 @@ import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 describe('web: keys and comparison', function () {
-  this.timeout(60_000);
   const suite = webSuite({
     id: 'lab-1',
     places: 40,

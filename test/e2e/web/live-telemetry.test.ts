@@ -11,7 +11,6 @@ import { study } from '../../support/studies.ts';
 import { runnerSuite } from '../../support/web-suite.ts';
 
 describe('web: live telemetry of a running run', function () {
-  this.timeout(60_000);
   const suite = runnerSuite({ isFresh: true });
 
   /** The page of a run that sends telemetry until it is cancelled, and the samples that its plots name. */
@@ -132,8 +131,7 @@ describe('web: plots of live telemetry', () => {
   let limits: Limits;
   const imported = async (path: string): Promise<unknown> =>
     tsImport(new URL(`../../../../web/src/${path}`, import.meta.url).href, import.meta.url);
-  before(async function () {
-    this.timeout(20_000);
+  before(async () => {
     plots = (await imported('runs/live-plot.ts')) as Plots;
     limits = (await imported('plots/range.ts')) as Limits;
   });

@@ -24,8 +24,7 @@ const RECORD = `
   Object.defineProperty(document, 'hidden', { get: () => window.isHidden });
 `;
 
-describe('web: the notification at the end of a study', function () {
-  this.timeout(60_000);
+describe('web: the notification at the end of a study', () => {
   const suite = webSuite({ id: 'lab-1', places: 4, runMs: 5, outcome: descent });
 
   async function open(name: string, permissions: string[]): Promise<{ page: Page; errors: string[]; batch: string }> {

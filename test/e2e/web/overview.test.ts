@@ -4,8 +4,7 @@ import type { Page } from 'playwright-core';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-describe('web: overview', function () {
-  this.timeout(60_000);
+describe('web: overview', () => {
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 10, outcome: descent });
 
   async function open(address: string): Promise<{ page: Page; errors: string[] }> {

@@ -5,8 +5,7 @@ import { requireClean } from '../../support/clean-page.ts';
 import { descent, descentStudy, scriptedRunner } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-describe('web: pages', function () {
-  this.timeout(180_000);
+describe('web: pages', () => {
   const suite = webSuite({ id: 'lab-1', places: 40, runMs: 10, outcome: descent });
   let batchId: Uuid;
   let failedId: Uuid;

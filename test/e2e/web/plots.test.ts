@@ -47,8 +47,7 @@ async function writeTelemetry(path: string): Promise<void> {
   await file.close();
 }
 
-describe('web: plots', function () {
-  this.timeout(60_000);
+describe('web: plots', () => {
   const suite = webSuite(({ folder }) => ({
     id: 'lab-1',
     places: 1,

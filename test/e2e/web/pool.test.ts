@@ -38,8 +38,7 @@ describe('web/pool/lanes', () => {
   });
 });
 
-describe('web: pool', function () {
-  this.timeout(60_000);
+describe('web: pool', () => {
   const suite = webSuite({ id: 'lab-1', places: 3, runMs: 60, outcome: descent });
 
   it('shows a lane for each slot with the runs in it, and the latest attempts of a runner with their errors', async () => {

@@ -37,8 +37,7 @@ describe('web/runs/filter', () => {
   });
 });
 
-describe('web: table of runs', function () {
-  this.timeout(60_000);
+describe('web: table of runs', () => {
   const suite = webSuite({ id: 'lab-1', places: 40, runMs: 5, outcome: descent });
   let batchId: string;
 

@@ -10,8 +10,7 @@ import { runnerSuite } from '../../support/web-suite.ts';
 
 const RUNS = 6;
 
-describe('web: telemetry of an ended run', function () {
-  this.timeout(60_000);
+describe('web: telemetry of an ended run', () => {
   const suite = runnerSuite();
   let runner: RunnerProcess;
   let batchId: string;

@@ -13,7 +13,6 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const program = join(packageRoot, 'dist/bin/simbatch.js');
 
 describe('web: tokens', function () {
-  this.timeout(60_000);
   let browser: Browser | undefined;
   let web: WebServer;
   let lookOnly: string;

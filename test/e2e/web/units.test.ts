@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-describe('web: units', function () {
-  this.timeout(120_000);
+describe('web: units', () => {
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 20, outcome: descent });
 
   it('are beside the names of parameters and declared outputs: in plots, columns, the study and a run', async () => {

@@ -9,8 +9,7 @@ import { Site, sleep } from '../support.ts';
 
 const POLLS = 1_000;
 
-describe('e2e: a coordinator with many connections', function () {
-  this.timeout(30_000);
+describe('e2e: a coordinator with many connections', () => {
   const site = new Site();
   const agent = new Agent({ maxSockets: Infinity });
   const sockets: Socket[] = [];

@@ -45,7 +45,6 @@ const idsOf = async (client: Client): Promise<Uuid[]> => {
 };
 
 describe('e2e: a coordinator with a full disk', function () {
-  this.timeout(30_000);
   const mounts: string[] = [];
   const sites: Site[] = [];
   after(async () => {
@@ -98,8 +97,7 @@ describe('e2e: a coordinator with a full disk', function () {
   });
 });
 
-describe('e2e: a coordinator killed during a write', function () {
-  this.timeout(30_000);
+describe('e2e: a coordinator killed during a write', () => {
   const site = new Site();
   const kept: Uuid[] = [];
   const markOf = ({ dataDir }: Site): Buffer => readFileSync(join(dataDir, 'high-water-mark'));

@@ -56,8 +56,7 @@ describe('e2e/first-study', () => {
     return (JSON.parse(stdout) as { findings: Finding[] }).findings;
   };
 
-  it('of the README is ten lines, and works as printed', async function () {
-    this.timeout(60_000);
+  it('of the README is ten lines, and works as printed', async () => {
     const study = printedFiles().get('throw.yaml') ?? '';
     expect(study.trim().split('\n').length).to.be.at.most(10);
     const file = join(folder, 'throw.yaml');
@@ -69,8 +68,7 @@ describe('e2e/first-study', () => {
     expect(code).to.equal(0);
   });
 
-  it('without its simulation fails everywhere, and says so before its runs have used up their retries', async function () {
-    this.timeout(60_000);
+  it('without its simulation fails everywhere, and says so before its runs have used up their retries', async () => {
     for (const id of ['r1', 'r2']) await startRunner(id);
     rmSync(join(folder, 'throw.mjs'));
     const study = (printedFiles().get('throw.yaml') ?? '').replace(/policy:.*/, '').replace('runs: 100', 'runs: 1000');
@@ -85,8 +83,7 @@ describe('e2e/first-study', () => {
     await simbatch(['cancel', 'latest', '--yes'], env());
   });
 
-  it('with a canary run that fails holds back 10,000 runs', async function () {
-    this.timeout(60_000);
+  it('with a canary run that fails holds back 10,000 runs', async () => {
     await startRunner('r1');
     rmSync(join(folder, 'throw.mjs'));
     const study = (printedFiles().get('throw.yaml') ?? '').replace('runs: 100', 'runs: 10001');

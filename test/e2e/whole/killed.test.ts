@@ -27,8 +27,7 @@ async function recount(
   return { counters, counted, jobs };
 }
 
-describe('e2e: a coordinator killed repeatedly with SIGKILL under load', function () {
-  this.timeout(60_000);
+describe('e2e: a coordinator killed repeatedly with SIGKILL under load', () => {
   const site = new Site();
   const acknowledged = new Map<Uuid, Acknowledged[]>();
   const submitted: Uuid[] = [];

@@ -12,8 +12,7 @@ const RUNS = 20_000;
 const LAST = 231;
 const REQUIREMENTS = [{ name: 'fast', output: 'execution_secs', condition: '< 5', probability: 0.99, confidence: 0.9 }];
 
-describe('e2e: a study of 20,000 runs that stops when its requirement is settled', function () {
-  this.timeout(60_000);
+describe('e2e: a study of 20,000 runs that stops when its requirement is settled', () => {
   const site = new Site();
   const runners: FakeRunner[] = [];
   let client: Client;

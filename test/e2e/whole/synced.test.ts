@@ -10,8 +10,6 @@ import { study } from '../../support/studies.ts';
 import { Site } from '../support.ts';
 
 describe('a coordinator under strace', function () {
-  this.timeout(60_000);
-
   it('syncs the log between the write of a change and its reply', async function () {
     const isTraceable = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
     // Absent on most machines, and not permitted in most containers.

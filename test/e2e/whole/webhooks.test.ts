@@ -20,8 +20,7 @@ interface Received {
   isSigned: boolean;
 }
 
-describe('e2e: webhooks', function () {
-  this.timeout(60_000);
+describe('e2e: webhooks', () => {
   let directory: string;
   let server: Server;
   let received: Received[];

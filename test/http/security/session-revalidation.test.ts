@@ -246,7 +246,6 @@ describe('http/security/session-revalidation', () => {
 
   it('sends nothing more to a viewer that does not answer the close, and disconnects it', async function () {
     // By default the WebSocket server would disconnect it after 30 s.
-    this.timeout(10_000);
     const made = await make();
     await listen();
     const deaf = connect(http.port, '127.0.0.1');

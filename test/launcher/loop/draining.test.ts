@@ -8,9 +8,7 @@ import { isQuiet, Site } from './support.ts';
 
 const MINUTE = 60_000;
 
-describe('launcher/loop: draining', function () {
-  this.timeout(30_000);
-
+describe('launcher/loop: draining', () => {
   /** A site with one drained allocation, whose runs hang. */
   async function hung(
     queue: Partial<QueueConfig> = {},

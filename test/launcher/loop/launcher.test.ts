@@ -13,8 +13,6 @@ function expectSound({ cluster, config }: Site): void {
 }
 
 describe('launcher/loop', function () {
-  this.timeout(60_000);
-
   it('brings allocations up within the limit, lets the runs execute, and leaves nothing', async () => {
     const site = new Site({ runs: 40 }, { max: 3 });
     const status = await site.until(isQuiet(site));

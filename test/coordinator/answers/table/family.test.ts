@@ -6,8 +6,7 @@ import { all, Scene } from '../../../support/scene.ts';
 import { study } from '../../../support/studies.ts';
 import { type Asked, tableOf, type Row } from './flown-study.ts';
 
-describe('coordinator/answers/table family', function () {
-  this.timeout(60_000);
+describe('coordinator/answers/table family', () => {
   let scene: Scene;
   let first: string;
   let rerun: string;

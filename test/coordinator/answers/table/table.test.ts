@@ -31,8 +31,7 @@ function withColumns(rows: readonly Row[], columns: readonly { name: string; typ
 /** As entries: deep equality of objects overlooks members named `__proto__`. */
 const entries = (rows: readonly Row[]): [string, unknown][][] => rows.map((row) => Object.entries(row));
 
-describe('coordinator/answers/table', function () {
-  this.timeout(60_000);
+describe('coordinator/answers/table', () => {
   let scene: Scene;
   /** With runs in every state. */
   let open: string;

@@ -29,8 +29,7 @@ const answering =
     response.end(body);
   };
 
-describe('coordinator/files/object-store: read-object', function () {
-  this.timeout(20_000);
+describe('coordinator/files/object-store: read-object', () => {
   let server: Server;
   let store: ObjectStore;
   let answer: Answer;

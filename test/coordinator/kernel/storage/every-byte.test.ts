@@ -24,8 +24,7 @@ async function recordsOf(store: Store): Promise<string> {
   return found.join('\n');
 }
 
-describe('coordinator/kernel/storage: damage at every byte', function () {
-  this.timeout(180_000);
+describe('coordinator/kernel/storage: damage at every byte', () => {
   let folder = '';
   before(() => (folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'simbatch-bytes-'))));
   after(() => rmSync(folder, { recursive: true, force: true }));

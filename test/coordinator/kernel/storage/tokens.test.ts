@@ -70,7 +70,7 @@ describe('coordinator/kernel/storage/tokens', () => {
       expect(tokens.find(other)).to.equal(undefined);
     }
     expect(tokens.find(token)).to.deep.equal(record);
-  }).timeout(20_000);
+  });
 
   it('are required and all refused when the file is removed, and a later start is refused', async () => {
     const { token, record } = make();

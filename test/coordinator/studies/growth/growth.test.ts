@@ -5,8 +5,7 @@ import type { BatchSubmission, StudyComparison } from '../../../../src/contract/
 import { Scene } from '../../../support/scene.ts';
 import { study } from '../../../support/studies.ts';
 
-describe('coordinator/studies/growth', function () {
-  this.timeout(20_000);
+describe('coordinator/studies/growth', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();

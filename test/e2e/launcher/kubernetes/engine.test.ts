@@ -25,7 +25,6 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
 
 for (const { name, make, missing } of SITES) {
   describe(`launcher/engines/kubernetes with ${name}`, function () {
-    this.timeout(150_000);
     let site: KubernetesSite;
 
     before(async function () {
@@ -168,7 +167,6 @@ for (const { name, make, missing } of SITES) {
 
 for (const { name, make, missing } of SITES) {
   describe(`launcher/engines/kubernetes, the contract of engines with ${name}`, function () {
-    this.timeout(150_000);
     before(function () {
       if (missing() !== undefined && !isRequired()) this.skip();
     });
@@ -192,7 +190,6 @@ for (const { name, make, missing } of SITES) {
 }
 
 describe('launcher/engines/kubernetes, strict validation of a real API server', function () {
-  this.timeout(150_000);
   const [, real] = SITES;
   let site: KubernetesSite;
 

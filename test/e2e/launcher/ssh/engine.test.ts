@@ -36,7 +36,6 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
 
 for (const { name, make, missing } of SITES) {
   describe(`launcher/engines/ssh with ${name}`, function () {
-    this.timeout(150_000);
     let site: SshSite;
     let program = '';
 
@@ -256,7 +255,6 @@ for (const { name, make, missing } of SITES) {
 
 for (const { name, make, missing } of SITES) {
   describe(`launcher/engines/ssh, the contract of engines with ${name}`, function () {
-    this.timeout(150_000);
     before(function () {
       if (missing() !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
     });

@@ -18,7 +18,6 @@ import { sshContext, sshQueue } from '../../../launcher/engines/ssh/queue.ts';
 import { RealSite } from './sites.ts';
 
 describe('launcher/engines/ssh/study', function () {
-  this.timeout(180_000);
   const site = new RealSite();
   const data = mkdtempSync(join(tmpdir(), 'simbatch-ssh-study-'));
   let serve: Serving | undefined;

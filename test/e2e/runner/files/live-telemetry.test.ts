@@ -17,7 +17,6 @@ const LIVE = {
 };
 
 describe('runner/files: live telemetry of running runs', function () {
-  this.timeout(60_000);
   let pool: Pool;
   beforeEach(async () => {
     pool = await Pool.open();

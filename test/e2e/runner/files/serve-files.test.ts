@@ -22,8 +22,7 @@ const refusal = (reading: Promise<unknown>): Promise<ApiError> =>
     (error: unknown) => error as ApiError,
   );
 
-describe('runner/files: files of runs read from their runner', function () {
-  this.timeout(30_000);
+describe('runner/files: files of runs read from their runner', () => {
   let pool: Pool;
   beforeEach(async () => {
     pool = await Pool.open();

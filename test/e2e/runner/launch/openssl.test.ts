@@ -21,7 +21,6 @@ print(hashlib.sha512(b"x").hexdigest()[:16], flush=True)
 const DIGEST = 'a4abd4448c49562d';
 
 describe('runner/launch: OpenSSL in a warm Python', function () {
-  this.timeout(60_000);
   before(function () {
     if (pythonFault() !== undefined || !existsSync('/proc')) return this.skip();
   });

@@ -41,8 +41,7 @@ const PROGRAMS: [name: string, extension: string, text: string][] = [
   ['output in flight', 'cjs', 'process.stdout.write("x".repeat(1 << 20)); process.stderr.write("y".repeat(1 << 20));'],
 ];
 
-describe('runner/launch: a Node process that waited equals a fresh one', function () {
-  this.timeout(60_000);
+describe('runner/launch: a Node process that waited equals a fresh one', () => {
   let bench: ExecutionBench;
   let launchers: Launchers | undefined;
   before(() => {

@@ -191,7 +191,6 @@ def keep_open(text):
 };
 
 describe('runner/launch: a fork equals a fresh interpreter', function () {
-  this.timeout(60_000);
   let bench: ExecutionBench;
   before(function () {
     if (pythonFault() !== undefined) return this.skip();

@@ -30,7 +30,6 @@ const LAUNCH: Launch = {
 };
 
 describe('runner/launch: a program that the starter starts', function () {
-  this.timeout(30_000);
   let folder: string;
   let starter: Starter;
   let log: string;

@@ -39,7 +39,6 @@ function childrenOf(parent: number): number[] {
 }
 
 describe('runner/launch: kills under a warm study', function () {
-  this.timeout(180_000);
   let site: Site;
   let coordinator: ChildProcess | undefined;
   before(function () {

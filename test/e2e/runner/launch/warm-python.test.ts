@@ -16,7 +16,6 @@ import { lives } from '../../../support/runner-process.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
 
 describe('runner/launch: a warm Python', function () {
-  this.timeout(60_000);
   let bench: ExecutionBench;
   let launchers: Launchers | undefined;
   before(function () {

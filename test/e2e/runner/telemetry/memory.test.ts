@@ -46,5 +46,5 @@ describe('runner/telemetry: memory', () => {
     expect(await recoverTelemetry(directory)).to.include({ rows: 1_000_000 });
     // Kept in memory, 800,000 rows of eight doubles would be 83 MB at least.
     expect((late - early) / 2 ** 20).to.be.lessThan(70);
-  }).timeout(180_000);
+  });
 });
