@@ -65,13 +65,13 @@ export class MoveTally {
     }
   }
 
-  /** A job without a record, which was cancelled with its batch: the time of its cancellation is not recorded. */
-  addUntouched(): void {
-    this.#count('Pending|CANCEL|Cancelled');
+  /** Jobs without a record, which were cancelled with their batch: the time of the cancellation is not recorded. */
+  addUntouched(jobs = 1): void {
+    if (jobs > 0) this.#count('Pending|CANCEL|Cancelled', jobs);
   }
 
-  #count(transition: string): void {
-    this.counts.set(transition, (this.counts.get(transition) ?? 0) + 1);
+  #count(transition: string, times = 1): void {
+    this.counts.set(transition, (this.counts.get(transition) ?? 0) + times);
   }
 
   #stay(state: JobStatus, ms: number): void {

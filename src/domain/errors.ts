@@ -25,6 +25,7 @@ export const ERROR_TITLES = {
   'live-telemetry-off': 'The study does not keep live telemetry',
   'live-telemetry-unavailable': 'The runner does not send live telemetry',
   'uploads-unavailable': 'Files cannot be uploaded',
+  'answer-too-large': 'The study is too large for this answer',
   'file-too-large': 'The file is too large for one answer',
   'object-store-failed': 'The object store does not send the file',
   'range-not-satisfiable': 'The file does not have the requested bytes',

@@ -3,7 +3,7 @@ import { CLAIM_MS, LEASE_MS, MAX_INFRASTRUCTURE_FAULTS, MAX_LOSSES, OFFLINE_AFTE
 import type { LimitsResponse } from '../contract/types.ts';
 import type { CoordinatorOptions } from '../coordinator/core.ts';
 import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
-import { INT32_MAX, LIMITS } from '../contract/limits.ts';
+import { LIMITS } from '../contract/limits.ts';
 
 export interface HttpLimits extends BodyLimits {
   /** Most runs of one study. */
@@ -22,7 +22,8 @@ export interface HttpLimits extends BodyLimits {
 export const DEFAULT_LIMITS: HttpLimits = {
   submissionBytes: 16 * 1024 * 1024,
   reportsBytes: 64 * 1024 * 1024,
-  runsPerBatch: INT32_MAX,
+  // An answer about a study of this size holds less than 1.5 GB of memory.
+  runsPerBatch: 10_000_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 30_000,

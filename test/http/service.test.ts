@@ -137,7 +137,9 @@ describe('GET /limits', () => {
       const refused = await withRuns(runs, override);
       expect(refused.status).to.equal(422);
       const { errors } = (await refused.json()) as any;
-      expect(errors).to.deep.equal([{ pointer, detail: 'is 5; this coordinator takes studies of up to 4 runs' }]);
+      const detail =
+        'is 5; this coordinator takes studies of up to 4 runs: submit fewer, or start it with a higher --max-runs';
+      expect(errors).to.deep.equal([{ pointer, detail }]);
     }
     expect((await post(`${server.url}/jobs`, { ...submission, name: 'x'.repeat(6_000) })).status).to.equal(413);
     await server.close(0);

@@ -7,7 +7,7 @@ import type { RequirementAnswer } from '../requirements/answer.ts';
 import { judgeRequirement } from '../requirements/judge.ts';
 import { outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type ClassCounts, type RunTable, countClasses } from '../table/run-table.ts';
+import { type ClassCounts, type RunTable, countClasses, runsOf } from '../table/run-table.ts';
 
 export interface RequirementEvidence extends RequirementAnswer {
   units: string | null;
@@ -58,7 +58,7 @@ export function studyEvidence(
   const counts = countClasses(table);
   return {
     batch_id: table.batchId,
-    total: table.rows,
+    total: runsOf(table),
     counts,
     requirements: judged,
     failures: patterns.slice(0, MOST_PATTERNS).map(({ class: name, pattern, count, example_run_id }) => ({

@@ -1,7 +1,13 @@
 /** The unknown values of an output: how many runs have none, and the bounds that their termination rule gives. */
 import type { MissingRule } from '../../contract/types.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, type TerminationRule, outputColumn, statisticRows } from '../table/run-table.ts';
+import {
+  type RunTable,
+  type TerminationRule,
+  absentCancelled,
+  outputColumn,
+  statisticRows,
+} from '../table/run-table.ts';
 
 /** Runs without a value, of which it is known that the value lies in [low, high]. */
 export interface UnknownGroup {
@@ -64,6 +70,11 @@ export class UnknownValues {
     this.#groups[code === CLASS_CODES.terminated ? this.#table.ruleCodes[row]! : 0]!.count++;
   }
 
+  /** Counts the cancelled runs after the rows, unless these came after the stop of a settled study. */
+  takeAbsent(): void {
+    if (this.#table.settledRows === undefined) this.#groups[0]!.count += absentCancelled(this.#table);
+  }
+
   /** The groups so far that have a run. */
   groups(): UnknownGroup[] {
     return this.#groups.filter((it) => it.count > 0);
@@ -79,6 +90,7 @@ export function unknownValues(
 ): UnknownValues {
   const unknown = new UnknownValues(table, output, options);
   for (let row = 0; row < rows; row++) unknown.take(row);
+  if (rows === table.rows) unknown.takeAbsent();
   return unknown;
 }
 

@@ -149,6 +149,7 @@ function quantilePoints(
   for (const [i, row] of rows.entries()) {
     ranked.add(values[row]!);
     for (const until = rows[i + 1] ?? end; next < until; next++) unknown.take(next);
+    if (next === table.rows) unknown.takeAbsent();
     if (!places.has(i + 1)) continue;
     const estimate = estimateQuantile(ranked, unknown, p, confidence);
     const [low, high] = estimate.interval;

@@ -21,8 +21,14 @@ const MOST_POINTS = 64;
 /**
  * At most 64 points, evenly spaced in log n; the last one is at `runs`, the number of first rows that were judged. Bounds of a
  * requirement that is looked at once are those of a planned look at n: they do not say what looking at every n would decide.
+ * `absent`: cancelled runs after the rows, which are unknown.
  */
-export function requirementCourse(table: RunTable, requirement: ParsedRequirement, runs: number): CoursePoint[] {
+export function requirementCourse(
+  table: RunTable,
+  requirement: ParsedRequirement,
+  runs: number,
+  absent = 0,
+): CoursePoint[] {
   const { confidence, look } = requirement;
   const outcomeOf = outcomeReader(table, requirement);
   const places = logSpaced(runs, MOST_POINTS);
@@ -30,11 +36,16 @@ export function requirementCourse(table: RunTable, requirement: ParsedRequiremen
   const points: CoursePoint[] = [];
   for (let row = 0; row < runs; row++) {
     counts[outcomeOf(row)]++;
-    if (!places.has(row + 1)) continue;
+    if (places.has(row + 1)) points.push(pointAt(row + 1));
+  }
+  counts.unknown += absent;
+  if (absent > 0) points.push(pointAt(runs + absent));
+  return points;
+
+  function pointAt(n: number): CoursePoint {
     const { pass, fail, unknown } = counts;
     const known = pass + fail;
     const [lower, upper] = oneSidedBounds({ passed: pass, failed: fail, unknown }, look, confidence);
-    points.push({ n: row + 1, estimate: known === 0 ? null : pass / known, lower, upper });
+    return { n, estimate: known === 0 ? null : pass / known, lower, upper };
   }
-  return points;
 }

@@ -1,6 +1,6 @@
 /** Judges a requirement on the runs of a study. */
 import { unfinishedWarnings, dependenceWarnings } from '../table/header.ts';
-import { type RunTable, completePrefix, runIdOf } from '../table/run-table.ts';
+import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requirementCourse } from './course.ts';
@@ -17,9 +17,9 @@ export function judgeRequirement(table: RunTable, requirement: Requirement): Req
 
 /** The same, with the course that led to it. @throws RangeError as `judgeRequirement` */
 export function judgeWithCourse(table: RunTable, requirement: Requirement): JudgedRequirement {
-  const { parsed, answer: answerOf, runs } = judged(table, requirement);
+  const { parsed, answer: answerOf, runs, absent } = judged(table, requirement);
   const answer = answerOf();
-  const course = requirementCourse(table, parsed, runs);
+  const course = requirementCourse(table, parsed, runs, absent);
   const last = course.at(-1);
   // Of a sequential test that has not decided at the end, the verdict has other bounds than the points before.
   if (last !== undefined) Object.assign(last, { lower: answer.lower, upper: answer.upper });
@@ -43,6 +43,10 @@ function judged(table: RunTable, requirement: Requirement) {
     const outcome = outcomeOf(runs);
     if (outcome !== 'open') progress.take(outcome, runIdOf(table, runs));
   }
+  const isWhole = runs === table.rows && !progress.isSettled;
+  const absent = isWhole ? absentCancelled(table) : 0;
+  if (absent > 0) progress.takeUnknown(absent);
   const limits = [...unfinishedWarnings(table), ...dependenceWarnings(table.method)];
-  return { parsed, runs, isSettled: progress.isSettled, answer: () => progress.answer(table.rows - prefix, limits) };
+  const open = runsOf(table) - prefixRuns(table);
+  return { parsed, runs, absent, isSettled: progress.isSettled, answer: () => progress.answer(open, limits) };
 }

@@ -1,7 +1,7 @@
 /** The runs of a study that a stop has settled. */
 import type { BatchSubmission } from '../../contract/types.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import type { RunTable } from '../table/run-table.ts';
+import { type RunTable, absentCancelled, runsOf } from '../table/run-table.ts';
 import { judgedRows } from './judge.ts';
 import { requirementsOf } from './requirement.ts';
 
@@ -14,9 +14,10 @@ export function limitedToSettled(
   submission: Partial<Pick<BatchSubmission, 'requirements' | 'policy'>>,
 ): RunTable {
   const requirements = requirementsOf(submission);
+  const hasCancelled = table.classes.includes(CLASS_CODES.cancelled) || absentCancelled(table) > 0;
   const mayStop = submission.policy?.stop_when !== undefined && requirements.length > 0;
-  if (!mayStop || table.replicates !== undefined || !table.classes.includes(CLASS_CODES.cancelled)) return table;
+  if (!mayStop || table.replicates !== undefined || !hasCancelled) return table;
   const rows = requirements.map((it) => judgedRows(table, it));
-  const settledRows = rows.every((it) => it !== null) ? Math.max(...rows) : table.rows;
-  return settledRows < table.rows ? { ...table, settledRows } : table;
+  const settledRows = rows.every((it) => it !== null) ? Math.max(...rows) : Infinity;
+  return settledRows < runsOf(table) ? { ...table, settledRows } : table;
 }

@@ -3,7 +3,7 @@ import type { MissingRule } from '../../contract/types.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
-import { type RunTable, classOf, completePrefix, countClasses, statisticRows } from './run-table.ts';
+import { type RunTable, classOf, countClasses, prefixRuns, runsOf } from './run-table.ts';
 
 /** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
 export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled';
@@ -45,10 +45,11 @@ export interface Use {
 
 /** The header of an answer that uses runs of some classes. */
 export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOnly = false }: Use = {}): AnswerHeader {
-  const prefix = completePrefix(table);
-  const end = statisticRows(table);
-  const rows = prefixOnly ? Math.min(prefix, end) : end;
-  const counts = countClasses(table, rows);
+  const prefix = prefixRuns(table);
+  const all = runsOf(table);
+  const end = table.settledRows ?? all;
+  const runs = prefixOnly ? Math.min(prefix, end) : end;
+  const counts = countClasses(table, runs);
   const excluded: AnswerHeader['excluded'] = {};
   let candidates = 0;
   for (const name of RUN_CLASSES) {
@@ -57,8 +58,8 @@ export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOn
   }
   const nUsed = used ?? candidates;
   if (nUsed < candidates) excluded.no_value = candidates - nUsed;
-  if (rows < end) excluded.after_prefix = end - rows;
-  if (end < table.rows) excluded.after_settled = table.rows - end;
+  if (runs < end) excluded.after_prefix = end - runs;
+  if (end < all) excluded.after_settled = all - end;
   return headerOf(table, nUsed, excluded, prefix);
 }
 
@@ -72,13 +73,16 @@ export function markedRowsHeader(table: RunTable, used: Uint8Array): AnswerHeade
     if (used[row] === 1) count++;
     else excluded[reason] = (excluded[reason] ?? 0) + 1;
   }
-  return headerOf(table, count, excluded, completePrefix(table));
+  const { absent } = table;
+  if (absent !== undefined) excluded[absent.class] = (excluded[absent.class] ?? 0) + absent.runs;
+  return headerOf(table, count, excluded, prefixRuns(table));
 }
 
 function headerOf(table: RunTable, used: number, excluded: AnswerHeader['excluded'], prefix: number): AnswerHeader {
-  const warnings = [...unfinishedWarnings(table), ...leftOutWarnings(table.rows, used, excluded)];
-  const lengths = { length: prefix, of: table.rows };
-  return { batch_id: table.batchId, of: table.rows, n_used: used, excluded, prefix: lengths, warnings };
+  const of = runsOf(table);
+  const warnings = [...unfinishedWarnings(table), ...leftOutWarnings(of, used, excluded)];
+  const lengths = { length: prefix, of };
+  return { batch_id: table.batchId, of, n_used: used, excluded, prefix: lengths, warnings };
 }
 
 /** First in an answer about a study that is not over, or that was cancelled. */
@@ -89,7 +93,7 @@ export function unfinishedWarnings(table: RunTable): Warning[] {
     return [{ code: 'settled', message }];
   }
   const { open, cancelled } = countClasses(table);
-  return unfinishedWarningsOf({ of: table.rows, open, cancelled });
+  return unfinishedWarningsOf({ of: runsOf(table), open, cancelled });
 }
 
 /** The same of numbers of runs. */

@@ -27,8 +27,10 @@ export interface TerminationRule {
 export interface RunTable {
   readonly batchId: string;
   readonly method: DesignMethod;
-  /** All runs of the study, open ones included. */
+  /** The runs in the table, open ones included. */
   readonly rows: number;
+  /** The runs after those of the rows, none of which has a record. */
+  readonly absent?: { readonly runs: number; readonly class: 'open' | 'cancelled' };
   /** Rows whose statistics are given, where a stop has settled the study at the last of them; absent: all. */
   readonly settledRows?: number;
   /** Absent: row i is run i. */
@@ -82,6 +84,18 @@ export const batchOf = (table: RunTable, row: number): string => {
 
 export const classOf = (table: RunTable, row: number): RunClass => RUN_CLASSES[table.classes[row]!]!;
 
+/** All runs of the study. */
+export const runsOf = ({ rows, absent }: RunTable): number => rows + (absent?.runs ?? 0);
+
+/** The runs after the rows that are terminal, so that each counts as unknown; 0 where they are open. */
+export const absentCancelled = ({ absent }: RunTable): number => (absent?.class === 'cancelled' ? absent.runs : 0);
+
+/** How many of the first runs are terminal without a gap: the rows of `completePrefix`, and the runs after the rows where all are terminal. */
+export function prefixRuns(table: RunTable): number {
+  const rows = completePrefix(table);
+  return rows === table.rows ? rows + absentCancelled(table) : rows;
+}
+
 /** How many of the first rows are terminal without a gap. Whatever is decided while runs are open is decided on these alone. */
 export function completePrefix({ classes, rows }: RunTable): number {
   const first = classes.indexOf(CLASS_CODES.open);
@@ -93,9 +107,12 @@ export const statisticRows = ({ settledRows, rows }: RunTable): number => settle
 
 export type ClassCounts = Record<RunClass, number>;
 
-/** How many of the first `rows` runs are in each class; of all runs when absent. */
-export function countClasses({ classes }: RunTable, rows = classes.length): ClassCounts {
+/** How many of the first `runs` runs are in each class; of all runs when absent. */
+export function countClasses(table: RunTable, runs = runsOf(table)): ClassCounts {
+  const { classes, rows, absent } = table;
   const counts = new Uint32Array(RUN_CLASSES.length);
-  for (let row = 0; row < rows; row++) counts[classes[row]!]!++;
+  const end = Math.min(runs, rows);
+  for (let row = 0; row < end; row++) counts[classes[row]!]!++;
+  if (absent !== undefined) counts[CLASS_CODES[absent.class]]! += runs - end;
   return Object.fromEntries(RUN_CLASSES.map((name, code) => [name, counts[code]!])) as ClassCounts;
 }

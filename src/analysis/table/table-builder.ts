@@ -4,6 +4,7 @@ import { CommonParts, takeApart } from '../../domain/runs/failure-groups.ts';
 import type { JobStatus } from '../../contract/types.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, runClassOf } from './run-class.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';
 
 /** More outputs than this are left out, and named: each costs 8 bytes a run. */
@@ -12,6 +13,8 @@ const MAX_OUTPUTS = 200;
 const MAX_CATEGORIES = 1000;
 export const OTHER_VALUES = '(other values)';
 const OTHER_MESSAGES = '(other messages)';
+/** Of the columns that every table has: class, execution time, pattern, rule, run id, flags. */
+const BYTES_OF_ROW = 19;
 
 export interface TableLayout {
   batchId: string;
@@ -20,6 +23,12 @@ export interface TableLayout {
   runs: number;
   /** The run id of each row, ascending within a replicate; absent where row i is run i. */
   runIds?: Uint32Array;
+  /** In place of `runIds`, where the rows grow. */
+  runIdAt?: (row: number) => number;
+  /** So many rows are expected and more are made as runs are added: memory follows these, and not all runs of the study. */
+  grows?: { from: number };
+  /** Most bytes of the columns; an output beyond them is left out. */
+  maxBytes?: number;
   replicates?: Uint16Array;
   /** Outputs that are in the table however many there are. */
   kept?: ReadonlySet<string>;
@@ -47,8 +56,14 @@ export interface RunRecord {
 /** Collects runs in any order. A row that is added again is overwritten. */
 export class RunTableBuilder {
   readonly #layout: TableLayout;
-  readonly #classes: Uint8Array;
-  readonly #executionSecs: Float64Array;
+  #classes: Uint8Array;
+  #executionSecs: Float64Array;
+  #runIds: Uint32Array | undefined;
+  /** Rows that the columns have place for. */
+  #capacity: number;
+  /** Rows of the table. */
+  #rows: number;
+  #absentClass: 'open' | 'cancelled' = 'open';
   readonly #parameters = new Map<string, Float64Array>();
   readonly #outputs = new Map<string, Float64Array>();
   /** Names of outputs that have a value that is a number, not a boolean. */
@@ -56,7 +71,7 @@ export class RunTableBuilder {
   readonly #texts = new Map<string, TextBuilder>();
   readonly #patterns: TextBuilder;
   readonly #commonParts = new Map<string, CommonParts>();
-  readonly #ruleCodes: Uint16Array;
+  #ruleCodes: Uint16Array;
   readonly #rules: (TerminationRule | undefined)[] = [undefined];
   readonly #ruleByText = new Map<string, number>();
   readonly #omitted = new Set<string>();
@@ -66,10 +81,16 @@ export class RunTableBuilder {
 
   constructor(layout: TableLayout) {
     this.#layout = layout;
-    this.#classes = new Uint8Array(layout.runs).fill(CLASS_CODES.open);
-    this.#executionSecs = new Float64Array(layout.runs).fill(Number.NaN);
-    this.#patterns = new TextBuilder(layout.runs, OTHER_MESSAGES);
-    this.#ruleCodes = new Uint16Array(layout.runs);
+    const { runs, runIds, runIdAt, grows } = layout;
+    const capacity = grows === undefined ? runs : Math.min(runs, grows.from);
+    this.#rows = grows === undefined ? runs : 0;
+    this.#capacity = capacity;
+    this.#requireBytes(capacity, BYTES_OF_ROW);
+    this.#classes = new Uint8Array(capacity).fill(CLASS_CODES.open);
+    this.#executionSecs = new Float64Array(capacity).fill(Number.NaN);
+    this.#runIds = runIdAt === undefined ? runIds : Uint32Array.from({ length: capacity }, (_, row) => runIdAt(row));
+    this.#patterns = new TextBuilder(capacity, OTHER_MESSAGES);
+    this.#ruleCodes = new Uint16Array(capacity);
   }
 
   /** @throws RangeError when the table has no such row. */
@@ -77,6 +98,8 @@ export class RunTableBuilder {
     const { row } = run;
     if (!Number.isInteger(row) || row < 0 || row >= this.#layout.runs)
       throw new RangeError(`row ${row} is not in a table of ${this.#layout.runs} runs`);
+    if (row >= this.#capacity) this.#grow(row + 1);
+    this.#rows = Math.max(this.#rows, row + 1);
     if (this.#classes[row] !== CLASS_CODES.open) this.#clear(row);
     const runClass = runClassOf(run.status, run.reason);
     this.#classes[row] = CLASS_CODES[runClass];
@@ -85,9 +108,9 @@ export class RunTableBuilder {
     for (const [name, value] of run.outputs ?? []) this.#addOutput(row, name, value);
     if (run.executionSecs !== undefined) setNumber(this.#executionSecs, row, run.executionSecs);
     if (run.batchId !== undefined && (this.#batches !== undefined || run.batchId !== this.#layout.batchId))
-      (this.#batches ??= new TextBuilder(this.#layout.runs, '')).set(row, run.batchId);
-    if (run.telemetryLost === true) (this.#telemetryLost ??= new Uint8Array(this.#layout.runs))[row] = 1;
-    if (run.wouldTerminate === true) (this.#wouldTerminate ??= new Uint8Array(this.#layout.runs))[row] = 1;
+      (this.#batches ??= new TextBuilder(this.#capacity, '')).set(row, run.batchId);
+    if (run.telemetryLost === true) (this.#telemetryLost ??= new Uint8Array(this.#capacity))[row] = 1;
+    if (run.wouldTerminate === true) (this.#wouldTerminate ??= new Uint8Array(this.#capacity))[row] = 1;
     if (run.terminatedBy !== undefined) this.#ruleCodes[row] = this.#ruleCode(run.terminatedBy);
     if (runClass !== 'ok' && runClass !== 'open' && runClass !== 'cancelled')
       this.#addFailure(row, run.errorMessage ?? '');
@@ -104,37 +127,49 @@ export class RunTableBuilder {
 
   /** True for a row without a run so far. */
   isOpen(row: number): boolean {
-    return this.#classes[row] === CLASS_CODES.open;
+    return row >= this.#rows || this.#classes[row] === CLASS_CODES.open;
   }
 
   /** The rows without a run so far. */
-  openRows(): number[] {
-    const rows: number[] = [];
-    for (let row = 0; row < this.#classes.length; row++) if (this.#classes[row] === CLASS_CODES.open) rows.push(row);
-    return rows;
+  *openRows(): Generator<number> {
+    for (let row = 0; row < this.#rows; row++) if (this.#classes[row] === CLASS_CODES.open) yield row;
+  }
+
+  /** Makes the runs after the rows cancelled ones. Returns how many these are. */
+  cancelAbsent(): number {
+    this.#absentClass = 'cancelled';
+    return this.#layout.runs - this.#rows;
   }
 
   /** The table. It shares its memory with the builder: runs that are added later change it, and a new table has their new columns. */
   build(): RunTable {
-    const { batchId, method, runs, runIds, replicates } = this.#layout;
+    const { batchId, method, runs, replicates } = this.#layout;
+    const rows = this.#rows;
+    const texts = ({ column: { codes, values } }: TextBuilder): TextColumn => ({
+      codes: codes.subarray(0, rows),
+      values,
+    });
+    const numbers = (columns: ReadonlyMap<string, Float64Array>): Map<string, Float64Array> =>
+      new Map([...columns].map(([name, values]) => [name, values.subarray(0, rows)]));
     return {
       batchId,
       method,
-      rows: runs,
-      ...(runIds === undefined ? {} : { runIds }),
+      rows,
+      ...(rows === runs ? {} : { absent: { runs: runs - rows, class: this.#absentClass } }),
+      ...(this.#runIds === undefined ? {} : { runIds: this.#runIds.subarray(0, rows) }),
       ...(replicates === undefined ? {} : { replicates }),
-      ...(this.#batches === undefined ? {} : { batches: this.#batches.column }),
-      ...(this.#telemetryLost === undefined ? {} : { telemetryLost: this.#telemetryLost }),
-      ...(this.#wouldTerminate === undefined ? {} : { wouldTerminate: this.#wouldTerminate }),
-      classes: this.#classes,
-      parameters: this.#parameters,
-      outputs: this.#outputs,
+      ...(this.#batches === undefined ? {} : { batches: texts(this.#batches) }),
+      ...(this.#telemetryLost === undefined ? {} : { telemetryLost: this.#telemetryLost.subarray(0, rows) }),
+      ...(this.#wouldTerminate === undefined ? {} : { wouldTerminate: this.#wouldTerminate.subarray(0, rows) }),
+      classes: this.#classes.subarray(0, rows),
+      parameters: numbers(this.#parameters),
+      outputs: numbers(this.#outputs),
       booleans: new Set([...this.#outputs.keys()].filter((name) => !this.#numbers.has(name))),
-      texts: new Map([...this.#texts].map(([name, text]) => [name, text.column])),
-      executionSecs: this.#executionSecs,
-      patterns: this.#patterns.column,
+      texts: new Map([...this.#texts].map(([name, text]) => [name, texts(text)])),
+      executionSecs: this.#executionSecs.subarray(0, rows),
+      patterns: texts(this.#patterns),
       commonParts: this.#commonParts,
-      ruleCodes: this.#ruleCodes,
+      ruleCodes: this.#ruleCodes.subarray(0, rows),
       rules: this.#rules,
       omittedOutputs: [...this.#omitted],
     };
@@ -145,7 +180,7 @@ export class RunTableBuilder {
     const number = typeof value === 'boolean' ? Number(value) : value;
     if (!isText && typeof number !== 'number') return;
     const known: ReadonlyMap<string, unknown> = isText ? this.#texts : this.#outputs;
-    const isFull = this.#outputs.size + this.#texts.size >= MAX_OUTPUTS;
+    const isFull = this.#outputs.size + this.#texts.size >= MAX_OUTPUTS || !this.#hasPlaceFor(8);
     if (isFull && !known.has(name) && this.#layout.kept?.has(name) !== true) {
       if (this.#omitted.size < MAX_OUTPUTS) this.#omitted.add(name);
       return;
@@ -156,14 +191,58 @@ export class RunTableBuilder {
       return;
     }
     let text = this.#texts.get(name);
-    if (text === undefined) this.#texts.set(name, (text = new TextBuilder(this.#layout.runs, OTHER_VALUES)));
+    if (text === undefined) this.#texts.set(name, (text = new TextBuilder(this.#capacity, OTHER_VALUES)));
     text.set(row, value);
   }
 
   #column(columns: Map<string, Float64Array>, name: string): Float64Array {
     let column = columns.get(name);
-    if (column === undefined) columns.set(name, (column = new Float64Array(this.#layout.runs).fill(Number.NaN)));
+    if (column === undefined) {
+      this.#requireBytes(this.#capacity, this.#bytesOfRow() + 8);
+      columns.set(name, (column = new Float64Array(this.#capacity).fill(Number.NaN)));
+    }
     return column;
+  }
+
+  #bytesOfRow(): number {
+    return BYTES_OF_ROW + 8 * (this.#parameters.size + this.#outputs.size) + 2 * this.#texts.size;
+  }
+
+  #hasPlaceFor(bytes: number): boolean {
+    return this.#capacity * (this.#bytesOfRow() + bytes) <= (this.#layout.maxBytes ?? Infinity);
+  }
+
+  /** @throws SimbatchError `answer-too-large`, before anything is allocated */
+  #requireBytes(rows: number, bytesOfRow: number): void {
+    const { maxBytes = Infinity, runs } = this.#layout;
+    if (rows * bytesOfRow <= maxBytes) return;
+    const size = `${String(Math.ceil((rows * bytesOfRow) / 2 ** 20))} MiB, more than ${String(Math.floor(maxBytes / 2 ** 20))}`;
+    throw new SimbatchError(
+      'answer-too-large',
+      `the answer is not computed: the numbers of ${String(rows)} of ${String(runs)} runs take ${size}; read the runs as a table, or submit fewer runs in a study`,
+    );
+  }
+
+  /** Makes place for so many rows, and for a fifth more. */
+  #grow(rows: number): void {
+    const capacity = Math.min(this.#layout.runs, Math.max(rows, Math.ceil(this.#capacity * 1.2)));
+    this.#requireBytes(capacity, this.#bytesOfRow());
+    const { runIdAt } = this.#layout;
+    const before = this.#capacity;
+    this.#capacity = capacity;
+    this.#classes = grown(this.#classes, capacity, CLASS_CODES.open);
+    this.#executionSecs = grown(this.#executionSecs, capacity, Number.NaN);
+    this.#ruleCodes = grown(this.#ruleCodes, capacity, 0);
+    if (runIdAt !== undefined) {
+      const runIds = grown(this.#runIds!, capacity, 0);
+      for (let row = before; row < capacity; row++) runIds[row] = runIdAt(row);
+      this.#runIds = runIds;
+    }
+    if (this.#telemetryLost !== undefined) this.#telemetryLost = grown(this.#telemetryLost, capacity, 0);
+    if (this.#wouldTerminate !== undefined) this.#wouldTerminate = grown(this.#wouldTerminate, capacity, 0);
+    for (const columns of [this.#parameters, this.#outputs])
+      for (const [name, values] of columns) columns.set(name, grown(values, capacity, Number.NaN));
+    for (const text of [this.#patterns, this.#batches, ...this.#texts.values()]) text?.grow(capacity);
   }
 
   #ruleCode({ variable, condition }: { variable: string; condition: string }): number {
@@ -195,6 +274,17 @@ function setNumber(column: Float64Array, row: number, value: number): void {
   column[row] = Number.isFinite(value) ? value : Number.NaN;
 }
 
+function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(
+  column: T,
+  capacity: number,
+  fill: number,
+): T {
+  const wide = new (column.constructor as new (length: number) => T)(capacity);
+  wide.set(column);
+  wide.fill(fill, column.length);
+  return wide;
+}
+
 /** A text column with its dictionary. */
 class TextBuilder {
   readonly column: TextColumn & { values: string[] };
@@ -204,6 +294,10 @@ class TextBuilder {
   constructor(rows: number, other: string) {
     this.column = { codes: new Uint16Array(rows), values: [''] };
     this.#other = other;
+  }
+
+  grow(rows: number): void {
+    this.column.codes = grown(this.column.codes, rows, 0);
   }
 
   set(row: number, value: string): void {

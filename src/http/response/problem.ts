@@ -30,6 +30,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'live-telemetry-off': 409,
   'live-telemetry-unavailable': 409,
   'uploads-unavailable': 409,
+  'answer-too-large': 409,
   'file-too-large': 409,
   'body-too-large': 413,
   'unsupported-media-type': 415,

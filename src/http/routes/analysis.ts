@@ -21,6 +21,7 @@ const questionRoute = (question: Question): Route =>
     summary: question.summary,
     ...(question.description === undefined ? {} : { description: question.description }),
     answer: 'computed',
+    errors: ['answer-too-large'],
     query: parametersOf(question),
     response: question.response,
     handle: (coordinator, { id, query, isKnown, abandoned }) => {
@@ -52,6 +53,7 @@ export const analysisRoutes = [
     answer: 'raw',
     media: Object.values(TABLE_TYPES),
     isTagged: true,
+    errors: ['answer-too-large'],
     response: StudyTable,
     query: TABLE_QUERY,
     handle: async (coordinator, { id, query, page, preferred, isKnown, abandoned }): Promise<RawAnswer> => {

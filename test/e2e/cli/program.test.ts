@@ -446,7 +446,7 @@ describe('cli: the program', function () {
         out: '',
         err:
           'simbatch: the coordinator refused the study: 1 fault\n' +
-          '--runs-override is 2; this coordinator takes studies of up to 1 runs\n',
+          '--runs-override is 2; this coordinator takes studies of up to 1 runs: submit fewer, or start it with a higher --max-runs\n',
       });
       small.kill('SIGTERM');
       await once(small, 'exit');

@@ -73,7 +73,7 @@ export function serveCommand(): Command {
     .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
     .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
     .option('--max-retries <n>', 'retries of a failed run, unless the study sets them', integerBetween(0, MAX_RETRIES))
-    .option('--max-runs <n>', 'most runs of one study', integerBetween(0, INT32_MAX))
+    .option('--max-runs <n>', 'most runs of one study (default: 10000000)', integerBetween(0, INT32_MAX))
     .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
     .option(
       '--max-reports-mb <n>',

@@ -34,18 +34,26 @@ export interface KeptStudy extends Study {
   readonly moves: MoveTally;
 }
 
-/** Reads all runs of a study into a table. */
-export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptStudy> {
+/** A study of more runs has rows as far as runs have ended. */
+const WHOLE_RUNS = 1_000_000;
+/** Most bytes of the columns of a study. */
+const MAX_STUDY_BYTES = 768 * 1024 * 1024;
+
+/** Reads all runs of a study into a table; `whole`: see `WHOLE_RUNS`. */
+export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_RUNS): Promise<KeptStudy> {
   const { batchId, version, totalJobs, mark, samplingScheme } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
   const conditions = endingConditions(submission.config.early_termination);
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
-  const runIds = isWhole ? {} : { runIds: Uint32Array.from(selection.runIds()) };
+  // Of a large study the columns follow the runs that have ended.
+  const grows = totalJobs > whole ? { grows: { from: totalJobs - head.openRuns } } : {};
   const builder = new RunTableBuilder({
     batchId,
     method: designMethod(submission.config),
     runs: totalJobs,
-    ...runIds,
+    ...(isWhole ? {} : { runIdAt: (row: number) => selection.nth(row) }),
+    ...grows,
+    maxBytes: MAX_STUDY_BYTES,
     kept: declaredOutputs({ submission }),
   });
   const moves = new MoveTally();
@@ -65,7 +73,8 @@ export async function readStudy(head: StudyHead, next: NextRows): Promise<KeptSt
     }
     row++;
   }
-  addUntouchedBefore(totalJobs);
+  if (head.isCancelled && totalJobs > whole) moves.addUntouched(builder.cancelAbsent());
+  else addUntouchedBefore(totalJobs);
   const table = builder.build();
   return { version, submission, seed, samplingScheme, table, bytes: bytesOf(table), mark, builder, moves };
 }
@@ -97,6 +106,7 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
       moves.addUntouched();
       builder.add({ row, status: 'Cancelled', parameters: sampler.parameters(selection.nth(row)) });
     }
+    moves.addUntouched(builder.cancelAbsent());
   }
   const table = builder.build();
   Object.assign(study, { table, bytes: bytesOf(table), version: head.version, mark: head.mark });

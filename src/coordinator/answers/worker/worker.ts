@@ -8,6 +8,7 @@ import type { Uuid } from '../../../contract/types.ts';
 import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
+import { SimbatchError } from '../../../domain/errors.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
@@ -73,6 +74,12 @@ const bands = new Bands((jobId) => coordinator.call('readTelemetry', jobId), sys
 
 /** The runs of a family as those of the batch that was asked for, with its requirements and outputs. */
 function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
+  const large = studies.find((it) => it.table.absent !== undefined)?.table;
+  if (large !== undefined)
+    throw new SimbatchError(
+      'answer-too-large',
+      `the runs of the family are not pooled: ${String(large.absent!.runs)} runs of ${large.batchId} have not begun; ask about each batch without \`family\``,
+    );
   const members = studies.map(({ table, submission }) => ({
     table,
     replicate: submission.config.monte_carlo.replicate ?? 0,

@@ -61,7 +61,10 @@ export async function createIfCurrent<T extends object>(
 ): Promise<(SubmissionResponse & T) | undefined> {
   const { count } = selection;
   if (count > maxRuns) {
-    refuse({ pointer: '', detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs` });
+    refuse({
+      pointer: '',
+      detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs: ask for fewer, or start it with a higher --max-runs`,
+    });
   }
   const created = await core.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
     const parent = batchOrThrow(turn, parentId);

@@ -1,6 +1,7 @@
 /** The rows that a condition selects, in the order of a request: run ids only, so that a page costs what its rows cost. */
 import type { Column } from '../../../../analysis/export/columns.ts';
 import { RowOrder } from '../../../../analysis/export/order.ts';
+import { SimbatchError } from '../../../../domain/errors.ts';
 import { type Row, rowBlocks } from './members.ts';
 import type { TablePlan } from './plan.ts';
 import { kindsFor, RowWriter } from './row-writer.ts';
@@ -34,9 +35,24 @@ export function rowFilter({ condition }: TablePlan): (rows: readonly Row[]) => r
   };
 }
 
-/** Reads all rows once. Memory: 6 bytes a selected row, and what `RowOrder` needs. */
+/** Rows whose places are held for a page or an order. */
+const MAX_SELECTED = 20_000_000;
+
+function tooMany(rows: number): SimbatchError {
+  return new SimbatchError(
+    'answer-too-large',
+    `the rows of the table are not put in order: there are ${String(rows)} or more, and the limit is ${String(MAX_SELECTED)}; select fewer with \`where\`, or read the whole table without \`sort\` and \`limit\``,
+  );
+}
+
+/**
+ * Reads all rows once. Memory: 6 bytes a selected row, and what `RowOrder` needs.
+ * @throws SimbatchError `answer-too-large`
+ */
 export async function selectRows(plan: TablePlan): Promise<Selection> {
   const { members, condition, sort } = plan;
+  const rows = Math.max(...members.map((it) => it.selection.count));
+  if (condition === undefined && rows > MAX_SELECTED) throw tooMany(rows);
   const keyColumns = sort.map((it) => it.column);
   const used = [...new Set<Column>([...(condition?.columns ?? []), ...keyColumns])];
   const select = rowFilter(plan);
@@ -47,6 +63,7 @@ export async function selectRows(plan: TablePlan): Promise<Selection> {
   for await (const block of rowBlocks(members, kindsFor(used))) {
     of += block.length;
     for (const row of select(block)) {
+      if (refs.count === MAX_SELECTED) throw tooMany(refs.count);
       refs.add(row);
       if (sort.length === 0) continue;
       keys.chunk.clear();
@@ -62,6 +79,10 @@ class Refs {
   #members = new Uint16Array(1024);
   #runs = new Uint32Array(1024);
   #rows = 0;
+
+  get count(): number {
+    return this.#rows;
+  }
 
   add({ member, runId }: Row): void {
     if (this.#rows === this.#runs.length) {

@@ -2,7 +2,7 @@
 import { bandOf, type RunSamples } from '../../../../analysis/band/band.ts';
 import { bandSample } from '../../../../analysis/band/sample.ts';
 import { unfinishedWarnings } from '../../../../analysis/table/header.ts';
-import { completePrefix, type RunTable } from '../../../../analysis/table/run-table.ts';
+import { prefixRuns, runsOf, type RunTable } from '../../../../analysis/table/run-table.ts';
 import type { TelemetryBand, Uuid } from '../../../../contract/types.ts';
 import type { Clock } from '../../../../base/clock.ts';
 import { inParallel } from '../../../../base/async/in-parallel.ts';
@@ -54,19 +54,20 @@ export class Bands {
         isLasting &&= it.isLasting;
       }
     }
+    const of = runsOf(table);
     const missing = unread.length === 0 ? '' : `; ${plural(unread.length, 'run')} could not be read`;
     return {
       isLasting,
       band: {
         batch_id: table.batchId,
-        of: table.rows,
-        prefix: { length: completePrefix(table), of: table.rows },
+        of,
+        prefix: { length: prefixRuns(table), of },
         drawn_from: drawnFrom,
         sampled: runIds.length,
         read: read.length,
         unread,
         warnings: unfinishedWarnings(table),
-        sentence: `band of ${read.length} of ${plural(table.rows, 'run')}${missing}`,
+        sentence: `band of ${read.length} of ${plural(of, 'run')}${missing}`,
         ...bandOf(read),
       },
     };
