@@ -269,3 +269,13 @@ def test_a_distribution_of_scipy_without_an_equal_one_is_refused_by_name(text, n
 
     with pytest.raises(ValueError, match=rf'inputs\["x"\]: scipy.stats.{name} has no equal distribution.*Empirical'):
         named(inputs={"x": eval(f"scipy.stats.{text}", {"scipy": scipy})})
+
+
+def test_a_study_says_when_its_runs_are_too_few_for_a_requirement():
+    def lines(probability, runs, **more):
+        study = named(runs=runs, requirements=[sb.Requirement("y", "> 0", probability=probability, **more)])
+        return repr(study).splitlines()[-1]
+
+    assert lines(0.9, 100) == "y > 0 with probability 0.9: takes 29 runs without a failure, 46 with 1, 61 with 2, 76 with 3"
+    assert lines(0.99, 60).endswith("takes 299 runs without a failure, 473 with 1, 628 with 2, 773 with 3; cannot be met by 60 runs")
+    assert "takes 852 runs without a failure, 1440 with 1, 1970 with 2, 2473 with 3" in lines(0.9973, 60, confidence=0.9)

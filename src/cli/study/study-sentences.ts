@@ -1,4 +1,5 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
+import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import { plural, printable } from '../terminal/format.ts';
@@ -17,13 +18,28 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
     `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
     ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
-    ...(requirements.length === 0 ? [] : [`It is judged by ${plural(requirements.length, 'requirement')}.`]),
     ...(policy?.canary_runs === undefined
       ? []
       : [`Its first ${plural(policy.canary_runs, 'run')} must complete first.`]),
     ...(policy?.max_failures === undefined ? [] : [`It stops by itself at ${policy.max_failures} failed runs.`]),
   ];
+  if (requirements.length > 0) sentences.push(...neededLines(runsNeeded(submission, runs), runs));
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
   return [...sentences, 'These members are left out and take their defaults:', ...taken];
+}
+
+/** The runs that each requirement takes, as a table. */
+function neededLines(needed: readonly RunsNeeded[], runs: number): string[] {
+  const widest = Math.max(...needed.map(({ name }) => printable(name).length));
+  const cells = (values: readonly (number | null | string)[]): string =>
+    values.map((it) => String(it ?? '-').padStart(9)).join('');
+  return [
+    `It is judged by ${plural(needed.length, 'requirement')}, met with so many runs when so many of them fail:`,
+    `  ${'failures'.padEnd(widest)}${cells(['0', '1', '2', '3'])}`,
+    ...needed.map(
+      ({ name, runs_needed, can_be_met }) =>
+        `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  cannot be met by ${plural(runs, 'run')}`}`,
+    ),
+  ];
 }

@@ -6,6 +6,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
+import { planningWarnings } from '../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
@@ -48,10 +49,11 @@ export function openBatch(core: Core, turn: Turn, submission: BatchSubmission, o
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
   joinFamily(turn, input);
+  // The runs of a derived batch complete those of the parent, or are a part of them on purpose.
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
-    // The runs complete those of the parent, or are a part of them on purpose.
     ({ code }) => origin === undefined || !code.endsWith('-subset'),
   );
+  if (origin === undefined) warnings.push(...planningWarnings(submission, totalJobs));
   const response: SubmissionResponse = {
     batch_id: batchId,
     total_jobs: totalJobs,

@@ -9,6 +9,7 @@ import { count } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
 import { FormContext } from '../submit/fields.tsx';
 import { StudyForm } from '../submit/form.tsx';
+import { Plan } from '../submit/plan.tsx';
 import { Preview } from '../submit/preview.tsx';
 import { faultsOf, NEW_STUDY } from '../submit/study.ts';
 
@@ -27,6 +28,7 @@ export default function SubmitPage() {
     : isTried
       ? found
       : found.filter((it) => it.pointer !== '/name' && it.pointer !== '/config/simulation/name');
+  const runs = selectedCount(study);
   const submit = async (): Promise<void> => {
     setTried(true);
     if (found.length > 0) return;
@@ -69,9 +71,10 @@ export default function SubmitPage() {
               <StudyForm />
             </FormContext.Provider>
           )}
+          {runs !== undefined && <Plan study={study} runs={runs} />}
           <div className="row">
             <button type="button" className="primary" disabled={isSending} onClick={() => void submit()}>
-              Submit {runCount(study)} runs
+              Submit {runs === undefined ? '' : count(runs)} runs
             </button>
             {isTried && faults.length > 0 && (
               <span className="fault" role="alert">
@@ -195,10 +198,10 @@ function OpenFile({ onOpen }: { onOpen: (study: BatchSubmission) => void }) {
   );
 }
 
-/** How many runs the batch would hold; empty while that cannot be known. */
-function runCount({ config, runs_override: cap }: BatchSubmission): string {
+/** How many runs the batch would hold; undefined while that cannot be known. */
+function selectedCount({ config, runs_override: cap }: BatchSubmission): number | undefined {
   const { monte_carlo: plan } = config;
   const selection = typeof plan.run_ids === 'string' ? RunSelection.parse(plan.run_ids) : undefined;
-  if (typeof selection === 'string' || !Number.isInteger(plan.runs)) return '';
-  return count(Math.min(selection?.count ?? plan.runs, cap ?? Infinity));
+  if (typeof selection === 'string' || !Number.isInteger(plan.runs)) return undefined;
+  return Math.min(selection?.count ?? plan.runs, cap ?? Infinity);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from ..api.problems import argument_of
@@ -97,6 +98,9 @@ class Coordinator(Connection):
         made.warnings = [
             f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()
         ]
+        for line in made.warnings:
+            if "cannot meet" in line:
+                warnings.warn(line, stacklevel=3)
         return made
 
     def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:

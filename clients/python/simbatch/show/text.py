@@ -6,6 +6,7 @@ import math
 from typing import Any, List, Mapping, Sequence, Tuple
 
 from ..errors import SimbatchError
+from ..study.planning import plan
 from .shapes import Answer, Batch, Study, Trial
 
 MOST_ROWS = 20
@@ -92,9 +93,12 @@ def study_title(study: Study) -> str:
 
 
 def requirement_lines(study: Study) -> List[str]:
-    """One line about each requirement."""
+    """One line about each requirement, with the runs that it takes."""
     found = study.submission().get("requirements") or ()
-    return [f"{one['output']} {one['condition']} with probability {one['probability']:g}" for one in found]
+    return [
+        f"{one['output']} {one['condition']} with probability {one['probability']:g}: {'; '.join(plan(one, study.runs))}"
+        for one in found
+    ]
 
 
 def study_text(study: Study) -> str:

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { planningWarnings, runsNeeded } from '../../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { parseLabel } from '../../../domain/study/labels.ts';
 import type { BatchSubmission, SubmissionWarning } from '../../../contract/types.ts';
@@ -22,6 +23,7 @@ interface SubmitFlags extends ClientFlags {
   watch?: boolean;
   strict?: boolean;
   check?: boolean;
+  defaults?: boolean;
   idempotencyKey?: string;
   label?: string[];
 }
@@ -34,10 +36,13 @@ export function submitCommand(): Command {
     .option('--watch', 'follow the study to its end; the exit code gives its outcome')
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--check', 'only check the file, without a coordinator')
+    .option('--defaults', 'with --check: list the members that take their defaults')
     .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
     .action(async (file: string, flags: SubmitFlags) => {
       if (flags.strict === true && flags.watch !== true)
         throw new Failure(EXIT.usage, '--strict changes the exit code of --watch: give both');
+      if (flags.defaults === true && flags.check !== true)
+        throw new Failure(EXIT.usage, '--defaults adds to the output of --check: give both');
       const { loadStudy } = await import('../../study/check-study.ts');
       const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
       addLabels(study.submission, flags.label);
@@ -56,14 +61,18 @@ function addLabels(submission: BatchSubmission, texts: readonly string[] = []): 
     throw new Failure(EXIT.invalid, `the study has ${count} labels; the limit is ${LIMITS.labels}`);
 }
 
-/** Says what the study does, in sentences, and which members it leaves to their defaults. */
+/** Says what the study does and what its requirements take, in sentences, and on request which members it leaves to their defaults. */
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const { submission, defaults } = study;
   const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
-  const warnings = samplingWarnings(submission.config, runs);
-  if (flags.output === 'json') return writeJson({ valid: true, runs, warnings, defaults });
+  const warnings = [...samplingWarnings(submission.config, runs), ...planningWarnings(submission, runs)];
+  const requirements = runsNeeded(submission, runs);
+  if (flags.output === 'json') return writeJson({ valid: true, runs, requirements, warnings, defaults });
   warn(warnings, study);
-  for (const line of checkedLines(file === '-' ? '<stdin>' : file, study, runs)) await writeLine(line);
+  const shown = flags.defaults === true ? study : { ...study, defaults: [] };
+  for (const line of checkedLines(file === '-' ? '<stdin>' : file, shown, runs)) await writeLine(line);
+  if (flags.defaults !== true && defaults.length > 0)
+    note(`${plural(defaults.length, 'member')} left to defaults: see --check --defaults`);
 }
 
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {

@@ -1,0 +1,57 @@
+/** How many runs a requirement takes, before any run: whether a study can meet what it requires. */
+import type { BatchSubmission, SubmissionWarning } from '../../contract/types.ts';
+import { moreCleanRuns } from '../special/exact-bounds.ts';
+import { shareInPercent } from '../wording.ts';
+import { parseRequirement, requirementsOf } from './requirement.ts';
+import { SequentialTest } from './sequential-test.ts';
+
+const MOST_FAILURES = 3;
+
+export interface RunsNeeded {
+  name: string;
+  /** The runs with which it is met, by the number of failures among them: 0, 1, 2, 3. Null: more than can be computed. */
+  runs_needed: (number | null)[];
+  /** False where the runs of the study are too few even without a failure. */
+  can_be_met: boolean;
+}
+
+/** The runs that each requirement takes; `runs`: of the batch. A requirement that is not usable is left out, since it is a fault. */
+export function runsNeeded(submission: Pick<BatchSubmission, 'requirements' | 'policy'>, runs: number): RunsNeeded[] {
+  return requirementsOf(submission).flatMap((requirement) => {
+    const parsed = parseRequirement(requirement);
+    if (typeof parsed === 'string') return [];
+    const { name, probability, confidence, look } = parsed;
+    const test = look === 'continuous' ? new SequentialTest(probability, confidence) : undefined;
+    const runs_needed = Array.from({ length: MOST_FAILURES + 1 }, (_, failures) => {
+      const clean = test?.cleanRunsToMet(0, failures) ?? moreCleanRuns(0, failures, probability, confidence);
+      return clean === null ? null : clean + failures;
+    });
+    return [{ name, runs_needed, can_be_met: runs_needed[0] !== null && runs_needed[0]! <= runs }];
+  });
+}
+
+/** `59 runs without a failure, 93 with 1, 124 with 2, 153 with 3`. */
+export function neededText({ runs_needed: [none, ...others] }: RunsNeeded): string {
+  const more = others.map((it, at) => `${it ?? 'too many'} with ${at + 1}`);
+  return [`${none ?? 'too many'} runs without a failure`, ...more].join(', ');
+}
+
+/** The requirements that the runs of a study cannot meet. */
+export function planningWarnings(
+  submission: Pick<BatchSubmission, 'requirements' | 'policy'>,
+  runs: number,
+): SubmissionWarning[] {
+  const requirements = submission.requirements ?? [];
+  return runsNeeded(submission, runs)
+    .filter((it) => !it.can_be_met)
+    .map((it) => {
+      const at = requirements.findIndex(({ name }) => name === it.name);
+      const { probability, confidence } = requirements[at]!;
+      const wanted = `${shareInPercent(probability)} at ${shareInPercent(confidence ?? 0.95)} confidence`;
+      return {
+        code: 'requirement-cannot-be-met',
+        pointer: `/requirements/${at}/probability`,
+        detail: `${runs} ${runs === 1 ? 'run' : 'runs'} cannot meet "${it.name}": ${wanted} takes ${neededText(it)}; raise the number of runs`,
+      };
+    });
+}

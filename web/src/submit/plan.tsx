@@ -1,0 +1,47 @@
+/** The runs that the requirements of a study take, while it is written. */
+import { runsNeeded } from '../../../src/analysis/requirements/planning.ts';
+import type { BatchSubmission } from '../../../src/contract/types.ts';
+import { Panel } from '../parts/common.tsx';
+import { count } from '../parts/time.tsx';
+
+/** The runs that each requirement takes, and whether the study has as many. */
+export function Plan({ study, runs }: { study: BatchSubmission; runs: number }) {
+  const needed = runsNeeded(study, runs);
+  if (needed.length === 0) return null;
+  return (
+    <Panel title="Runs needed to meet the requirements">
+      <table>
+        <thead>
+          <tr>
+            <th>Requirement</th>
+            {['no failure', '1 failure', '2 failures', '3 failures'].map((it) => (
+              <th key={it} className="num">
+                {it}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {needed.map((it, at) => (
+            <tr key={at}>
+              <td>
+                {it.name}
+                {!it.can_be_met && (
+                  <span className="fault" role="alert">
+                    {' '}
+                    cannot be met by {count(runs)} runs
+                  </span>
+                )}
+              </td>
+              {it.runs_needed.map((runsWith, failures) => (
+                <td key={failures} className="num">
+                  {runsWith === null ? '-' : count(runsWith)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
