@@ -2,12 +2,12 @@
  * Makes the pictures of docs/images from the real pages over a real coordinator: `npm run screenshots`. With a folder as its
  * argument it writes every page in all sizes and themes there instead, to be looked at.
  */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { packageRoot } from '../src/base/package.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { descentStudy } from '../test/support/web-server.ts';
+import { contactSheet } from './support/contact-sheet.ts';
 import { dashboardScene, type DashboardScene } from './support/dashboard-scene.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -69,23 +69,6 @@ async function take(folder: string, { name, address, theme, width, height }: Pic
   await page.screenshot({ path });
   await context.close();
   return path;
-}
-
-/** All pictures of a list on one sheet, with their names. */
-async function contactSheet(opened: Browser, paths: readonly string[], path: string): Promise<void> {
-  const page = await opened.newPage({ viewport: { width: 1_600, height: 900 } });
-  const figures = await Promise.all(
-    paths.map(async (it) => {
-      const data = (await readFile(it)).toString('base64');
-      const name = it.slice(it.lastIndexOf('/') + 1, -4);
-      return `<figure><img src="data:image/png;base64,${data}"><figcaption>${name}</figcaption></figure>`;
-    }),
-  );
-  const style =
-    'body{margin:16px;display:grid;grid-template-columns:repeat(4,1fr);gap:14px;font:13px system-ui;background:#fff;align-items:start}figure{margin:0}img{max-width:100%;max-height:380px;border:1px solid #b9c1cc}';
-  await page.setContent(`<style>${style}</style>${figures.join('')}`);
-  await page.screenshot({ path, fullPage: true });
-  await page.close();
 }
 
 const folder = process.argv[2];

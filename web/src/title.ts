@@ -1,4 +1,7 @@
-/** Progress in the title and the icon of the tab, and a notification when a watched study ends. */
+/** The level and the progress in the title and the icon of the tab, and a notification when a watched study ends. */
+
+import { LEVEL_WORDS } from '../../src/contract/enums.ts';
+import type { AnswerLevel, StudyAnswer } from '../../src/contract/types.ts';
 
 interface Shown {
   id: string;
@@ -6,6 +9,8 @@ interface Shown {
   status: string;
   /** From 0 to 1. */
   share: number;
+  /** Undefined before it is known. */
+  answer: StudyAnswer | undefined;
 }
 
 const ICON_SIZE = 32;
@@ -14,18 +19,22 @@ let drawn = '';
 
 const isOpen = (status: string): boolean => status === 'Pending' || status === 'Running';
 
-/** Shows the progress of the study on this page. */
-export function announce({ id, name, status, share }: Shown): void {
+/** Shows the level of the study on this page, and its progress while it is open. */
+export function announce({ id, name, status, share, answer }: Shown): void {
   const title = name === '' ? id.slice(0, 13) : name;
-  document.title = isOpen(status)
-    ? `${Math.floor(share * 100)} % ${title} · simbatch`
-    : `${status}: ${title} · simbatch`;
-  drawIcon(status, share);
   if (isOpen(status)) open.add(id);
+  // An answer of before the end is replaced within moments.
+  const isStale = !isOpen(status) && (answer?.level === 'running' || answer?.level === 'blocked');
+  if (answer === undefined || isStale) {
+    document.title = `${title} · simbatch`;
+    return;
+  }
+  const done = isOpen(status) ? ` ${Math.floor(share * 100)} %` : '';
+  document.title = `${LEVEL_WORDS[answer.level]}${done}: ${title} · simbatch`;
+  drawIcon(answer.level, share);
   // Only a page that is not seen notifies.
-  else if (open.delete(id) && document.hidden && wantsNotifications()) {
-    const body = `${Math.floor(share * 100)} % of its runs ended`;
-    const notice = new Notification(`${title}: ${status}`, { body, icon: '/icon.svg' });
+  if (!isOpen(status) && open.delete(id) && document.hidden && wantsNotifications()) {
+    const notice = new Notification(title, { body: answer.sentence, icon: '/icon.svg' });
     notice.addEventListener('click', () => window.focus());
   }
 }
@@ -48,11 +57,18 @@ export const askToNotify = (): Promise<NotificationPermission> => Notification.r
 
 const link = (): HTMLLinkElement => document.querySelector<HTMLLinkElement>('link[rel=icon]')!;
 
-const COLOURS: Readonly<Record<string, string>> = { Failed: '#c93a33', Cancelled: '#8d8798', Completed: '#2d9a6b' };
+const COLOURS: Readonly<Record<AnswerLevel, string>> = {
+  ok: '#2d9a6b',
+  not_ok: '#c93a33',
+  not_enough: '#d58a1c',
+  blocked: '#c93a33',
+  running: '#2f76d2',
+  cancelled: '#8d8798',
+};
 
 /** A ring that fills: one image of 32 pixels for each percent. */
-function drawIcon(status: string, share: number): void {
-  const key = `${status} ${Math.floor(share * 100)}`;
+function drawIcon(level: AnswerLevel, share: number): void {
+  const key = `${level} ${Math.floor(share * 100)}`;
   if (key === drawn) return;
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [ICON_SIZE, ICON_SIZE];
@@ -68,6 +84,6 @@ function drawIcon(status: string, share: number): void {
   };
   const top = -Math.PI / 2;
   ring(0, 2 * Math.PI, '#b9c1cc');
-  ring(top, top + 2 * Math.PI * share, COLOURS[status] ?? '#2f76d2');
+  ring(top, top + 2 * Math.PI * share, COLOURS[level]);
   link().href = canvas.toDataURL();
 }

@@ -38,9 +38,18 @@ function clause(it: RequirementEvidence, words: typeof PASSES): string {
   return `${subject(it)} ${words[parsed.operator](units === null || units === '' ? number : `${number} ${units}`)}`;
 }
 
+/** A share that was observed, with two digits of its distance from the nearer of 0 and 1; with more where it would equal `limit`. */
+function observed(share: number, limit: number): string {
+  const distance = 100 * Math.min(share, 1 - share);
+  if (!(distance > 0)) return shareInPercent(share);
+  const digits = Math.min(15, Math.max(0, 1 - Math.floor(Math.log10(distance))));
+  const text = `${Number((100 * share).toFixed(digits))} %`;
+  return text === shareInPercent(limit) && share !== limit ? shareInPercent(share) : text;
+}
+
 /** `peak load exceeds 14 g in 4.2 % of runs (allowed 0.3 %)`. */
 export function failsClause(it: RequirementEvidence): string {
-  const share = it.estimate === null ? '' : ` in ${shareInPercent(1 - it.estimate)} of runs`;
+  const share = it.estimate === null ? '' : ` in ${observed(1 - it.estimate, 1 - it.probability)} of runs`;
   const rule = it.hasTerminated ? ' or a rule ends the run' : '';
   return `${clause(it, FAILS)}${rule}${share} (allowed ${shareInPercent(1 - it.probability)})`;
 }
@@ -48,13 +57,13 @@ export function failsClause(it: RequirementEvidence): string {
 /** `peak load is at most 14 g in 99.9 % of runs (required 99.7 %)`. */
 export function passesClause(it: RequirementEvidence): string {
   if (it.estimate === null) return `no run has a value of ${it.output} (required ${shareInPercent(it.probability)})`;
-  return `${clause(it, PASSES)} in ${shareInPercent(it.estimate)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
+  return `${clause(it, PASSES)} in ${observed(it.estimate, it.probability)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
 }
 
 /** `the requirement is violated`, `1 of 3 requirements is violated`, `all 3 requirements are met`. */
 export function requirementCount(count: number, of: number, state: string): string {
   if (of === 1) return `the requirement is ${state}`;
-  if (count === of) return `all ${of} requirements are ${state}`;
+  if (count === of) return `${of === 2 ? 'both' : `all ${of}`} requirements are ${state}`;
   return `${count} of ${of} requirements ${count === 1 ? 'is' : 'are'} ${state}`;
 }
 

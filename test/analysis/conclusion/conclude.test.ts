@@ -138,7 +138,7 @@ describe('analysis/conclusion', () => {
         ],
       },
       'not_ok',
-      'Not OK: all 2 requirements are violated: y is 10 g or more or a rule ends the run in 50.5 % of runs (allowed 1 %). 15 runs crashed, 1 run timed out, 1 run was lost.',
+      'Not OK: both requirements are violated: y is 10 g or more or a rule ends the run in 50 % of runs (allowed 1 %). 15 runs crashed, 1 run timed out, 1 run was lost.',
     ],
     ['ok without requirements', { runs: met }, 'ok', 'OK: all 100 runs completed.'],
     ['ok without runs', { runs: [] }, 'ok', 'OK: the study has no runs.'],
@@ -162,7 +162,7 @@ describe('analysis/conclusion', () => {
         situation: { findings: [finding('condition-never-seen', 'doubtful')] },
       },
       'ok',
-      'OK: all 2 requirements are met; the closest: y is at most 14 g in 100 % of 100 runs (required 90 %). This is doubtful: condition-never-seen is found.',
+      'OK: both requirements are met; the closest: y is at most 14 g in 100 % of 100 runs (required 90 %). This is doubtful: condition-never-seen is found.',
     ],
   ];
   for (const [title, given, level, sentence] of rows)

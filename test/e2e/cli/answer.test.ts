@@ -84,7 +84,7 @@ describe('cli: the answer about a study', function () {
     const watched = await lines('watch', 'latest');
     expect(watched[0]).to.match(/^(?:Blocked|Running): /);
     const sentence =
-      'Not OK: the requirement is violated: miss exceeds 3 m in 55.6 % of runs (allowed 10 %). 1 run crashed.';
+      'Not OK: the requirement is violated: miss exceeds 3 m in 56 % of runs (allowed 10 %). 1 run crashed.';
     expect(watched.at(-1)).to.equal(sentence);
     const [{ id }] = (await (await fetch(`${endpoint}/batches`)).json()) as [{ id: string }];
     const answer = (await (await fetch(`${endpoint}/batches/${id}/answer`)).json()) as StudyAnswer;
@@ -118,7 +118,7 @@ describe('cli: the answer about a study', function () {
     const env = { PATH: process.env['PATH'] ?? '', PYTHONPATH };
     const { stdout, stderr } = spawnSync(python, ['-c', PYTHON, endpoint], { env, encoding: 'utf8' });
     const sentence =
-      'Not OK: the requirement is violated: miss exceeds 3 m in 55.6 % of runs (allowed 10 %). 1 run crashed.';
+      'Not OK: the requirement is violated: miss exceeds 3 m in 56 % of runs (allowed 10 %). 1 run crashed.';
     expect(stdout.trimEnd().split('\n'), stderr).to.deep.equal([sentence, sentence, sentence, sentence]);
   });
 });

@@ -40,7 +40,7 @@ describe('web: the notification at the end of a study', () => {
   const shown = (page: Page): Promise<Shown[]> => page.evaluate<Shown[]>('window.shown');
   const hide = (page: Page): Promise<unknown> => page.evaluate('window.isHidden = true');
   const ended = async (page: Page): Promise<void> => {
-    while (!(await page.title()).startsWith('Completed')) await page.waitForTimeout(50);
+    while (!(await page.title()).startsWith('Not OK: ')) await page.waitForTimeout(50);
   };
 
   it('is shown once when the study ends on a page that is not seen', async () => {
@@ -50,7 +50,9 @@ describe('web: the notification at the end of a study', () => {
     await hide(page);
     await suite.web.coordinator.resumeBatch(batch);
     await ended(page);
-    expect(await shown(page)).to.deep.equal([{ title: 'not seen: Completed', body: '100 % of its runs ended' }]);
+    expect(await shown(page)).to.deep.equal([
+      { title: 'not seen', body: 'Not OK: 1 of 8 runs did not complete: 1 run crashed.' },
+    ]);
     await page.reload();
     await page.getByRole('heading', { name: 'not seen' }).waitFor();
     await hide(page);

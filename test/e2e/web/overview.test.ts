@@ -4,6 +4,13 @@ import type { Page } from 'playwright-core';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
+/** `#2d9a6b` as a browser computes it. */
+const rgbOf = (hex: string): string =>
+  `rgb(${[1, 3, 5].map((at) => Number.parseInt(hex.trim().slice(at, at + 2), 16)).join(', ')})`;
+
+const styleOf = (page: Page, selector: string, name: string): Promise<string> =>
+  page.evaluate<string>(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${name}`);
+
 describe('web: overview', () => {
   const suite = webSuite({ id: 'lab-1', places: 20, runMs: 10, outcome: descent });
 
@@ -41,7 +48,7 @@ describe('web: overview', () => {
       expect(box.y + box.height, 'on the first screen').to.be.below(800);
     }
     const head = (await page.locator('.tabs').boundingBox())!;
-    expect(head.y, 'a short head, with a banner').to.be.below(230);
+    expect(head.y, 'a short head, with the answer, its steps and a banner').to.be.below(330);
     await page.getByRole('link', { name: 'Explore', exact: true }).nth(1).click();
     await page.getByText(/^\d+ of 600 runs selected/).waitFor();
     expect(errors).to.deep.equal([]);
@@ -76,7 +83,7 @@ describe('web: overview', () => {
     await suite.web.coordinator.resume('lab-1');
     const { page } = await open(batch_id);
     await page.getByText(/^it was paused, /).waitFor();
-    await page.getByRole('button', { name: 'Resume the study' }).click();
+    await page.getByRole('alert').getByRole('button', { name: 'Resume the study' }).click();
     await page.getByText('100 %', { exact: true }).waitFor();
     expect(await page.getByText(/^Planned inputs/).count()).to.equal(0);
     await page.context().close();
@@ -104,10 +111,39 @@ describe('web: overview', () => {
     await page.context().close();
   });
 
+  it('the first line is the answer, in the colour of its level; the bar is green only where it is ok', async () => {
+    const near = { name: 'near', output: 'miss_distance', condition: '<= 25', confidence: 0.95 };
+    const colours: string[] = [];
+    for (const [probability, word] of [
+      [0.5, 'OK'],
+      [0.9999, 'Not OK'],
+    ] as const) {
+      const study = { ...descentStudy(`answer ${word}`, 200), requirements: [{ ...near, probability }] };
+      study.requirements[0]!.condition = probability === 0.5 ? '<= 25' : '<= 5';
+      study.config.early_termination = { ...study.config.early_termination, enabled: false };
+      study.config.telemetry.variables = [];
+      const { batch_id } = await suite.web.coordinator.submit(study);
+      const { page, errors } = await open(batch_id);
+      await shownTitle(page, `${word}: answer ${word} · simbatch`);
+      const found = await fetch(`${suite.web.url}/batches/${batch_id}/answer`);
+      const { sentence } = (await found.json()) as { sentence: string };
+      const line = page.locator('main p').first();
+      expect(await line.textContent()).to.equal(sentence);
+      expect(await styleOf(page, 'main p', 'fontSize')).to.equal('24px');
+      colours.push(await styleOf(page, 'main p', 'color'));
+      const green = await page.evaluate('getComputedStyle(document.documentElement).getPropertyValue("--completed")');
+      const shown = await styleOf(page, '.status-bar .s-Completed', 'backgroundColor');
+      expect(shown === rgbOf(green as string), word).to.equal(word === 'OK');
+      expect(errors).to.deep.equal([]);
+      await page.context().close();
+    }
+    expect(new Set(colours).size).to.equal(2);
+  });
+
   it('the title of the tab shows the progress', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('in the title', 30));
     const { page } = await open(batch_id);
-    await shownTitle(page, 'Completed: in the title · simbatch');
+    await shownTitle(page, 'OK: in the title · simbatch');
     expect(await page.evaluate('document.querySelector("link[rel=icon]").href')).to.match(/^data:image\/png/);
     await page.getByRole('link', { name: 'Pool' }).first().click();
     await shownTitle(page, 'Pool · simbatch');

@@ -27,14 +27,16 @@ const BAR_ORDER: readonly JobStatus[] = [
 interface Counts {
   batchId: string;
   counts: Record<string, number>;
+  /** The answer about the study is ok: only then are its completed runs green. */
+  isOk?: boolean;
 }
 
 /** A bar of all runs by state; each part links to the runs in that state. */
-export function StatusBar({ batchId, counts, large = false }: Counts & { large?: boolean }) {
+export function StatusBar({ batchId, counts, isOk = false, large = false }: Counts & { large?: boolean }) {
   const total = JOB_STATUSES.reduce((sum, it) => sum + (counts[it] ?? 0), 0);
   const parts = BAR_ORDER.filter((it) => (counts[it] ?? 0) > 0);
   return (
-    <div className={large ? 'status-bar large' : 'status-bar'} role="group" aria-label="Runs by state">
+    <div className={`status-bar${large ? ' large' : ''}${isOk ? ' ok' : ''}`} role="group" aria-label="Runs by state">
       {parts.map((it) => (
         <a
           key={it}
@@ -49,9 +51,9 @@ export function StatusBar({ batchId, counts, large = false }: Counts & { large?:
   );
 }
 
-export function StatusLegend({ batchId, counts, current }: Counts & { current: string }) {
+export function StatusLegend({ batchId, counts, current, isOk = false }: Counts & { current: string }) {
   return (
-    <div className="legend">
+    <div className={isOk ? 'legend ok' : 'legend'}>
       {JOB_STATUSES.filter((it) => (counts[it] ?? 0) > 0).map((it) => (
         <a
           key={it}

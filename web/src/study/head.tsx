@@ -1,6 +1,6 @@
-/** The head of a study's page: name, state, progress, end, actions and the bar of its runs. */
+/** The head of a study's page: the answer, name, state, progress, end, actions and the bar of its runs. */
 import { useState } from 'react';
-import type { BatchStatusResponse } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, StudyAnswer } from '../../../src/contract/types.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import { saveReport } from '../data/report.ts';
 import { Failure } from '../parts/common.tsx';
@@ -11,11 +11,18 @@ import { hrefOf } from '../router.ts';
 import { askToNotify, notifyPermission } from '../title.ts';
 import { BatchActions, BatchRelations, Labels } from './actions.tsx';
 import { isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
+import { Answer } from './answer.tsx';
 
-export function StudyHead({ progress }: { progress: BatchStatusResponse }) {
+interface Props {
+  progress: BatchStatusResponse;
+  answer: StudyAnswer | undefined;
+}
+
+export function StudyHead({ progress, answer }: Props) {
   const { batch } = progress;
   return (
-    <div className="study-head">
+    <div className={answer?.level === 'ok' ? 'study-head ok' : 'study-head'}>
+      <Answer batchId={batch.id} answer={answer} />
       <div className="head">
         <div className="grow row title">
           <h1>{batch.name === '' ? '(no name)' : batch.name}</h1>
@@ -28,13 +35,9 @@ export function StudyHead({ progress }: { progress: BatchStatusResponse }) {
         <Export batchId={batch.id} name={batch.name} />
         <BatchActions progress={progress} />
       </div>
-      {batch.cancel_reason !== undefined && (
-        <p className="soft">
-          {batch.settled_at_run_id === undefined ? 'Cancelled' : 'Stopped'}: {batch.cancel_reason}
-        </p>
-      )}
+      {batch.settled_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
       <BatchRelations batch={batch} />
-      <StatusBar batchId={batch.id} counts={progress.jobs_by_status} large />
+      <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={answer?.level === 'ok'} large />
     </div>
   );
 }

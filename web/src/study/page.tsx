@@ -1,6 +1,6 @@
 /** The page of one study: a short head with its progress, and tabs. */
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
-import type { BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, Finding, StudyAnswer } from '../../../src/contract/types.ts';
 import { Compare } from '../compare/page.tsx';
 import type { Need, RunTable } from '../data/run-table.ts';
 import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts';
@@ -9,6 +9,7 @@ import { StatusLegend } from '../parts/status.tsx';
 import { hrefOf } from '../router.ts';
 import { StudyRuns } from '../runs/page.tsx';
 import { announce } from '../title.ts';
+import { useStudyAnswer } from './answer.tsx';
 import { FindingsBanner, useFindings } from './findings.tsx';
 import { StudyHead } from './head.tsx';
 import { Overview } from './overview.tsx';
@@ -41,28 +42,31 @@ export function StudyPage({ batchId, tab: asked, query }: Props) {
   const tab = OLD_TABS[asked] ?? asked;
   const view = useBatch(batchId, NEEDS[tab] ?? 'changes');
   const { progress, error } = view;
+  const answer = useStudyAnswer(progress);
   useEffect(() => {
     if (progress === undefined) return;
-    announce({ id: batchId, name: progress.batch.name, status: progress.batch.status, share: shareOf(progress) });
-  }, [batchId, progress]);
+    const { name, status } = progress.batch;
+    announce({ id: batchId, name, status, share: shareOf(progress), answer });
+  }, [batchId, progress, answer]);
   if (error !== undefined) return <Failure what="The study could not be read." detail={error} />;
   if (progress === undefined) return <Waiting what="Reading the study" />;
-  return <Study view={view} progress={progress} tab={tab} query={query} />;
+  return <Study view={view} progress={progress} answer={answer} tab={tab} query={query} />;
 }
 
 interface StudyProps {
   view: BatchView;
   progress: BatchStatusResponse;
+  answer: StudyAnswer | undefined;
   tab: string;
   query: URLSearchParams;
 }
 
-function Study({ view, progress, tab, query }: StudyProps) {
+function Study({ view, progress, answer, tab, query }: StudyProps) {
   const { findings, again } = useFindings(progress);
   const { batch, jobs_by_status: counts } = progress;
   return (
     <>
-      <StudyHead progress={progress} />
+      <StudyHead progress={progress} answer={answer} />
       <FindingsBanner progress={progress} findings={findings} again={again} />
       <nav className="tabs" aria-label="Parts of the study">
         {TABS.map(([name, title]) => (
@@ -74,7 +78,9 @@ function Study({ view, progress, tab, query }: StudyProps) {
             {title}
           </a>
         ))}
-        {tab === 'overview' && <StatusLegend batchId={batch.id} counts={counts} current="" />}
+        {tab === 'overview' && (
+          <StatusLegend batchId={batch.id} counts={counts} current="" isOk={answer?.level === 'ok'} />
+        )}
       </nav>
       {view.table !== undefined && <TableFailure table={view.table} />}
       {tabContent(tab, view, query, findings)}
