@@ -2,31 +2,17 @@ import { expect } from 'chai';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFile } from 'node:child_process';
-import { Client } from '../../../src/client/client.ts';
-import { packageRoot } from '../../../src/base/package.ts';
-import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { capabilities } from '../../support/fake-api.ts';
-import { listen, type TestServer } from '../../support/http.ts';
-import { study } from '../../support/studies.ts';
+import { Client } from '../../src/client/client.ts';
+import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
+import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { commandHere } from '../support/command-here.ts';
+import { capabilities } from '../support/fake-api.ts';
+import { listen, type TestServer } from '../support/http.ts';
+import type { Outcome } from '../support/program.ts';
+import { study } from '../support/studies.ts';
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-/** `simbatch snapshot ...` as a user runs it. */
-function simbatch(...args: string[]): Promise<Ran> {
-  const program = join(packageRoot, 'dist/bin/simbatch.js');
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, 'snapshot', ...args], { encoding: 'utf8' }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
-  });
-}
+const simbatch = (...args: string[]): Promise<Outcome & { code: number }> => commandHere('snapshot', ...args);
 
 describe('simbatch snapshot', () => {
   let folder: string;
@@ -64,9 +50,9 @@ describe('simbatch snapshot', () => {
 
   it('exports everything, replays it and imports it into a new data directory, where all is as it was', async () => {
     const exported = await simbatch('export', '--endpoint', server.url, file('all.json'));
-    expect(exported).to.include({ code: 0, err: '' });
+    expect(exported).to.include({ code: 0, stderr: '' });
     const replayed = await simbatch('replay', file('all.json'));
-    expect(replayed.out).to.match(/9 actors, \d+ events replayed: all as recorded/);
+    expect(replayed.stdout).to.match(/9 actors, \d+ events replayed: all as recorded/);
     expect(replayed.code).to.equal(0);
     expect((await simbatch('import', file('all.json'), '--data-dir', file('new'))).code).to.equal(0);
     const copy = await openCoordinator(await openStore(file('new')), systemClock);
@@ -98,8 +84,8 @@ describe('simbatch snapshot', () => {
 
   it('inspects the state, the history and the possible next events', async () => {
     await simbatch('export', '--endpoint', server.url, file('all.json'));
-    const { out } = await simbatch('inspect', file('all.json'), '-o', 'json');
-    const { actors } = JSON.parse(out) as {
+    const { stdout } = await simbatch('inspect', file('all.json'), '-o', 'json');
+    const { actors } = JSON.parse(stdout) as {
       actors: { actor: string; state: string; history: string[]; possible: any[] }[];
     };
     const running = actors.find((it) => it.state === 'Running' && it.actor.startsWith('job/'))!;
@@ -108,7 +94,7 @@ describe('simbatch snapshot', () => {
     expect(running.possible).to.deep.include({ event: 'COMPLETE by r1', to: 'Completed' });
     expect(running.possible.map((it) => it.event).join()).to.not.match(/CLAIM/);
     const single = await simbatch('inspect', file('all.json'), '--actor', 'runner/r1');
-    expect(single.out).to.match(/runner\/r1 is Busy: holds \d jobs[^]*DRAIN -> Maintenance/);
+    expect(single.stdout).to.match(/runner\/r1 is Busy: holds \d jobs[^]*DRAIN -> Maintenance/);
     expect((await simbatch('inspect', file('all.json'), '--actor', 'runner/r2')).code).to.equal(66);
   });
 
@@ -116,8 +102,8 @@ describe('simbatch snapshot', () => {
     await simbatch('export', '--endpoint', server.url, file('all.json'));
     const text = await readFile(file('all.json'), 'utf8');
     await writeFile(file('changed.json'), text.replace('"retries":1', '"retries":0'));
-    const { code, out } = await simbatch('replay', file('changed.json'));
-    expect(out).to.match(/^job\/.*: retries is 0 in the record and 1 now\n/);
+    const { code, stdout } = await simbatch('replay', file('changed.json'));
+    expect(stdout).to.match(/^job\/.*: retries is 0 in the record and 1 now\n/);
     expect(code).to.equal(1);
   });
 
@@ -132,19 +118,19 @@ describe('simbatch snapshot', () => {
     ];
     for (const [changed, expected] of refused) {
       await writeFile(file('bad.json'), changed);
-      const { code, err } = await simbatch('import', file('bad.json'), '--data-dir', file('import'));
-      expect(err).to.match(expected);
+      const { code, stderr } = await simbatch('import', file('bad.json'), '--data-dir', file('import'));
+      expect(stderr).to.match(expected);
       expect(code).to.equal(65);
     }
     expect((await readdir(folder)).filter((it) => it.startsWith('import'))).to.deep.equal(before);
     const used = await simbatch('import', file('all.json'), '--data-dir', file('data'));
-    expect(used.err).to.match(/is not empty/);
+    expect(used.stderr).to.match(/is not empty/);
     expect(used.code).to.equal(73);
     // Of the named directory, not of the temporary one.
     const below = join(file('all.json'), 'data');
     const cannot = await simbatch('import', file('all.json'), '--data-dir', below);
-    expect(cannot.err).to.match(/all\.json\/data['" ]/);
-    expect(cannot.err).to.not.match(/making/);
+    expect(cannot.stderr).to.match(/all\.json\/data['" ]/);
+    expect(cannot.stderr).to.not.match(/making/);
     expect(cannot.code).to.equal(73);
   });
 
