@@ -347,6 +347,6 @@ def test_the_program_is_found_or_named(monkeypatch, folder):
         study().try_run(0)
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("SIMBATCH_HOME")
-    with pytest.raises(sb.ProgramNotFoundError, match="npm install -g simbatch.*SIMBATCH_HOME"):
+    with pytest.raises(sb.ProgramNotFoundError, match="npm install -g ./simbatch-VERSION.tgz.*SIMBATCH_HOME"):
         study().run()
     assert not (folder / ".simbatch").exists()

@@ -1,4 +1,4 @@
-/** `simbatch/replay` in a package of its own: the packed files are unpacked there, and its tests replay with mocha and chai. */
+/** The library in a package of its own, into which the packed files are unpacked: the typed client, and replays with mocha and chai. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,14 @@ import { recording } from '../../snapshots/support.ts';
 
 const TEST = `
 import { expect } from 'chai';
+import { Client } from 'simbatch';
 import { readSnapshot, replay } from 'simbatch/replay';
 
 const recorded = (name) => new URL(import.meta.resolve('simbatch/snapshots/' + name));
 describe('replays', () => {
+  it('nothing with the client', () => {
+    expect(new Client({ endpoint: 'http://127.0.0.1:1' }).submit).to.be.a('function');
+  });
   for (const [what, source] of [
     ['a run', recorded('format-1/job-retried-then-completed.json')],
     ['a study', recorded('format-1/study-completed.json')],
@@ -28,7 +32,10 @@ describe('replays', () => {
 });
 `;
 const TYPES = `
+import { Client } from 'simbatch';
 import { readSnapshot, replay, type Divergence } from 'simbatch/replay';
+// @ts-expect-error an endpoint is a text
+new Client({ endpoint: 1 });
 const report = await replay(await readSnapshot('study.json'));
 const first: Divergence | undefined = report.divergences[0];
 // @ts-expect-error a report has no such member
@@ -88,7 +95,7 @@ describe('e2e/replay', function () {
   it('replays recordings and an export', () => {
     const { status, output } = test();
     expect(status, output).to.equal(0);
-    expect(output).to.include('4 passing');
+    expect(output).to.include('5 passing');
   });
 
   it('is typed', () => {

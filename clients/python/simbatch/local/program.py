@@ -47,7 +47,7 @@ def _find(home: Optional[str], path: str) -> Tuple[str, ...]:
     if npx is not None and _answers(npx):
         return (npx, "--no-install", "simbatch")
     raise ProgramNotFoundError(
-        "the program simbatch is not found; install it (npm install -g simbatch, with Node 20.19 or later), "
+        "the program simbatch is not found; install its file (npm install -g ./simbatch-VERSION.tgz, with Node 20.19 or later), "
         f"or set {HOME_VARIABLE} to a checkout that is built"
     )
 
