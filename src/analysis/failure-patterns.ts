@@ -1,21 +1,10 @@
 /** The failed runs of a study by class and message pattern. */
+import type { StudySummary } from '../contract/types.ts';
 import { createHash } from 'node:crypto';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './table/run-class.ts';
 import { type RunTable, runIdOf } from './table/run-table.ts';
 
-export interface FailurePattern {
-  /** Stable: a digest of class and normalized pattern. */
-  id: string;
-  class: RunClass;
-  /** The message without the numbers, names and addresses that differ; see `domain/runs/failure-groups.ts`. */
-  pattern: string;
-  count: number;
-  /** Of all failed runs. */
-  share: number;
-  example_run_id: number;
-  /** Ascending by row; at most `MOST_RUN_IDS` of them. */
-  run_ids: number[];
-}
+export type FailurePattern = StudySummary['failures'][number];
 
 /** `count` counts all runs of a pattern; this many are listed. */
 export const MOST_RUN_IDS = 1000;

@@ -1,18 +1,11 @@
 /** The rules of a study that ran in shadow: the runs that they would have ended, and whether these were worth finishing. */
 import { plural } from '../domain/plural.ts';
-import type { Requirement } from '../contract/types.ts';
+import type { Requirement, StudySummary } from '../contract/types.ts';
 import { outcomeReader, parseRequirement } from './requirements/requirement.ts';
 import { CLASS_CODES } from './table/run-class.ts';
 import type { RunTable } from './table/run-table.ts';
 
-export interface ShadowRules {
-  /** Terminal runs that met a condition in shadow. */
-  would_end: number;
-  /** Of these, the completed ones. */
-  completed: number;
-  /** Of the completed ones, those that pass every requirement: a rule that ends them is too strict. Null without requirements. */
-  passed: number | null;
-}
+export type ShadowRules = NonNullable<StudySummary['shadow']>;
 
 /** Undefined where no run met a condition in shadow. */
 export function shadowRules(table: RunTable, requirements: readonly Requirement[]): ShadowRules | undefined {

@@ -1,12 +1,11 @@
 /** The summary of a study: its outputs, its failures, its requirements. */
-import { type FailurePattern, failurePatterns } from './failure-patterns.ts';
-import { DEFAULT_QUANTILES, type OutputSummary, isMeanDoubtful, summarizeOutput } from './outputs/output-summary.ts';
-import type { RequirementAnswer } from './requirements/answer.ts';
+import { failurePatterns } from './failure-patterns.ts';
+import { DEFAULT_QUANTILES, isMeanDoubtful, summarizeOutput } from './outputs/output-summary.ts';
 import { judgeRequirement } from './requirements/judge.ts';
-import type { MissingRule, Requirement } from '../contract/types.ts';
+import type { MissingRule, Requirement, StudySummary } from '../contract/types.ts';
 import { DEFAULT_CONFIDENCE } from './requirements/requirement.ts';
 import { requireShare } from './request-checks.ts';
-import { type ShadowRules, shadowClause, shadowRules } from './shadow.ts';
+import { shadowClause, shadowRules } from './shadow.ts';
 import {
   type AnswerHeader,
   answerHeader,
@@ -18,15 +17,6 @@ import {
 import { type RunTable, outputNames } from './table/run-table.ts';
 import type { Warning } from './warning.ts';
 import { listed } from './wording.ts';
-
-export interface StudySummary extends AnswerHeader {
-  sentence: string;
-  outputs: OutputSummary[];
-  failures: FailurePattern[];
-  requirements: RequirementAnswer[];
-  /** Absent where no run met a condition in shadow. */
-  shadow?: ShadowRules;
-}
 
 export interface SummaryRequest {
   /** In (0, 1); 0.95 when absent. */
@@ -95,7 +85,7 @@ function omissionWarnings({ omittedOutputs }: RunTable): Warning[] {
   return [{ code: 'outputs-omitted', message }];
 }
 
-function skewWarnings(outputs: readonly OutputSummary[]): Warning[] {
+function skewWarnings(outputs: readonly StudySummary['outputs'][number][]): Warning[] {
   const skewed = outputs.filter(isMeanDoubtful);
   if (skewed.length === 0) return [];
   const named = skewed.map((it) => `${it.name} (${Math.floor(25 * it.skewness! ** 2) + 1})`);

@@ -2,11 +2,10 @@
 import { plural } from '../../domain/plural.ts';
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import type { Requirement } from '../../contract/types.ts';
-import { type AnswerHeader, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import type { Requirement, StudyAttribution } from '../../contract/types.ts';
+import { markedRowsHeader, usedRunsSentence } from '../table/header.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
-import type { Attribution } from './answer.ts';
 import { FAILING, IN_NEITHER, attribution } from './attribution.ts';
 import { failingGroups } from './failing-groups.ts';
 
@@ -17,8 +16,6 @@ export interface StudyAttributionRequest {
   /** In (0, 1); 0.95 when absent. */
   confidence?: number;
 }
-
-export type StudyAttribution = AnswerHeader & Attribution;
 
 /**
  * Describes how the parameters of failing runs differ from those of passing runs; see `attribution`.

@@ -1,4 +1,5 @@
 /** The band of telemetry over runs: median and percentiles at the times of a common grid, with the number of runs at each. */
+import type { TelemetryBand } from '../../contract/types.ts';
 import { interpolate } from '../numeric/statistics.ts';
 import { orderedQuantile } from '../numeric/quantile.ts';
 
@@ -17,25 +18,9 @@ export interface RunSamples {
   variables: ReadonlyMap<string, Samples>;
 }
 
-export interface BandVariable {
-  name: string;
-  /** Runs that have the variable. */
-  runs: number;
-  /** At each time: the runs that have a value there. The others have not sent it yet, or have ended: they are censored. */
-  present: number[];
-  /** Null without a run. */
-  p5: (number | null)[];
-  median: (number | null)[];
-  p95: (number | null)[];
-}
+export type BandVariable = TelemetryBand['variables'][number];
 
-export interface Band {
-  /** Equal steps from the first sample of all runs to the last. */
-  seconds: number[];
-  /** At each time: the runs whose telemetry has begun and not ended. */
-  present: number[];
-  variables: BandVariable[];
-}
+export type Band = Pick<TelemetryBand, 'seconds' | 'present' | 'variables'>;
 
 /** Steps of the grid: enough for the part of it that a short run fills. */
 const STEPS = 500;

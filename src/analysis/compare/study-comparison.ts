@@ -2,11 +2,10 @@
 import { failingGroups } from '../attribution/failing-groups.ts';
 import { completedTexts, completedValues, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import type { Requirement } from '../../contract/types.ts';
-import { type AnswerHeader, answerHeader, dependenceWarnings } from '../table/header.ts';
+import type { Requirement, StudyComparison } from '../../contract/types.ts';
+import { answerHeader, dependenceWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, runIdOf } from '../table/run-table.ts';
-import type { Comparison } from './answer.ts';
 import { type ComparedBatch, compare } from './compare.ts';
 
 /** One side of a comparison: the runs of a single batch and its configuration as JSON. */
@@ -24,9 +23,6 @@ export interface StudyComparisonRequest {
   /** In (0, 1); 0.95 when absent. */
   confidence?: number;
 }
-
-/** The header is that of the study before; `with` is that of the study after. */
-export type StudyComparison = AnswerHeader & Comparison & { with: AnswerHeader };
 
 /**
  * Compares two studies; differences are after minus before. Outputs count in completed runs alone.

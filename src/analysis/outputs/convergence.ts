@@ -1,7 +1,8 @@
 /** How an estimate settles as runs are added: its value and interval over beginnings of the run order. */
+import type { Convergence } from '../../contract/types.ts';
 import { wilsonInterval } from '../groups/proportion.ts';
 import { NumberSeries } from '../numeric/statistics.ts';
-import { type AnswerHeader, answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
+import { answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, completePrefix, outputColumn, statisticRows } from '../table/run-table.ts';
 import { estimateMean } from './mean.ts';
@@ -14,25 +15,7 @@ import { ReplicateMeans } from './sample.ts';
 /** `p` in (0, 1) for a quantile. */
 export type Quantity = 'mean' | 'failure' | { p: number };
 
-export interface ConvergencePoint {
-  /** The runs used so far. */
-  n: number;
-  value: number;
-  /** Null where the data or the sampling method allow no interval on that side. */
-  low: number | null;
-  high: number | null;
-}
-
-export interface Convergence extends AnswerHeader {
-  points: ConvergencePoint[];
-  /**
-   * Of a quantile where runs of the complete prefix have no value: the smallest and the largest that it can be, whatever these values are, as in
-   * a summary. Null otherwise.
-   */
-  bounds: OpenInterval | null;
-  /** The number of runs whose interval has the half-width that was asked for; null without an interval. */
-  runs_for_half_width: number | null;
-}
+export type ConvergencePoint = Convergence['points'][number];
 
 const MOST_POINTS = 200;
 /** The classes among which failures are counted, the first of which is none. */

@@ -1,32 +1,12 @@
 /** Histograms of the parameters and outputs of a study, with the failed runs among them. */
+import type { StudyDistributions } from '../../contract/types.ts';
 import { RUN_CLASSES, type RunClass } from '../table/run-class.ts';
 import { binCount, binLimits, sampleStep } from './bins.ts';
-import { type AnswerHeader, answerHeader } from '../table/header.ts';
+import { answerHeader } from '../table/header.ts';
 import { type RunTable, outputColumn, outputNames } from '../table/run-table.ts';
 
 /** Equal bins from `from` to `to`; the last one includes its upper edge. */
-export interface Histogram {
-  name: string;
-  kind: 'parameter' | 'output';
-  units: string | null;
-  /** Runs with a finite value. */
-  count: number;
-  from: number;
-  to: number;
-  /** Runs in each bin. */
-  counts: number[];
-  /** Of these, the failed ones. */
-  failed: number[];
-  /** Runs with a value below `from`, and above `to`: a long tail does not squeeze the others into one bin. */
-  below: number;
-  above: number;
-  min: number;
-  max: number;
-}
-
-export interface Distributions extends AnswerHeader {
-  variables: Histogram[];
-}
+export type Histogram = StudyDistributions['variables'][number];
 
 export interface DistributionsRequest {
   /** From 1 to 200; twice the cube root of the number of values, at most 40, when absent. */
@@ -38,7 +18,7 @@ export interface DistributionsRequest {
 const FAILED: readonly RunClass[] = ['terminated', 'crashed', 'timeout', 'lost'];
 
 /** Parameters over all runs, outputs over the completed ones. A variable without two distinct values has no histogram. */
-export function distributions(table: RunTable, { bins, units }: DistributionsRequest = {}): Distributions {
+export function distributions(table: RunTable, { bins, units }: DistributionsRequest = {}): StudyDistributions {
   const isFailed = RUN_CLASSES.map((name) => FAILED.includes(name));
   const isCompleted = RUN_CLASSES.map((name) => name === 'ok');
   const everyRun = RUN_CLASSES.map(() => true);

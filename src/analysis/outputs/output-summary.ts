@@ -1,10 +1,10 @@
 /** The statistics of one output: moments, quantiles, tolerance bounds, text values. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import type { MissingRule } from '../../contract/types.ts';
+import type { MissingRule, StudySummary } from '../../contract/types.ts';
 import { type RunTable, statisticRows } from '../table/run-table.ts';
 import { orderedArray, unknownValues } from './censoring.ts';
-import { type MeanMethod, estimateMean } from './mean.ts';
+import { estimateMean } from './mean.ts';
 import { toleranceRank, toleranceRunsNeeded, twoSidedToleranceRank } from './order-statistics.ts';
 import { type QuantileEstimate, estimateQuantile } from './quantiles.ts';
 import { type Sample, sampleOf } from './sample.ts';
@@ -15,39 +15,9 @@ const TOLERANCE_CONTENT = 0.95;
 /** Rarer values of a text output are one entry. */
 const MOST_TEXT_VALUES = 20;
 
-export interface Tolerance {
-  content: number;
-  confidence: number;
-  /** At least the content of all runs lies above `lower`, and below `upper`; null where there are too few runs. */
-  lower: number | null;
-  upper: number | null;
-  two_sided: [low: number, high: number] | null;
-  /** The least number of values for a one-sided bound. */
-  runs_needed: number;
-}
+export type Tolerance = OutputSummary['tolerance'];
 
-export interface OutputSummary {
-  name: string;
-  units: string | null;
-  /** Completed runs with a value, and without. */
-  count: number;
-  missing: number;
-  mean: number | null;
-  mean_interval: [low: number, high: number] | null;
-  mean_method: MeanMethod | null;
-  /** The reason for a missing interval of the mean. */
-  mean_reason: string | null;
-  /** n - 1; null for fewer than two values. */
-  sd: number | null;
-  /** The third standardised moment; null where the values do not differ. */
-  skewness: number | null;
-  min: number | null;
-  max: number | null;
-  quantiles: QuantileEstimate[];
-  tolerance: Tolerance;
-  /** Of the completed runs, most frequent first; the rest together under null. */
-  text_values?: { value: string | null; count: number }[];
-}
+export type OutputSummary = StudySummary['outputs'][number];
 
 export interface OutputOptions {
   /** In (0, 1). */

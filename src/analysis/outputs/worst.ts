@@ -1,23 +1,8 @@
 /** The runs with the largest or smallest values of an output. */
-import type { Direction } from '../../contract/types.ts';
-import { type AnswerHeader, answerHeader } from '../table/header.ts';
+import type { Direction, WorstRuns } from '../../contract/types.ts';
+import { answerHeader } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, batchOf, outputColumn, runIdOf } from '../table/run-table.ts';
-
-export interface WorstRun {
-  run_id: number;
-  /** Absent where the study has no replicates. */
-  replicate?: number;
-  value: number;
-  /** The command that runs it again. */
-  replay: string;
-}
-
-export interface WorstRuns extends AnswerHeader {
-  output: string;
-  direction: Direction;
-  runs: WorstRun[];
-}
 
 /** The k >= 0 most extreme completed runs, the most extreme first; of equal values the earlier run. */
 export function worstRuns(table: RunTable, output: string, k: number, direction: Direction = 'largest'): WorstRuns {
@@ -35,7 +20,7 @@ export function worstRuns(table: RunTable, output: string, k: number, direction:
     rows.splice(placeOf(rows, values, value, sign), 0, row);
     if (rows.length > k) rows.pop();
   }
-  const runs = rows.map((row): WorstRun => {
+  const runs = rows.map((row): WorstRuns['runs'][number] => {
     const replicate = table.replicates?.[row];
     return {
       run_id: runIdOf(table, row),

@@ -1,19 +1,12 @@
 /** The course of a requirement: its estimate and bounds over beginnings of the complete prefix. */
+import type { JudgedRequirement } from '../../contract/types.ts';
 import type { RunTable } from '../table/run-table.ts';
 import { logSpaced } from '../outputs/convergence.ts';
 import { oneSidedBounds } from './bounds.ts';
 import { outcomeReader, type ParsedRequirement } from './requirement.ts';
 
 /** The figures of the first n runs, as a verdict on these alone has them. */
-export interface CoursePoint {
-  /** The first n runs of the complete prefix, excluded ones among them. */
-  n: number;
-  /** passed / (passed + failed); null without such runs. */
-  estimate: number | null;
-  /** As of a verdict at n; see `oneSidedBounds`. */
-  lower: number;
-  upper: number;
-}
+export type CoursePoint = JudgedRequirement['course'][number];
 
 /** Enough for a line of a few centimetres. */
 const MOST_POINTS = 64;

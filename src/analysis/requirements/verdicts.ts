@@ -1,14 +1,9 @@
 /** The verdicts on all requirements of a study, as one answer. */
-import { type AnswerHeader, answerHeader } from '../table/header.ts';
+import { answerHeader } from '../table/header.ts';
 import { RUN_CLASSES } from '../table/run-class.ts';
 import type { RunTable } from '../table/run-table.ts';
-import type { JudgedRequirement } from './answer.ts';
 import { judgeWithCourse } from './judge.ts';
-import type { Requirement } from '../../contract/types.ts';
-
-export interface StudyVerdicts extends AnswerHeader {
-  requirements: JudgedRequirement[];
-}
+import type { Requirement, StudyVerdicts } from '../../contract/types.ts';
 
 /**
  * Judges each requirement on the complete prefix.

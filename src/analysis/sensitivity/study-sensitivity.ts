@@ -1,12 +1,10 @@
 /** The sensitivity of one output of a study, as one answer. */
+import type { StudySensitivity } from '../../contract/types.ts';
 import { completedOutput, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import { type AnswerHeader, answerHeader, usedRunsSentence } from '../table/header.ts';
+import { answerHeader, usedRunsSentence } from '../table/header.ts';
 import type { RunTable } from '../table/run-table.ts';
-import type { Sensitivity } from './answer.ts';
 import { sensitivity } from './sensitivity.ts';
-
-export type StudySensitivity = AnswerHeader & Sensitivity;
 
 /**
  * Judges each parameter's influence on an output over the completed runs; see `sensitivity`.
