@@ -30,6 +30,7 @@ export const ERROR_TITLES = {
   'object-store-failed': 'The object store does not send the file',
   'range-not-satisfiable': 'The file does not have the requested bytes',
   'body-too-large': 'The request body is too large',
+  'headers-too-large': 'The request headers are too large',
   'unsupported-media-type': 'The request body is not JSON',
   'invalid-request': 'The request does not have the documented shape',
   'idempotency-key-reused': 'The idempotency key was used with another request',

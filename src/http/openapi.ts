@@ -209,7 +209,7 @@ function pending(route: Route): Json {
 
 /** One response per status; its description lists the error codes. */
 function failures(route: Route): Json {
-  const codes: ErrorCode[] = [...errorsOf(route), 'foreign-origin', 'internal', 'unavailable'];
+  const codes: ErrorCode[] = [...errorsOf(route), 'foreign-origin', 'headers-too-large', 'internal', 'unavailable'];
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(STATUS_OF[code], [...(byStatus.get(STATUS_OF[code]) ?? []), code]);
   const responses = [...byStatus].map(([status, ofStatus]) => [

@@ -1,5 +1,5 @@
 /** The Node server around the application: listening, time limits, orderly end. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, maxHeaderSize, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -151,6 +151,8 @@ function requestIds(clock: Pick<Clock, 'random'>): () => string {
   return () => `${prefix}-${(++count).toString(36)}`;
 }
 
+const HEADERS_TOO_LARGE = `The address and headers have more than ${maxHeaderSize} bytes; send fewer or shorter parameters.`;
+
 /** Answers a malformed or late request and closes the connection; the application never sees it. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
   // After a failed handshake no answer can be sent.
@@ -162,7 +164,7 @@ function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? ['408 Request Timeout', problemOf('request-timeout', 'The request did not arrive in full in time.')]
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['431 Request Header Fields Too Large', undefined]
+        ? ['431 Request Header Fields Too Large', problemOf('headers-too-large', HEADERS_TOO_LARGE)]
         : ['400 Bad Request', undefined];
   const body = problem === undefined ? '' : JSON.stringify(problem);
   const type = problem === undefined ? '' : `Content-Type: ${PROBLEM_TYPE}\r\n`;

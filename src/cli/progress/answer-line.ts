@@ -22,7 +22,8 @@ export async function answerOf(client: Client, batchId: Uuid): Promise<StudyAnsw
   try {
     return await client.analysis.ask('answer', batchId);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    // Without the study there is nothing else to show.
+    if (!(error instanceof ApiError) || error.code === 'unknown-batch') throw error;
     note(`the answer about the study is not known: ${printable(error.message)}`);
     return undefined;
   }

@@ -42,6 +42,16 @@ export { formatDuration, formatNumber } from '../../base/number-text.ts';
 export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Between the lines and fields of CSV and JSON. */
+const LAYOUT = '\t\n\r';
+
+/** Returns a text with its control characters and direction overrides, but for tabs and ends of lines, as JSON escapes them. */
+export function escaped(text: string): string {
+  // eslint-disable-next-line no-control-regex -- finding control characters is the purpose
+  return text.replaceAll(CONTROL_CHARACTERS, (it) =>
+    LAYOUT.includes(it) ? it : `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 /**
  * Returns untrusted text that is safe to print: control characters and direction overrides, which could repaint the

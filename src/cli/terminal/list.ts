@@ -1,7 +1,7 @@
 /** Prints a list in every format that lists have: for people, for programs, and the names alone; and the line for an empty list. */
 import { csvField } from '../../base/csv.ts';
 import { printable } from './format.ts';
-import { note, write, writeJsonArray, writeJsonLines, writeLine } from './output.ts';
+import { note, writeData, writeJsonArray, writeJsonLines, writeLine } from './output.ts';
 import { tableOptions, writeTable, type Cell, type Column } from './table.ts';
 
 export const LIST_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'name'] as const;
@@ -39,8 +39,8 @@ export async function printList<T>(
 }
 
 async function writeCsv<T>(items: AsyncIterable<T>, columns: readonly ListColumn<T>[]): Promise<void> {
-  await write(`${columns.map(({ key }) => key).join(',')}\r\n`);
-  for await (const item of items) await write(`${columns.map((it) => csvField(it.value(item))).join(',')}\r\n`);
+  await writeData(`${columns.map(({ key }) => key).join(',')}\r\n`);
+  for await (const item of items) await writeData(`${columns.map((it) => csvField(it.value(item))).join(',')}\r\n`);
 }
 
 async function printTable<T>(

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { EXIT } from '../exit-codes.ts';
 import { destination } from './destination.ts';
+import { escaped } from './format.ts';
 import { widthOf, wrap } from './screen.ts';
 
 /** Resolves when more can be written, so that a list of any size needs constant memory. */
@@ -9,6 +10,18 @@ export async function write(text: string | Uint8Array): Promise<void> {
   const { put } = destination();
   if (put !== undefined) return put(text);
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * Writes CSV or JSON. On a terminal, which would obey them, control characters and direction overrides are escaped; a JSON text has the
+ * same values then. Elsewhere every byte is as given.
+ */
+export async function writeData(piece: string | Uint8Array): Promise<void> {
+  if (destination().isTTY !== true) return write(piece);
+  // A chunk may end within a character.
+  await write(escaped(typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })));
 }
 
 export const writeLine = (line = ''): Promise<void> => write(`${line}\n`);
@@ -25,7 +38,7 @@ export const outputWidth = (): number => widthOf(destination());
 /** Writes a value as JSON, indented by two, with exact seeds. */
 export async function writeJson(value: unknown): Promise<void> {
   const { stringifyExact } = await import('../../base/json/json-writing.ts');
-  await writeLine(stringifyExact(value, 2));
+  await writeData(`${stringifyExact(value, 2)}\n`);
 }
 
 /** The members of an object under their names in snake_case, as in all JSON of the program; deeper members are unchanged. */
@@ -39,7 +52,7 @@ export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<voi
   const { stringifyExact } = await import('../../base/json/json-writing.ts');
   let separator = '[\n';
   for await (const item of items) {
-    await write(`${separator}${stringifyExact(item)}`);
+    await writeData(`${separator}${stringifyExact(item)}`);
     separator = ',\n';
   }
   await write(separator === '[\n' ? '[]\n' : '\n]\n');
@@ -48,7 +61,7 @@ export async function writeJsonArray(items: AsyncIterable<unknown>): Promise<voi
 /** Writes a list as JSON, one element per line, as it arrives. */
 export async function writeJsonLines(items: AsyncIterable<unknown>): Promise<void> {
   const { stringifyExact } = await import('../../base/json/json-writing.ts');
-  for await (const item of items) await writeLine(stringifyExact(item));
+  for await (const item of items) await writeData(`${stringifyExact(item)}\n`);
 }
 
 /** Writes a message to stderr: progress, warnings, remedies. On a terminal it is wrapped at words. */

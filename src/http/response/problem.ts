@@ -38,6 +38,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'invalid-request': 422,
   'idempotency-key-reused': 422,
   'too-many-requests': 429,
+  'headers-too-large': 431,
   internal: 500,
   'object-store-failed': 502,
   unavailable: 503,

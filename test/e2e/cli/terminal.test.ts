@@ -213,6 +213,27 @@ describe('cli: in a terminal', function () {
     expect([away.code, checks.at(-1)?.state]).to.deep.equal([1, 'fault']);
   });
 
+  it('writes CSV and JSON without control characters to a terminal, and every byte as it is elsewhere', async () => {
+    const hostile = `name: "e\\x1b]0;x\\x07 c\\u009b2J b\\u202e"\nconfig:\n  simulation: { name: none }\n  monte_carlo: { runs: 1, seed: 1 }\n  dispersions: { a: { distribution: { type: uniform, min: 0, max: 1 } } }\n`;
+    writeFileSync(join(folder, 'hostile.yaml'), hostile);
+    const id = (await simbatch(['submit', join(folder, 'hostile.yaml'), '-o', 'name'], env())).stdout.trim();
+    const name = 'e\u001b]0;x\u0007 c\u009b2J b\u202e';
+    for (const format of ['csv', 'json', 'ndjson']) {
+      const args = ['studies', '-o', format];
+      const { screen } = await inTerminal(args, { env: env() });
+      // eslint-disable-next-line no-control-regex -- finding control characters is the purpose
+      expect(screen, format).not.to.match(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e]/);
+      expect(screen, format).to.include('c\\u009b2J b\\u202e');
+      const { stdout } = await simbatch(args, env());
+      expect(stdout, format).to.include('c\u009b2J b\u202e');
+      if (format !== 'json') continue;
+      const names = (text: string): string[] => (JSON.parse(text) as { name: string }[]).map((it) => it.name);
+      expect(names(screen)).to.deep.equal(names(stdout)).and.to.include(name);
+    }
+    expect((await simbatch(['cancel', id, '--yes'], env())).code).to.equal(0);
+    expect((await simbatch(['delete', id, '--yes'], env())).code).to.equal(0);
+  });
+
   it('asks before it cancels, deletes and forgets, and changes nothing on a no', async () => {
     await runner.stop();
     const submitted = await simbatch(['submit', join(folder, 'study.yaml'), '-o', 'name'], env());

@@ -95,6 +95,13 @@ describe('http/request: hostile bodies', () => {
     expect((await fetch(`${server.url}/healthz`)).status).to.equal(200);
   });
 
+  it('are refused with a problem document when address and headers are too large', async () => {
+    const answer = await fetch(`${server.url}/batches?name=${'x'.repeat(17_000)}`);
+    expect(answer.status).to.equal(431);
+    expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/);
+    expect(((await answer.json()) as { code: string }).code).to.equal('headers-too-large');
+  });
+
   it('are cut when they do not arrive in time', async () => {
     const slow = await listen({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
     const answer = await new Promise<string>((resolve, reject) => {

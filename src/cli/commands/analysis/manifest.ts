@@ -7,7 +7,7 @@ import { plural } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { note, write, writeJson, writeLine } from '../../terminal/output.ts';
+import { note, writeData, writeJson, writeLine } from '../../terminal/output.ts';
 
 interface VerifyFlags extends ClientFlags {
   against?: string;
@@ -19,7 +19,7 @@ export function manifestCommand(): Command {
     .argument('<study>', BATCH_ARGUMENT)
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
-      for await (const piece of client.analysis.manifest(await resolveBatch(client, reference))) await write(piece);
+      for await (const piece of client.analysis.manifest(await resolveBatch(client, reference))) await writeData(piece);
     });
   command.addCommand(
     clientCommand('verify', 'check the hash chain of a manifest file')

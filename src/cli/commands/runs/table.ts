@@ -11,7 +11,7 @@ import { clientCommand, connect, integerBetween, texts, type ClientFlags } from 
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import { statusTone, type Tone } from '../../terminal/colour.ts';
-import { note, write, writeJson, writeLine, writeText } from '../../terminal/output.ts';
+import { note, writeData, writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { tableOptions, type Column, writeTable } from '../../terminal/table.ts';
 import { given } from '../analysis/answer-command.ts';
 import { summaryLines } from '../../study/summary-lines.ts';
@@ -48,7 +48,7 @@ export function tableCommand(): Command {
       if (summary) return showSummary(client, batchId, format);
       if (format === 'table' || format === 'wide') return showTable(client, batchId, flags);
       if (format === 'name') return showNames(client, batchId, flags);
-      for await (const piece of runsAs(client, batchId, format, flags)) await write(piece);
+      for await (const piece of runsAs(client, batchId, format, flags)) await writeData(piece);
       return undefined;
     });
 }

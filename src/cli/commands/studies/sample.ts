@@ -10,7 +10,7 @@ import { OutputCommand } from '../../output-command.ts';
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { integerBetween } from '../../options.ts';
-import { note, write } from '../../terminal/output.ts';
+import { note, write, writeData } from '../../terminal/output.ts';
 import { tableOptions, writeTable, type Column } from '../../terminal/table.ts';
 import { systemClock } from '../../../base/clock.ts';
 
@@ -82,7 +82,7 @@ async function print(
     if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -o wide`);
     return undefined;
   }
-  for (const chunk of designText(sampler, format satisfies DesignFormat, selection)) await write(chunk);
+  for (const chunk of designText(sampler, format satisfies DesignFormat, selection)) await writeData(chunk);
   return undefined;
 }
 
